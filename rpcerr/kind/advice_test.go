@@ -2,16 +2,12 @@ package kind_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -58,15 +54,6 @@ func TestUpstreamRefusesBadUse(t *testing.T) {
 		assert.Equal(t, kind.Internal, e.Kind)
 		assert.Equal(t, kind.ActionGiveUp, kind.AdviceFor(e).Action)
 	}
-}
-
-// What is for developers and telemetry never reaches the peer.
-func TestDeveloperFactsStay(t *testing.T) {
-	e := kind.Fatal.New("Configuration error").WithDebug("missing API key").WithAttrs(slog.String("env", "PROD_KEY")).WithCause(fs.ErrNotExist)
-	b, err := json.Marshal(rpcerr.From(e))
-	require.NoError(t, err)
-	assert.JSONEq(t, `{"code":-31101,"message":"Configuration error","data":{"kind":"fatal","retryable":false}}`, string(b))
-	assert.ErrorIs(t, e, fs.ErrNotExist)
 }
 
 func TestAdviceFor(t *testing.T) {

@@ -2,8 +2,7 @@ package kind_test
 
 import (
 	"encoding/json"
-	"errors"
-	"log/slog"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,66 +11,72 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Every value that the constructors build arrives as it left, but for the fields
-// that may not leave: Debug, Attrs and the cause.
-func FuzzOverTheWire(f *testing.F) {
-	f.Add(uint8(3), "msg", "CODE", "reason", "hint", int64(1500), 404, `{"a":1}`, true)
-	f.Add(uint8(22), "ask", "", "", "which one?", int64(0), 404, `{"a":1}`, false)
-	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
-	f.Add(uint8(1), "m", "", "", "", int64(0), 700, `[{"b":1, "a":1e3}]`, true)
-	f.Add(uint8(10), "m", "", "", "", int64(math.MinInt64), 503, ``, true)
-	f.Add(uint8(10), "m", "", "", "", int64(math.MinInt64), 503, ``, false)
-	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"data":{"kind":"x"}}`, true)
-	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, `{"recovery":{"hint":"x"},"status":200}`, true)
-	f.Fuzz(func(t *testing.T, k uint8, message, code, reason, hint string, after int64, status int, data string, retryable bool) {
-		if strings.TrimSpace(message) == "" || status < 100 || status > 599 {
+// One failure in all its forms: record, tool error, response to a request, end of a tool
+// call, stored JSON. Each conversion, in either direction, gives an equal value, but for
+// the code, which a tool error always has.
+func FuzzConversions(f *testing.F) {
+	f.Add(uint8(0), "message", "CODE", "reason", "hint", int64(1500), 404, int32(0), `{"a":1}`, true)
+	f.Add(uint8(1), "m", "", "", "", int64(1)<<62, 599, int32(0), `{"data":{"kind":"x"},"recovery":{"hint":"x"},"status":200}`, true)
+	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, int32(-32050), `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(0), ``, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(math.MinInt64), 0, int32(0), ``, true)
+	f.Add(uint8(5), "Log in", "", "", "", int64(0), 0, int32(-31006), ``, false)
+	f.Add(uint8(22), "Which one", "", "", "", int64(0), 0, int32(-31006), ``, false)
+	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(7), `{"data":{"code":{}}}`, false)
+	f.Fuzz(func(t *testing.T, n uint8, message, code, reason, hint string, after int64, status int, number int32, data string, retryable bool) {
+		if strings.TrimSpace(message) == "" {
 			return // refused by the constructor
 		}
-		e := kind.All()[int(k)%len(kind.All())].New(message).WithRetryable(retryable).WithStatus(status)
+		r := kind.All()[int(n)%len(kind.All())].New(message)
+		if strings.TrimSpace(code) != "" {
+			r = r.WithCode(code)
+		}
+		r.Reason, r.Hint = strings.ToValidUTF8(reason, "?"), strings.ToValidUTF8(hint, "?")
 		switch {
 		case after == math.MinInt64:
-			e = e.WithNoDelay()
+			r = r.WithNoDelay()
 		case after != 0:
-			e = e.WithRetryAfter(time.Duration(after))
+			r = r.WithRetryAfter(time.Duration(after))
 		}
-		e.Retryable = e.Retryable && retryable
-		if strings.TrimSpace(code) != "" {
-			e = e.WithCode(code)
+		r.Retryable = retryable
+		if status >= 100 && status <= 599 {
+			r.Status = status
 		}
-		if strings.TrimSpace(reason) != "" {
-			e = e.WithReason(reason)
-		}
-		if strings.TrimSpace(hint) != "" {
-			e = e.WithHint(hint)
+		if rpcerr.Code(number) != r.Kind.Code() {
+			r.Number = rpcerr.Code(number)
 		}
 		if json.Valid([]byte(data)) {
-			e = e.WithData(json.RawMessage(data))
+			r = r.WithData(json.RawMessage(data))
 		}
-		if e.Kind == kind.ContextRequired && strings.TrimSpace(e.Hint) == "" {
-			require.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse, "no one knows what to ask")
-			return
-		}
-		secret := e.WithDebug("debug-secret").WithAttrs(slog.String("k", "attr-secret")).WithCause(errors.New("cause-secret"))
 
-		b, err := json.Marshal(secret.RequestError())
-		require.NoError(t, err)
-		if !strings.Contains(message+code+reason+hint+data, "-secret") {
-			assert.NotContains(t, string(b), "-secret")
+		if r.Kind == kind.ContextRequired && r.Number == 0 && strings.TrimSpace(r.Hint) == "" {
+			return // bad use, and not what it was
 		}
-		var r rpcerr.RequestError
-		require.NoError(t, json.Unmarshal(b, &r))
-		assert.Equal(t, e, kind.FromRequestError(&r))
-
+		assert.Equal(t, r, overTheWire(t, r))
 		var stored kind.Error
-		whole, err := json.Marshal(e)
+		b, err := json.Marshal(r)
 		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(whole, &stored))
-		assert.Equal(t, *e, stored)
+		require.NoError(t, json.Unmarshal(b, &stored))
+		assert.Equal(t, *r, stored)
+
+		for _, err := range []error{r, fmt.Errorf("w: %w", r)} {
+			b, merr := json.Marshal(&acp.SessionNotification{SessionID: "s", Update: acp.FailToolCall("t", err)})
+			require.NoError(t, merr)
+			var received acp.SessionNotification
+			require.NoError(t, json.Unmarshal(b, &received))
+			got, ok := kind.FromToolCall(received.Update.(*acp.ToolCallUpdate))
+			assert.True(t, ok)
+			assert.Equal(t, r, got)
+			wire, merr := json.Marshal(rpcerr.From(err))
+			require.NoError(t, merr)
+			assert.JSONEq(t, string(wire), string(received.Update.(*acp.ToolCallUpdate).RawOutput), "both surfaces carry the same")
+		}
 	})
 }
 

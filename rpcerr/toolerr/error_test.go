@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,29 +74,6 @@ func TestEveryKindHasACategory(t *testing.T) {
 	assert.Empty(t, toolerr.CategoryOf(errors.New("x")))
 }
 
-func TestFrom(t *testing.T) {
-	want := toolerr.Auth("m")
-	got, ok := kind.From(fmt.Errorf("w: %w", want))
-	assert.True(t, ok)
-	assert.Same(t, want, got)
-	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", want)), want, "the value stays reachable")
-	wire, ok := errors.AsType[*rpcerr.RequestError](fmt.Errorf("w: %w", want))
-	assert.True(t, ok)
-	assert.Equal(t, kind.CodeUnauthorized, wire.Code, "a tool's own login is not the user's")
-	assert.Equal(t, toolerr.CategoryNotFound, toolerr.CategoryOf(rpcerr.ResourceNotFound("/a")))
-}
-
-func TestLocalFactsStayLocal(t *testing.T) {
-	e := toolerr.Timeout("m").WithDebug("debug-secret").WithAttrs(slog.String("a", "attr-secret")).WithCause(errors.New("cause-secret"))
-	b, err := json.Marshal(rpcerr.From(e))
-	require.NoError(t, err)
-	assert.NotContains(t, string(b)+e.Text()+e.Error(), "secret")
-	var buf strings.Builder
-	slog.New(slog.NewTextHandler(&buf, nil)).Info("x", "err", toolerr.Auth("m").WithData(map[string]string{"p": "hunter2"}).WithCause(fs.ErrExist))
-	assert.Contains(t, buf.String(), "file already exists")
-	assert.NotContains(t, buf.String(), "hunter2")
-}
-
 func TestBadUse(t *testing.T) {
 	for problem, e := range map[string]*toolerr.Error{
 		"empty code":                 toolerr.New(" ", "", "m"),
@@ -121,21 +96,6 @@ func TestBadUse(t *testing.T) {
 		assert.JSONEq(t, `{"code":-32603,"message":"Internal error"}`, string(b))
 		assert.Contains(t, overTheWire(t, e).Text(), "code=INTERNAL_ERROR")
 	}
-}
-
-func TestJSON(t *testing.T) {
-	e := toolerr.RateLimited("m", time.Second).WithHint("h").WithData(map[string]int{"n": 1})
-	for _, v := range []any{e, *e} {
-		b, err := json.Marshal(v)
-		require.NoError(t, err)
-		var back toolerr.Error
-		require.NoError(t, json.Unmarshal(b, &back))
-		assert.Equal(t, *e, back)
-	}
-	assert.Error(t, json.Unmarshal([]byte(`{}`), new(toolerr.Error)))
-	b, err := json.Marshal((*toolerr.Error)(nil))
-	require.NoError(t, err)
-	assert.Equal(t, "null", string(b))
 }
 
 // Only an error that asked the user to log in asks so after a conversion.
@@ -164,16 +124,6 @@ func TestErrorf(t *testing.T) {
 	assert.ErrorIs(t, toolerr.Errorf("X", "", ""), kind.ErrBadUse)
 	assert.ErrorIs(t, toolerr.Errorf("", "", "m"), kind.ErrBadUse)
 	assert.ErrorIs(t, toolerr.Errorf("X", "typo", "m"), kind.ErrBadUse)
-}
-
-func TestRetryable(t *testing.T) {
-	e := toolerr.New("INDEX_BUILDING", toolerr.CategoryInternal, "m")
-	assert.True(t, e.WithRetryable(true).Retryable)
-	assert.False(t, e.Retryable, "a copy")
-	now := e.WithRetryAfter(time.Second).WithNoDelay()
-	assert.Equal(t, now, overTheWire(t, now))
-	assert.Contains(t, now.Text(), "retryable=true retryAfterMs=0]")
-	assert.Equal(t, e, now.WithRetryable(false))
 }
 
 // A cause that is a mistake does not make a mistake of the error.

@@ -2,7 +2,6 @@ package toolerr_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/seed"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
@@ -94,68 +92,6 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// One failure in all its forms: record, tool error, response to a request, end of a tool
-// call, stored JSON. Each conversion, in either direction, gives an equal value, but for
-// the code, which a tool error always has.
-func FuzzConversions(f *testing.F) {
-	f.Add(uint8(0), "message", "CODE", "reason", "hint", int64(1500), 404, int32(0), `{"a":1}`, true)
-	f.Add(uint8(9), "\xff<>&\u2028", "", "", "", int64(-1), 0, int32(-32050), `{"reason":"mine","data":{"data":[]},"kind":1}`, false)
-	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(0), ``, false)
-	f.Add(uint8(4), "Internal error", "", "", "", int64(math.MinInt64), 0, int32(0), ``, true)
-	f.Add(uint8(5), "Log in", "", "", "", int64(0), 0, int32(-31006), ``, false)
-	f.Add(uint8(22), "Which one", "", "", "", int64(0), 0, int32(-31006), ``, false)
-	f.Add(uint8(4), "Internal error", "", "", "", int64(0), 0, int32(7), `{"data":{"code":{}}}`, false)
-	f.Fuzz(func(t *testing.T, n uint8, message, code, reason, hint string, after int64, status int, number int32, data string, retryable bool) {
-		if strings.TrimSpace(message) == "" {
-			return // refused by the constructor
-		}
-		r := kind.All()[int(n)%len(kind.All())].New(message)
-		if strings.TrimSpace(code) != "" {
-			r = r.WithCode(code)
-		}
-		r.Reason, r.Hint = strings.ToValidUTF8(reason, "?"), strings.ToValidUTF8(hint, "?")
-		switch {
-		case after == math.MinInt64:
-			r = r.WithNoDelay()
-		case after != 0:
-			r = r.WithRetryAfter(time.Duration(after))
-		}
-		r.Retryable = retryable
-		if status >= 100 && status <= 599 {
-			r.Status = status
-		}
-		if rpcerr.Code(number) != r.Kind.Code() {
-			r.Number = rpcerr.Code(number)
-		}
-		if json.Valid([]byte(data)) {
-			r = r.WithData(json.RawMessage(data))
-		}
-
-		if r.Kind == kind.ContextRequired && r.Number == 0 && strings.TrimSpace(r.Hint) == "" {
-			return // bad use, and not what it was
-		}
-		assert.Equal(t, r, overTheWire(t, r))
-		var stored kind.Error
-		b, err := json.Marshal(r)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(b, &stored))
-		assert.Equal(t, *r, stored)
-
-		for _, err := range []error{r, fmt.Errorf("w: %w", r)} {
-			b, merr := json.Marshal(&acp.SessionNotification{SessionID: "s", Update: acp.FailToolCall("t", err)})
-			require.NoError(t, merr)
-			var received acp.SessionNotification
-			require.NoError(t, json.Unmarshal(b, &received))
-			got, ok := kind.FromToolCall(received.Update.(*acp.ToolCallUpdate))
-			assert.True(t, ok)
-			assert.Equal(t, r, got)
-			wire, merr := json.Marshal(rpcerr.From(err))
-			require.NoError(t, merr)
-			assert.JSONEq(t, string(wire), string(received.Update.(*acp.ToolCallUpdate).RawOutput), "both surfaces carry the same")
-		}
-	})
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add(toolerr.Timeout("m").Text())
 	f.Add(strings.Replace(toolerr.Timeout("m").Text(), "m", "\xc7m", 1))
@@ -176,17 +112,3 @@ func FuzzParse(f *testing.F) {
 }
 
 var _ acp.ToolFailure = (*toolerr.Error)(nil)
-
-func TestFailedToolCall(t *testing.T) {
-	e := toolerr.RateLimited("busy", 2*time.Second).WithHint("h").WithData(map[string]int{"a": 1})
-	u := acp.FailToolCall("t1", fmt.Errorf("w: %w", e))
-	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(strings.Replace(e.Text(), "] busy", "] busy\nRecovery: h", 1))}, u.Content)
-	got, ok := kind.FromToolCall(u)
-	require.True(t, ok)
-	assert.Equal(t, e, got)
-	_, ok = kind.FromToolCall(&acp.ToolCallUpdate{})
-	assert.False(t, ok)
-	plain := toolerr.Auth("m")
-	assert.Equal(t, []acp.ToolCallContent{acp.ToolText(plain.Text())}, plain.FailedToolCall().Content)
-	assert.Nil(t, (*toolerr.Error)(nil).FailedToolCall())
-}
