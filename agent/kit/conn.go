@@ -17,7 +17,6 @@ type conn struct {
 	agent  *Agent
 	conn   *agent.Conn
 	ending <-chan struct{} // closed when the connection to the client begins to end
-	queue  *queue
 }
 
 var (

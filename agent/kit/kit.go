@@ -51,9 +51,10 @@ type Options struct {
 	Info acp.Implementation
 
 	// Turn answers a prompt. Its ctx is done when the turn is cancelled and when the connection
-	// ends, which is up to 5 s after a client has closed its end; Turn must then return. An empty stop reason stands for end_turn. An error reaches the
-	// client as that of any handler does, see package agent. Turn is called for one prompt
-	// of a session at a time, and for several sessions at once.
+	// ends, which is up to 5 s after a client has closed its end; Turn must then return. An empty
+	// stop reason stands for end_turn. An error reaches the client as that of any handler does, see
+	// package agent. Turn is called for one prompt of a session at a time, and for several sessions
+	// at once.
 	Turn func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)
 
 	// Store keeps the sessions. Nil means a journal.Memory, which ends with the program.
@@ -101,7 +102,7 @@ type Options struct {
 	// -32600. Zero stands for 16, and a negative number for none.
 	Queue int
 
-	// Audio advertises that prompts may have audio.
+	// Audio advertises that prompts may have audio. Without it they fail with -32602.
 	Audio bool
 
 	// Extension handles requests that the protocol does not define; see acp.ExtensionHandler.
@@ -192,7 +193,7 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 func (a *Agent) Connect(c *agent.Conn) acp.Agent { return a.connect(c, c.Ending()) }
 
 func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
-	conn := &conn{agent: a, conn: c, ending: ending, queue: a.newQueue()}
+	conn := &conn{agent: a, conn: c, ending: ending}
 	c.OnEnd(func() { a.leave(c) })
 	return conn
 }

@@ -56,10 +56,14 @@ type linkReader interface {
 }
 
 // readPrompt makes a Prompt, without a MessageID, of what a client has sent. Its errors are
-// those of a prompt that breaks a limit, and of a ctx that ends.
-func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader) (*Prompt, error) {
-	if len(blocks) > maxBlocks {
-		return nil, refused("a prompt may have %d blocks, and this one has %d", maxBlocks, len(blocks))
+// those of a prompt that has nothing, breaks a limit or has audio that was not advertised, and of a
+// ctx that ends.
+func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader, audio bool) (*Prompt, error) {
+	if len(blocks) == 0 || len(blocks) > maxBlocks {
+		return nil, refused("a prompt may have 1 to %d blocks, and this one has %d", maxBlocks, len(blocks))
+	}
+	if !audio && slices.ContainsFunc(blocks, func(b acp.ContentBlock) bool { _, ok := b.(*acp.AudioContent); return ok }) {
+		return nil, refused("this agent did not advertise promptCapabilities.audio")
 	}
 	r := &promptReader{links: links, tag: "file-" + rand.Text(), room: maxText, shown: map[linked]bool{}}
 	parts := make([][]tools.Part, len(blocks))

@@ -10,33 +10,40 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// queue limits the prompts of one connection. Who waits for whom is decided by the connection,
-// which knows the order in which they arrived.
+// queue limits the prompts of one connection of version 2. Who waits for whom is decided by the
+// connection, which knows the order in which they arrived.
 type queue struct {
 	limit int // prompts of a session that may wait
 	auth  func(ctx context.Context) error
 
 	mu      sync.Mutex
 	prompts map[acp.SessionID]int  // that wait or run
-	running map[acp.SessionID]bool // version 2: one of them runs
+	running map[acp.SessionID]bool // one of them runs
 }
 
 func (a *Agent) newQueue() *queue {
-	return &queue{limit: max(a.opts.Queue, 0), auth: a.opts.Auth.ready, prompts: make(map[acp.SessionID]int), running: make(map[acp.SessionID]bool)}
+	return &queue{limit: a.queueLimit(), auth: a.opts.Auth.ready, prompts: make(map[acp.SessionID]int), running: make(map[acp.SessionID]bool)}
+}
+
+func (a *Agent) queueLimit() int { return max(a.opts.Queue, 0) }
+
+// queueFull is the error of a prompt that cannot wait.
+func queueFull(limit int) error {
+	if limit == 0 {
+		return rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
+	}
+	return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already: wait for the end of a turn", limit))
 }
 
 // enter counts a prompt, or refuses it.
 func (q *queue) enter(id acp.SessionID) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case q.prompts[id] <= q.limit:
-		q.prompts[id]++
-		return nil
-	case q.limit == 0:
-		return rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
+	if q.prompts[id] > q.limit {
+		return queueFull(q.limit)
 	}
-	return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already: wait for the end of a turn", q.limit))
+	q.prompts[id]++
+	return nil
 }
 
 // leave is called when a prompt neither waits nor runs any more.
@@ -52,7 +59,7 @@ func (q *queue) leaveLocked(id acp.SessionID) {
 	}
 }
 
-// receiving counts the prompts of version 2. They wait in package agent/v2, before there is a
+// receiving counts the prompts. They wait in package agent/v2, before there is a
 // prompt of version 1.
 func (q *queue) receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
@@ -79,7 +86,7 @@ func (q *queue) receiving(next acp.Handler) acp.Handler {
 	}
 }
 
-// sending learns from the states of sessions of version 2 when a turn begins and ends.
+// sending learns from the states of sessions when a turn begins and ends.
 func (q *queue) sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if n, ok := params.(*acp2.UpdateSessionNotification); ok {

@@ -354,7 +354,7 @@ func (r *replay) malformed(method string, p *params) bool {
 				return true
 			}
 		}
-		return p.SessionID == "" || p.Prompt == nil || v2 && len(p.Prompt) == 0
+		return p.SessionID == "" || len(p.Prompt) == 0
 	case "session/set_config_option":
 		_, text := p.Value.(string)
 		return p.SessionID == "" || v2 && (p.Type != "id" || !text)

@@ -21,11 +21,8 @@ const stuckTime = 10 * time.Second
 
 // Prompt waits for the earlier prompts of the session and makes a turn.
 func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if _, v2 := adapter.UserMessageID(ctx); !v2 { // those of version 2 are counted already
-		if err := c.queue.enter(req.SessionID); err != nil {
-			return nil, err
-		}
-		defer c.queue.leave(req.SessionID)
+	if limit := c.agent.queueLimit(); rpc.Ahead(ctx) > limit { // in version 2 they wait before this
+		return nil, queueFull(limit)
 	}
 	if err := awaitEarlier(ctx); err != nil {
 		return nil, err
@@ -55,7 +52,7 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.P
 	}
 	defer s.finish()
 	defer s.watch(ctx)()
-	p, err := readPrompt(ctx, blocks, s.workspace)
+	p, err := readPrompt(ctx, blocks, s.workspace, s.agent.opts.Audio)
 	if err == nil {
 		err = s.refreshTools(ctx)
 	}

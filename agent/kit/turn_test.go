@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -192,6 +193,42 @@ func TestRefusalsSayWhy(t *testing.T) {
 		assert.Equal(t, "-32002", other.outcome(other.prompt("b")))
 		assert.Equal(t, []string{"hour"}, s.list())
 	})
+}
+
+// A prompt without anything in it, or with what the agent did not advertise, begins no turn.
+func TestPromptsThatBeginNoTurn(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v int) {
+		var s script
+		w := dial(t, s.agent(kit.Options{}), v)
+		w.open()
+		for _, blocks := range []string{`[]`, `[{"type":"text","text":"listen"},{"type":"audio","mimeType":"audio/wav","data":"AAAA"}]`} {
+			id := w.send("session/prompt", `{"sessionId":"SESSION","prompt":`+blocks+`}`)
+			assert.Equal(t, "-32602", w.outcome(id), blocks)
+		}
+		assert.Empty(t, s.list())
+	})
+}
+
+// Of a burst of prompts those are refused that arrived last.
+func TestBurst(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			var s script
+			w := dial(t, s.agent(kit.Options{Queue: 3}), 1)
+			w.open()
+			var ids []int
+			for range 12 {
+				ids = append(ids, w.prompt("hour"))
+			}
+			time.Sleep(5 * time.Hour)
+			var got []string
+			for _, id := range ids {
+				got = append(got, w.outcome(id))
+			}
+			want := slices.Concat(slices.Repeat([]string{"end_turn"}, 4), slices.Repeat([]string{"-32600"}, 8))
+			assert.Equal(t, want, got)
+		})
+	}
 }
 
 // A turn has begun when its prompt is read, which may need the client.

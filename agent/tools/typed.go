@@ -30,6 +30,8 @@ import (
 //		Line int    `json:"line,omitempty" description:"first line, from 1" validate:"min=0"`
 //	}
 //
+// Members that In does not have are ignored, because models add some.
+//
 // If an input breaks a rule, run is not called, and the model reads which one. Nobody is asked for
 // permission then; a Describe of the caller keeps that by [DecodeInput] and Summary.Err.
 func Typed[In any](name, description string, run func(ctx context.Context, c *Call, in In) (Result, error)) Tool {

@@ -71,6 +71,16 @@ func AwaitEarlier(ctx context.Context) error {
 	}
 }
 
+// Ahead returns how many requests that were read before this one and belong to the same group have
+// not been responded to.
+func Ahead(ctx context.Context) int {
+	s := scopeOf(ctx)
+	if s == nil || s.req == nil {
+		return 0
+	}
+	return s.req.Ahead()
+}
+
 // Waits notes that the handler which was given ctx waits for other handlers or for work, until
 // done is called. It keeps no slot meanwhile, and holds back nothing if it is that of a relay.
 func Waits(ctx context.Context) (done func()) {

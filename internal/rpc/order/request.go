@@ -198,6 +198,18 @@ func (r *Request) Earlier() <-chan struct{} {
 	return nil
 }
 
+// Ahead returns how many requests in front of r in its group have not been responded to.
+func (r *Request) Ahead() (count int) {
+	r.order.mu.Lock()
+	defer r.order.mu.Unlock()
+	for n := r.member.prev; n != nil; n = n.prev {
+		if n.work == nil {
+			count++
+		}
+	}
+	return count
+}
+
 // EndAgain ends the ctx of what has joined a group since the request was read that ends the
 // group.
 func (r *Request) EndAgain() {
