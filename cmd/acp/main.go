@@ -16,7 +16,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -39,30 +38,25 @@ var commands = []command{
 }
 
 func main() {
-	if len(os.Args) < 2 || isHelp(os.Args[1]) {
-		usage(os.Stderr)
-		os.Exit(2)
-	}
+	args := append(os.Args[1:], "")
 	for _, c := range commands {
-		if c.name == os.Args[1] {
+		if c.name == args[0] {
 			os.Exit(exitCode(c.run(os.Args[2:])))
 		}
 	}
-	fmt.Fprintf(os.Stderr, "acp: there is no command %q\n\n", os.Args[1])
-	usage(os.Stderr)
+	if args[0] != "" && !isHelp(args[0]) {
+		fmt.Fprintf(os.Stderr, "acp: there is no command %q\n\n", args[0])
+	}
+	fmt.Fprint(os.Stderr, "usage: acp COMMAND [ARG ...]\n\nCommands:\n")
+	for _, c := range commands {
+		fmt.Fprintf(os.Stderr, "  %-11s %s\n", c.name, c.does)
+	}
+	fmt.Fprint(os.Stderr, "\nacp COMMAND -h shows the flags of a command.\n")
 	os.Exit(2)
 }
 
 func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
-}
-
-func usage(w io.Writer) {
-	fmt.Fprint(w, "usage: acp COMMAND [ARG ...]\n\nCommands:\n")
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %-11s %s\n", c.name, c.does)
-	}
-	fmt.Fprint(w, "\nacp COMMAND -h shows the flags of a command.\n")
 }
 
 // codeError ends the program with a code. Its text is printed if it is not empty.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
@@ -24,19 +23,29 @@ func recordings(args []string) error {
 		return err
 	}
 	files, err := recording.List(dir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if *remove {
+	case *remove:
 		return removeAll(files)
-	}
-	if len(files) == 0 {
+	case len(files) == 0:
 		fmt.Fprintf(os.Stderr, "acp: there are no recordings in %s; acp tap makes them\n", dir)
-		return nil
 	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range files {
-		fmt.Fprintf(table, "%s\t%d KiB\t%s\t%s\n", f.Path, (f.Size+1023)>>10, state(f), about(f.Path))
+		when := f.Modified.Format("2006-01-02 15:04")
+		if f.Live {
+			when = "recording"
+		}
+		r, err := recording.Open(f.Path)
+		about := fmt.Sprint(err)
+		if err == nil {
+			about = fmt.Sprintf("%q", r.Head.Command)
+			_ = r.Close()
+		} else if errors.Is(err, recording.ErrNotRecording) {
+			about = "no recording"
+		}
+		fmt.Fprintf(table, "%s\t%d KiB\t%s\t%s\n", f.Path, (f.Size+1023)>>10, when, about)
 	}
 	return table.Flush()
 }
@@ -56,21 +65,4 @@ func removeAll(files []recording.File) error {
 	}
 	fmt.Fprintf(os.Stderr, "acp: removed %d of %d recordings\n", removed, len(files))
 	return errors.Join(errs...)
-}
-
-func state(f recording.File) string {
-	if f.Live {
-		return "recording"
-	}
-	return f.Modified.Format("2006-01-02 15:04")
-}
-
-// about returns the command of a recording, or what is wrong with it.
-func about(path string) string {
-	r, err := recording.Open(path)
-	if err != nil {
-		return strings.TrimPrefix(err.Error(), path+": ")
-	}
-	defer r.Close()
-	return fmt.Sprintf("%q", r.Head.Command)
 }

@@ -2,27 +2,99 @@ package passive
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+// place is where params or a result have a value that a rule is about.
+type place struct {
+	of    string // such as "session/prompt params"; " session" stands for the requests that open one
+	path  string // names of members; * stands for each element of an array
+	words string // that the rule is about; all if it is empty
+}
+
+// needed lists the capabilities that values need in each version; * stands for the value. Those that
+// whole methods need are in the table of methods.
+var needed = []struct {
+	place
+	v1, v2 string
+}{
+	{place{"session/prompt params", "prompt.*.type", "image audio"}, "promptCapabilities.*", "session.prompt.*"},
+	{place{"session/prompt params", "prompt.*.type", "resource"}, "promptCapabilities.embeddedContext", "session.prompt.embeddedContext"},
+	{place{" session", "additionalDirectories.*", ""}, "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
+	{place{" session", "mcpServers.*.type", "http acp sse"}, "mcpCapabilities.*", ""},
+	{place{" session", "mcpServers.*.type", "http acp stdio"}, "", "session.mcp.*"},
+	{place{" session", "systemPrompt", ""}, "sessionCapabilities.systemPrompt", "session.systemPrompt"},
+	{place{" session", "systemPrompt.mode", "override"}, "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
+	{place{"elicitation/create params", "mode", ""}, "elicitation.*", "elicitation.*"},
+	{place{"session/update params", "update.sessionUpdate", "notice"}, "session.notices", ""},
+	{place{"session/update params", "update.sessionUpdate", "compaction_update compaction_summary_chunk"}, "session.compaction", ""},
+	{place{"session/update params", "update.sessionUpdate", "plan_update plan_removed"}, "plan", ""},
+	{place{"session/update params", "update.sessionUpdate", "subagent_update session_message session_message_chunk"}, "subagents", ""},
+}
+
+// closed lists the values of version 1 that the schema does not leave open. The types of the SDK keep
+// unknown values, so decoding does not find them.
+var closed = []place{
+	{"session/prompt result", "stopReason", "end_turn max_tokens max_turn_requests refusal cancelled"},
+	{"session/update params", "update.sessionUpdate", "user_message_chunk agent_message_chunk agent_thought_chunk tool_call tool_call_update plan " +
+		"available_commands_update current_mode_update config_option_update session_info_update usage_update notice compaction_update " +
+		"compaction_summary_chunk plan_update plan_removed subagent_update session_message session_message_chunk"},
+	{"session/request_permission result", "outcome.outcome", "cancelled selected"},
+	{"elicitation/create result", "action", "accept decline cancel"},
+}
+
+var opening = []string{"session/new params", "session/load params", "session/resume params", "session/fork params"}
+
+// is reports whether the place is in the payload called what.
+func (p *place) is(what string) bool {
+	return p.of == what || p.of == " session" && slices.Contains(opening, what)
+}
+
+func (p *place) has(word string) bool {
+	return p.words == "" || slices.Contains(strings.Fields(p.words), word)
+}
+
+// values returns the values that a path leads to; "" for one that is no text. What is null is absent.
+func values(raw []byte, path string) (words []string) {
+	name, rest, deeper := strings.Cut(path, ".")
+	var list []json.RawMessage
+	if name != "*" {
+		list = append(list, envelope.Member(raw, name))
+	} else if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, one := range list {
+		switch word, _ := envelope.Text(one); {
+		case wire.Absent(one):
+		case deeper:
+			words = append(words, values(one, rest)...)
+		default:
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
 // needs reports the capabilities that a message needs and its receiver has not advertised.
 func (c *Checker) needs(row *wire.Method, params []byte) {
-	paths := []string{row.Capability}
-	switch row.Name {
-	case "session/prompt":
-		paths = append(paths, c.ofContent(params)...)
-	case "session/new", "session/load", "session/resume", "session/fork":
-		paths = append(paths, c.ofSession(params)...)
-	case "elicitation/create":
-		mode, _ := envelope.Text(envelope.Member(params, "mode"))
-		paths = []string{"elicitation." + mode}
-	case "session/update":
-		paths = []string{c.ofUpdate(envelope.Member(params, "update"))}
+	var paths []string
+	for i := range needed {
+		n := &needed[i]
+		capability := []string{n.v1, n.v2}[c.version-1]
+		if capability == "" || !n.is(row.Name+" params") {
+			continue
+		}
+		for _, word := range values(params, n.path) {
+			if n.has(word) {
+				paths = append(paths, strings.ReplaceAll(capability, "*", word))
+			}
+		}
 	}
-	for _, path := range paths {
+	for _, path := range append(paths, row.Capability) {
 		if path != "" && !has(c.caps[c.from.peer()], path) {
 			c.fault(unadvertised, "%.80q needs the capability %.80s, which the %s did not advertise.", row.Name, path, c.from.peer())
 			return
@@ -38,76 +110,18 @@ func has(caps []byte, path string) bool {
 	return len(caps) > 0 && caps[0] == '{' || string(caps) == "true"
 }
 
-// group returns the path of a group of agent capabilities, which differs between the versions.
-func (c *Checker) group(v1, v2 string) string {
-	if c.version == 2 {
-		return v2
-	}
-	return v1
-}
-
-// ofContent returns the capabilities that the content of a prompt needs.
-func (c *Checker) ofContent(params []byte) (paths []string) {
-	prompt := c.group("promptCapabilities.", "session.prompt.")
-	for _, kind := range types(envelope.Member(params, "prompt")) {
-		switch kind {
-		case "image", "audio":
-			paths = append(paths, prompt+kind)
-		case "resource":
-			paths = append(paths, prompt+"embeddedContext")
+// closedWords reports whether the values of version 1 that are closed have a known value.
+func (c *Checker) closedWords(what string, raw []byte) bool {
+	for i := range closed {
+		p := &closed[i]
+		if c.version != 1 || !p.is(what) {
+			continue
+		}
+		words := append(values(raw, p.path), "")
+		if word := words[0]; word == "" || !p.has(word) {
+			c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", p.path[strings.LastIndexByte(p.path, '.')+1:], word)
+			return false
 		}
 	}
-	return paths
-}
-
-// ofSession returns the capabilities that the start of a session needs.
-func (c *Checker) ofSession(params []byte) (paths []string) {
-	session := c.group("sessionCapabilities.", "session.")
-	if len(types(envelope.Member(params, "additionalDirectories"))) > 0 {
-		paths = append(paths, session+"additionalDirectories")
-	}
-	for _, kind := range types(envelope.Member(params, "mcpServers")) {
-		switch {
-		case kind == "http", kind == "acp", kind == "sse" && c.version == 1, kind == "stdio" && c.version == 2:
-			paths = append(paths, c.group("mcpCapabilities.", "session.mcp.")+kind)
-		}
-	}
-	if system := envelope.Member(params, "systemPrompt"); !wire.Absent(system) {
-		paths = append(paths, session+"systemPrompt")
-		if mode, _ := envelope.Text(envelope.Member(system, "mode")); mode == "override" {
-			paths = append(paths, session+"systemPrompt.mode.override")
-		}
-	}
-	return paths
-}
-
-// ofUpdate returns the capability that an update needs. In version 2 none does.
-func (c *Checker) ofUpdate(update []byte) string {
-	if c.version == 2 {
-		return ""
-	}
-	switch kind, _ := envelope.Text(envelope.Member(update, "sessionUpdate")); kind {
-	case "notice":
-		return "session.notices"
-	case "compaction_update", "compaction_summary_chunk":
-		return "session.compaction"
-	case "plan_update", "plan_removed":
-		return "plan"
-	case "subagent_update", "session_message", "session_message_chunk":
-		return "subagents"
-	}
-	return ""
-}
-
-// types returns the member type of each element of an array; "" for an element without one.
-func types(array []byte) (kinds []string) {
-	var elements []json.RawMessage
-	if json.Unmarshal(array, &elements) != nil {
-		return nil
-	}
-	for _, element := range elements {
-		kind, _ := envelope.Text(envelope.Member(element, "type"))
-		kinds = append(kinds, kind)
-	}
-	return kinds
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -101,12 +102,12 @@ func (c *Checker) Feed(seq int64, from End, raw []byte) []Fault {
 	case envelope.KindNotJSON:
 		c.fault(notMessage, "The line is not JSON.")
 	case envelope.KindBadRequest:
-		c.fault(notMessage, "The message is not a valid request%s.", because(e.Reason))
+		c.fault(notMessage, "The message is not a valid %s.", strings.TrimSuffix("request: "+e.Reason, ": "))
 		if key := envelope.IDKey(string(e.ID)); e.ID != nil && c.calls[from].open[key] == nil {
 			c.calls[from].open[key] = &call{seq: seq, method: string(e.Method), excused: true}
 		}
 	case envelope.KindBadResponse:
-		c.fault(notMessage, "The message is not a valid response%s.", because(e.Reason))
+		c.fault(notMessage, "The message is not a valid %s.", strings.TrimSuffix("response: "+e.Reason, ": "))
 		c.calls[from.peer()].settle(envelope.IDKey(string(e.ID)))
 	case envelope.KindRequest:
 		c.request(&e)
@@ -116,13 +117,6 @@ func (c *Checker) Feed(seq int64, from End, raw []byte) []Fault {
 		c.response(&e)
 	}
 	return c.found
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + reason
 }
 
 // Gap tells the Checker that messages are missing here.
@@ -193,16 +187,10 @@ func strictID(id []byte) bool {
 }
 
 func (c *Checker) notification(e *envelope.Envelope) {
-	method := string(e.Method)
-	if len(method) >= 2 && method[:2] == "$/" {
-		return // may be ignored
+	if row := c.row(string(e.Method), true); row != nil { // others, such as $/cancel_request, may be ignored
+		c.params(row, e.Params)
+		c.told(row.Name, e.Params)
 	}
-	row := c.row(method, true)
-	if row == nil {
-		return
-	}
-	c.params(row, e.Params)
-	c.told(method, e.Params)
 }
 
 func (c *Checker) response(e *envelope.Envelope) {

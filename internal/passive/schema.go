@@ -3,7 +3,6 @@ package passive
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	_ "github.com/acpkit/go-sdk/acp"    // registers the methods of version 1
@@ -13,23 +12,15 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// table returns the version whose method table applies, or 0 if it cannot be known yet.
-func (c *Checker) table() int {
-	switch {
-	case c.version != 0:
-		return c.version
-	case c.asked == 1:
-		return 1
-	}
-	return 0
-}
-
 // row returns the row of a method that the sender may use, or nil after it has reported a fault, and
 // for extensions and messages whose version is unknown.
 func (c *Checker) row(method string, notification bool) *wire.Method {
-	v := c.table()
-	if method == "initialize" {
+	v := c.version
+	switch {
+	case method == "initialize":
 		v = min(max(c.asked, 1), 2)
+	case v == 0 && c.asked == 1:
+		v = 1
 	}
 	if v == 0 || strings.HasPrefix(method, "_") || strings.HasPrefix(method, "$/") {
 		return nil
@@ -106,39 +97,6 @@ func (c *Checker) schema(codec *wire.Codec, what string, raw []byte, strict bool
 		text = fields.String()
 	}
 	c.fault(badSchema, "The %s break the schema: %.300s.", strings.Replace(what, " result", " results", 1), text)
-	return false
-}
-
-// closed lists the values of version 1 that the schema does not leave open, by the place where they
-// stand. The types of the SDK keep unknown values, so decoding does not find them.
-var closed = map[string]struct {
-	path  []string
-	words []string
-}{
-	"session/prompt result": {[]string{"stopReason"}, []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}},
-	"session/update params": {[]string{"update", "sessionUpdate"}, []string{
-		"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update",
-		"current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk",
-		"plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk",
-	}},
-	"session/request_permission result": {[]string{"outcome", "outcome"}, []string{"cancelled", "selected"}},
-	"elicitation/create result":         {[]string{"action"}, []string{"accept", "decline", "cancel"}},
-}
-
-// closedWords reports whether the values of version 1 that are closed have a known value.
-func (c *Checker) closedWords(what string, raw []byte) bool {
-	place, ok := closed[what]
-	if !ok || c.version != 1 {
-		return true
-	}
-	for _, name := range place.path {
-		raw = envelope.Member(raw, name)
-	}
-	word, _ := envelope.Text(raw)
-	if slices.Contains(place.words, word) {
-		return true
-	}
-	c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", place.path[len(place.path)-1], word)
 	return false
 }
 

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +18,6 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/pipenet"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -107,24 +105,23 @@ func TestTimeOut(t *testing.T) {
 		client      func(*http.Client)
 		want        string
 	}{
-		"headers":             {model: "m", path: "/chat/completions", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = time.Minute }, want: "has not answered in time"},
-		"headers of the list": {path: "/models", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = time.Minute }, want: "has not answered in time"},
-		"the rest":            {model: "m", client: func(c *http.Client) { c.Timeout = time.Minute }, want: "was cut: "},
+		"headers":             {model: "m", path: "/chat/completions", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = 20 * time.Millisecond }, want: "has not answered in time"},
+		"headers of the list": {path: "/models", client: func(c *http.Client) { c.Transport.(*http.Transport).ResponseHeaderTimeout = 20 * time.Millisecond }, want: "has not answered in time"},
+		"the rest":            {model: "m", client: func(c *http.Client) { c.Timeout = 200 * time.Millisecond }, want: "was cut: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := pipenet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if tt.path == "" {
-						io.WriteString(w, data(`{"choices":[{"delta":{"content":"He"}}]}`))
-						w.(http.Flusher).Flush()
-					}
-					_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the end of the connection
-					<-r.Context().Done()
-				}), nil)
-				tt.client(c)
-				_, err := events(t, chat.New(&chat.Options{BaseURL: "http://server", Model: tt.model, Client: c}), hello)
-				assert.Contains(t, sentence(t, err), tt.want)
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if tt.path == "" {
+					io.WriteString(w, data(`{"choices":[{"delta":{"content":"He"}}]}`))
+					w.(http.Flusher).Flush()
+				}
+				_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the end of the connection
+				<-r.Context().Done()
 			})
+			c := &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+			tt.client(c)
+			_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: tt.model, Client: c}), hello)
+			assert.Contains(t, sentence(t, err), tt.want)
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -98,7 +99,7 @@ func tab(t *testing.T) context.Context {
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("enable-precise-memory-info", true))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -137,7 +138,7 @@ func run(t *testing.T, ctx context.Context, statements string) {
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
 	poll := func() error {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(time.Minute)))
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingTimeout(20*time.Second)))
 		return err
 	}
 	err := poll()
@@ -158,6 +159,22 @@ func scheme(t *testing.T, ctx context.Context, name string) {
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
 		})
 		return err
+	})))
+}
+
+// allow gives the page permissions.
+func allow(t *testing.T, ctx context.Context, names ...string) {
+	t.Helper()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		for _, name := range names {
+			_, err := cdp.Call(ctx, target, browser.SetPermission, browser.SetPermissionParams{
+				Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})))
 }
 
@@ -216,7 +233,7 @@ func recording(t *testing.T, lines ...string) string {
 // begin opens a session and a turn, with 5 messages.
 var begin = []string{
 	`> {"id":1,"method":"initialize","params":{"protocolVersion":1}}`,
-	`< {"id":1,"result":{"protocolVersion":1}}`,
+	`< {"id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"an-agent","version":"4.2"}}}`,
 	`> {"id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`,
 	`< {"id":2,"result":{"sessionId":"s"}}`,
 	`> {"id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Fix it"}]}}`,

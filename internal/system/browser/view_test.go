@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -21,23 +22,23 @@ func TestAHundredThousandMessages(t *testing.T) {
 	address := serve(t, recording(t, lines...))
 	open(t, ctx, address)
 	until(t, ctx, `performance.getEntriesByName('first-contentful-paint').length > 0`)
-	// few checks what the page has got up to a time: of 25 MB, a little more than what is seen.
-	few := func(until string) {
-		got := `performance.getEntriesByType('resource').filter(e => e.responseEnd <= ` + until + `)`
-		requests, bytes := eval[int](t, ctx, got+`.length`), eval[int](t, ctx, got+`.reduce((n, e) => n + e.decodedBodySize, 0)`)
-		t.Logf("%d requests, %d bytes", requests, bytes)
-		assert.Less(t, requests, 30)
-		assert.Less(t, bytes, 200<<10)
-	}
-	few(`performance.getEntriesByName('first-contentful-paint')[0].startTime`)
+	paint := eval[float64](t, ctx, `performance.getEntriesByName('first-contentful-paint')[0].startTime`)
 	until(t, ctx, status+`.startsWith('100005 messages')`)
+	t.Logf("first paint after %.0f ms", paint)
+	assert.Less(t, paint, 3000.0, "1000 on an idle machine")
 
+	worst := 0.0
 	for _, seq := range []int{6, 50_000, 99_999, 2001, 77_777} {
-		run(t, ctx, `performance.clearResourceTimings()`)
-		run(t, ctx, fmt.Sprintf(`location.hash = '%d'`, seq))
-		until(t, ctx, fmt.Sprintf(`%s === '%d' && %s.includes('word %d ') && %s.startsWith('%d ')`, chosen, seq, thread, seq-6, strings.ReplaceAll(message, "textContent", "textContent.replace('notification', ' ')"), seq))
-		few("Infinity")
+		took := eval[float64](t, ctx, fmt.Sprintf(`new Promise(done => {
+			const start = performance.now()
+			location.hash = '%d'
+			const look = () => %s === '%d' && %s.includes('word %d ') && %s.startsWith('%d ') ? done(performance.now() - start) : requestAnimationFrame(look)
+			look()
+		})`, seq, chosen, seq, thread, seq-6, strings.ReplaceAll(message, "textContent", "textContent.replace('notification', ' ')"), seq))
+		worst = max(worst, took)
 	}
+	t.Logf("the slowest jump took %.0f ms", worst)
+	assert.Less(t, worst, 1500.0, "100 on an idle machine")
 
 	run(t, ctx, `document.querySelector('#list').scrollTop = 1e9`)
 	until(t, ctx, `[...document.querySelectorAll('.row .seq')].some(e => e.textContent === '100005')`)
@@ -131,6 +132,37 @@ func TestKeys(t *testing.T) {
 	until(t, ctx, chosen+` === '7'`)
 	run(t, ctx, `{ const s = document.querySelector('#slider'); s.value = 120000; s.dispatchEvent(new Event('input')) }`)
 	until(t, ctx, chosen+` === '13'`)
+}
+
+// What is copied is in the clipboard as it was sent, and a recording that cannot be played says why.
+func TestCopies(t *testing.T) {
+	ctx := tab(t)
+	path := recording(t, begin...)
+	address := serve(t, path)
+	open(t, ctx, address+"#3")
+	allow(t, ctx, "clipboard-read", "clipboard-write")
+	until(t, ctx, chosen+` === '3'`)
+	copied := func(says string) string {
+		t.Helper()
+		until(t, ctx, status+` === `+quote(says))
+		return eval[string](t, ctx, `navigator.clipboard.readText()`)
+	}
+	press(t, ctx, "c")
+	assert.Equal(t, `{"jsonrpc":"2.0",`+begin[2][3:], copied("The message was copied."))
+	run(t, ctx, `[...document.querySelectorAll('#message button')].find(b => b.textContent === 'Copy link').click()`)
+	assert.Equal(t, address+"#3", copied("The link was copied."))
+	run(t, ctx, `document.querySelector('#fixture').click()`)
+	source := copied("The Go test was copied.")
+	assert.Contains(t, source, "func TestRecording(t *testing.T) {")
+	assert.Contains(t, source, `{"jsonrpc":"2.0",`+begin[4][3:])
+
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	masked := strings.Replace(string(text), `"seq":2,`, `"seq":2,"masked":true,`, 1)
+	require.NoError(t, os.WriteFile(path, []byte(masked), 0o600))
+	run(t, ctx, `document.querySelector('#fixture').click()`)
+	until(t, ctx, status+`.startsWith('message 2 is masked, so it cannot be played')`)
+	until(t, ctx, `document.querySelector('#sessions').textContent.includes('Connection 1: an-agent 4.2')`)
 }
 
 func TestOtherSitesAreRefused(t *testing.T) {

@@ -21,7 +21,7 @@ const (
 
 var (
 	// ErrNotRecording is the error for a file that is no recording.
-	ErrNotRecording = errors.New("this is no recording of acp tap")
+	ErrNotRecording = errors.New("this is no recording of acp tap: acp recordings lists those that there are")
 	// ErrDamaged is the error for a line that is no record. Reading goes on.
 	ErrDamaged = errors.New("damaged")
 )
@@ -43,7 +43,7 @@ type Reader struct {
 func Open(name string) (*Reader, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: acp recordings lists those that there are", err)
 	}
 	r := &Reader{file: f, buf: bufio.NewReaderSize(f, 64<<10)}
 	if err := r.readHead(); err != nil {
@@ -54,17 +54,15 @@ func Open(name string) (*Reader, error) {
 }
 
 func (r *Reader) readHead() error {
-	begin, err := r.buf.Peek(len(headBegin)) // other files may have no lines
-	if string(begin) == headBegin {
-		var line []byte
-		if line, err = r.next(); err == nil && json.Unmarshal(line, &r.Head) != nil {
-			r.Head.Format = 0
-		}
+	begin, _ := r.buf.Peek(len(headBegin)) // other files may have no lines, or be folders
+	if string(begin) != headBegin {
+		return ErrNotRecording
 	}
+	line, err := r.next()
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case r.Head.Format < 1:
+	case json.Unmarshal(line, &r.Head) != nil, r.Head.Format < 1:
 		return ErrNotRecording
 	case r.Head.Format > Format:
 		return fmt.Errorf("the recording has format %d of acp %s, and this acp reads format %d: install a newer acp", r.Head.Format, r.Head.Version, Format)

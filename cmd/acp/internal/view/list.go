@@ -95,7 +95,7 @@ func summary(rec *recording.Record) string {
 	case rec.Size > 0:
 		text = "not recorded: " + plural(rec.Size, "byte")
 	case rec.Raw != nil:
-		text = strings.Join(values(rec.Raw), " ")
+		text = strings.Join(values(rec), " ")
 	}
 	text = strings.Join(strings.Fields(text[:min(len(text), summaryReads)]), " ")
 	if utf8.RuneCountInString(text) > summaryLength {
@@ -108,11 +108,12 @@ func summary(rec *recording.Record) string {
 var scalar = regexp.MustCompile(`("(?:[^"\\]|\\.)*")\s*(:?)|-?[0-9][0-9.eE+-]*`)
 
 // known are members that say what a list shows elsewhere, or nothing to people.
-var known = map[string]bool{"jsonrpc": true, "id": true, "method": true, "sessionId": true, "type": true, "data": true, "mimeType": true}
+var known = map[string]bool{"jsonrpc": true, "id": true, "method": true, "type": true, "data": true, "mimeType": true}
 
 // values returns the texts and numbers at the beginning of a message. Numbers and ids have the name
 // of their member.
-func values(raw []byte) (list []string) {
+func values(rec *recording.Record) (list []string) {
+	raw := []byte(rec.Raw)
 	if len(raw) > summaryReads {
 		raw = append(bytes.Clone(raw[:summaryReads]), '"') // the text that is cut
 	}
@@ -125,7 +126,7 @@ func values(raw []byte) (list []string) {
 		switch {
 		case len(m[2]) > 0:
 			name = text
-		case known[name], text == "":
+		case known[name], text == "", name == "sessionId" && rec.Kind != recording.Response:
 		case m[1] == nil, strings.HasSuffix(name, "Id"):
 			list = append(list, name, text)
 		default:

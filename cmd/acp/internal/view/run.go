@@ -33,26 +33,32 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 		return err
 	}
 	defer r.Close()
-	if opts.Text {
-		err := Text(ctx, stdout, r, reader)
-		if ctx.Err() != nil {
-			return nil // Ctrl-C ends following
-		}
-		return err
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(opts.Port)))
-	if err != nil {
-		_ = reader.Close()
-		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", opts.Port, err)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	read := make(chan error, 1)
-	go func() { read <- r.Read(ctx, reader, nil) }() // ends with ctx
-	defer func() { <-read }()
-	defer cancel()
+	if opts.Text {
+		err = Text(ctx, stdout, r, reader)
+	} else {
+		err = serve(ctx, r, reader, opts, stdout, stderr)
+	}
+	if ctx.Err() != nil {
+		return nil // Ctrl-C ends it
+	}
+	return err
+}
 
-	server := NewServer(r, func() ([]byte, error) { return fixture.Write(path, 0) })
+// serve serves the page.
+func serve(ctx context.Context, r *Recording, reader *recording.Reader, opts Options, stdout, stderr io.Writer) error {
+	read := make(chan error, 1)
+	defer func() { <-read }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { read <- r.Read(ctx, reader, nil) }() // ends with ctx
+
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(opts.Port)))
+	if err != nil {
+		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", opts.Port, err)
+	}
+	server := NewServer(r, func() ([]byte, error) { return fixture.Write(r.Path, 0) })
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
 	if opts.Open {
@@ -60,18 +66,9 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 			_, _ = fmt.Fprintf(stderr, "the browser cannot be started: %v: open the address above\n", err)
 		}
 	}
-	return serve(ctx, listener, server)
-}
-
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
-	defer stop()
-	err := web.Serve(listener)
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
+	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = web.Close() })()
+	return web.Serve(listener)
 }
 
 // choose returns the recording to show: the named one, or the newest.
@@ -95,18 +92,21 @@ func choose(name string) (string, error) {
 
 // browse opens an address in the browser of the user.
 func browse(address string) error {
-	var cmd *exec.Cmd
-	switch runtime.GOOS {
-	case "windows":
-		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
-	case "darwin":
-		cmd = exec.Command("open", address)
-	default:
-		cmd = exec.Command("xdg-open", address)
-	}
+	cmd := opener(runtime.GOOS, address)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	go func() { _ = cmd.Wait() }() // ends with the program that hands the address on
 	return nil
+}
+
+// opener returns the command of a system that opens an address.
+func opener(system, address string) *exec.Cmd {
+	switch system {
+	case "windows":
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+	case "darwin":
+		return exec.Command("open", address)
+	}
+	return exec.Command("xdg-open", address)
 }

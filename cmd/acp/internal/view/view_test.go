@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -85,7 +86,7 @@ var turn = []string{
 	`> {"id":7,"result":{"outcome":{"outcome":"selected","optionId":"y"}}}`,
 	`< {"id":3,"result":{"stopReason":"end_turn"}}`,
 	`< {"id":8,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/f"}}`,
-	`> {"id":8,"error":{"code":-32601,"message":"Method not found"}}`,
+	`> {"id":8,"error":{"code":-32601,"message":"Method not found","data":{"errorId":"abc"}}}`,
 	`< some banner`,
 }
 
@@ -201,7 +202,9 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	assert.EqualValues(t, 1, all.Rows[4].Session, "the response belongs to the session of its request")
 	assert.Equal(t, all.Rows[4].Session, response.Session)
 	assert.Equal(t, "Fix it", all.Rows[4].Text)
+	assert.Equal(t, "sessionId s currentModeId ask", all.Rows[3].Text)
 	assert.Equal(t, "agent_message_chunk look.", all.Rows[6].Text)
+	assert.Equal(t, "code -32601 Method not found errorId abc", all.Rows[12].Text)
 	assert.True(t, all.Rows[12].Failed)
 
 	assert.Equal(t, "open-tool-call", response.Faults[0].Rule)
@@ -476,7 +479,8 @@ func TestBadInputGetsASentence(t *testing.T) {
 		want string
 	}{
 		"no recording yet": {"", 0, `there is no recording in .*: make one with acp tap, or name a file`},
-		"no such file":     {"/nowhere/x.jsonl", 0, `/nowhere/x.jsonl: no such file`},
+		"no such file":     {"/nowhere/x.jsonl", 0, `/nowhere/x.jsonl: no such file or directory: acp recordings lists those`},
+		"a folder":         {t.TempDir(), 0, `this is no recording of acp tap: acp recordings lists those`},
 		"another file":     {save(t, "hello\n"), 0, `this is no recording of acp tap`},
 		"an empty file":    {save(t, ""), 0, `this is no recording of acp tap`},
 		"a newer version":  {save(t, strings.Replace(script(), `"format":1`, `"format":9`, 1)), 0, `install a newer acp`},
@@ -511,4 +515,51 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 	assert.Contains(t, string(page), "page.js")
 	cancel()
 	assert.NoError(t, <-ended)
+}
+
+// -open hands the address to the program that each system has for that, and says so if there is none.
+func TestOpen(t *testing.T) {
+	address := "http://127.0.0.1:1/token/"
+	for system, want := range map[string]string{
+		"linux": "xdg-open " + address, "freebsd": "xdg-open " + address, "darwin": "open " + address,
+		"windows": "rundll32 url.dll,FileProtocolHandler " + address,
+	} {
+		assert.Equal(t, want, strings.Join(opener(system, address).Args, " "))
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the program is played on Linux")
+	}
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	program := "#!/bin/sh\necho \"$@\" >" + dir + "/part\n/bin/mv " + dir + "/part " + dir + "/asked\n"
+	var said strings.Builder
+	show := func() (address string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out, in := io.Pipe()
+		ended := make(chan error, 1)
+		said.Reset()
+		go func() { ended <- Run(ctx, save(t, script(turn...)), Options{Open: true}, in, &said) }() // ends with ctx
+		b := make([]byte, 1000)
+		n, err := out.Read(b)
+		require.NoError(t, err)
+		if program != "" {
+			require.Eventually(t, func() bool { _, err := os.Stat(dir + "/asked"); return err == nil }, time.Minute, time.Millisecond)
+		}
+		cancel()
+		require.NoError(t, <-ended)
+		return strings.Split(string(b[:n]), "\n")[1]
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(program), 0o755))
+	shown := show()
+	asked, err := os.ReadFile(dir + "/asked")
+	require.NoError(t, err)
+	assert.Equal(t, shown+"\n", string(asked))
+	assert.Empty(t, said.String())
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "xdg-open")))
+	program = ""
+	show()
+	assert.Contains(t, said.String(), "the browser cannot be started: ")
+	assert.Contains(t, said.String(), "open the address above")
 }

@@ -12,17 +12,20 @@ const view = {
   follow: false, info: null, plot: null,
 }
 
-// el makes an element. Children are elements and texts.
+// el makes an element. Children are elements and texts; what is empty or false is left out.
 function el(tag, className, ...children) {
   const e = document.createElement(tag)
-  if (className) e.className = className
-  e.append(...children.filter(c => c !== null && c !== undefined && c !== ''))
+  e.className = className
+  e.append(...children.filter(Boolean))
   return e
 }
 
+function button(text, onclick, className = '') {
+  return Object.assign(el('button', className, text), { onclick })
+}
+
 async function get(path, params = {}) {
-  const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== undefined && v !== ''))
-  const response = await fetch(`api/${path}?${query}`)
+  const response = await fetch(`api/${path}?${new URLSearchParams(params)}`)
   if (!response.ok) throw new Error(await response.text())
   return response
 }
@@ -32,15 +35,14 @@ const filter = () => ({ session: view.session, method: view.method, faults: view
 
 // latest returns a function that runs f with the newest arguments, one run at a time.
 function latest(f) {
-  let next = null, running = false
+  let next, running = false
   return async (...args) => {
     next = args
     if (running) return
-    running = true
-    while (next) {
+    for (running = true; next;) {
       const now = next
       next = null
-      try { await f(...now) } catch (e) { report(e) }
+      await f(...now).catch(report)
     }
     running = false
   }
@@ -69,14 +71,10 @@ function scaled() {
   return { height, factor: full > height ? (full - seen) / (height - seen) : 1 }
 }
 
-function topRow() {
-  return $('list').scrollTop * scaled().factor / rowHeight
-}
-
 function draw() {
-  const { height } = scaled(), list = $('list')
+  const { height, factor } = scaled(), list = $('list'), top = list.scrollTop * factor / rowHeight
   $('space').style.height = `${height}px`
-  const first = Math.max(0, Math.floor(topRow()) - 5)
+  const first = Math.max(0, Math.floor(top) - 5)
   const last = Math.min(view.total, first + Math.ceil(list.clientHeight / rowHeight) + 10)
   const rows = []
   for (let i = first; i < last; i++) {
@@ -86,8 +84,7 @@ function draw() {
     if (!row || chunk.stale) load(Math.floor(i / chunkSize))
   }
   $('rows').replaceChildren(...rows)
-  const offset = (topRow() - first) * rowHeight
-  $('rows').style.transform = `translateY(${list.scrollTop - offset}px)`
+  $('rows').style.transform = `translateY(${list.scrollTop - (top - first) * rowHeight}px)`
 }
 
 function drawRow(r, place) {
@@ -98,9 +95,8 @@ function drawRow(r, place) {
   const worst = r.faults?.some(f => f.tier === 'must') ? 'must' : r.faults ? 'notable' : ''
   const mark = el('span', `mark ${worst}`, worst === 'must' ? '✕' : worst ? '!' : '')
   if (r.faults) mark.title = r.faults.map(f => f.text).join('\n')
-  let what = r.method
-  if (r.kind === 'response') what = `${r.failed ? 'error' : 'result'} ${r.method}`
-  if (r.kind === 'invalid' || r.kind === 'gap' || r.kind === 'end') what = r.kind
+  const kinds = { request: '', notification: '', response: r.failed ? 'error ' : 'result ' }
+  const what = (kinds[r.kind] ?? r.kind) + r.method
   row.append(mark, el('span', 'seq mono', String(r.seq)), el('span', 'at mono', (r.at / 1e6).toFixed(3)),
     el('span', 'mono', r.dir === 'client' ? '→' : '←'), el('span', `what text ${r.failed ? 'failed' : ''}`, what),
     el('span', 'says text', r.text), el('span', 'dim mono', r.latency === undefined ? '' : duration(r.latency)))
@@ -197,44 +193,29 @@ const showMessage = latest(async seq => {
     el('span', 'dim', `from the ${r.dir}`), el('span', 'dim', bytes(r.size)))
   if (r.id) head.append(el('span', 'dim mono text', `id ${r.id}`))
   if (r.masked) head.append(el('span', 'notable', 'masked'))
-  if (r.pair) {
-    const button = el('button', '', `${r.kind === 'request' ? 'response' : 'request'} ${r.pair}${r.latency === undefined ? '' : `, ${duration(r.latency)}`}`)
-    button.onclick = () => find({ seq: r.pair })
-    head.append(button)
-  }
-  const copy = el('button', '', 'Copy'), link = el('button', '', 'Copy link')
-  copy.onclick = copyMessage
-  link.onclick = () => put(location.href, 'The link was copied.')
-  head.append(copy, link)
+  if (r.pair) head.append(button(`${r.kind === 'request' ? 'response' : 'request'} ${r.pair}${r.latency === undefined ? '' : `, ${duration(r.latency)}`}`, () => find({ seq: r.pair })))
+  head.append(button('Copy', copyMessage), button('Copy link', () => put(location.href, 'The link was copied.').catch(report)))
   const faults = (r.faults ?? []).map(f => el('div', `fault ${f.tier}`, `${f.tier} · ${f.rule} `, el('span', 'text', f.text), el('span', 'dim', f.fact)))
   const pre = el('pre')
-  for (const part of m.parts) {
-    pre.append(part.text)
-    if (part.fold) pre.append(fold(r.seq, part))
+  for (const { text, fold, size } of m.parts) {
+    pre.append(text)
+    if (fold) pre.append(button(`… ${bytes(size)}`, e => unfold(e.target, seq, fold).catch(report), 'fold'))
   }
   $('message').replaceChildren(head, ...faults, pre)
   $('message').scrollTop = 0
 })
 
-function fold(seq, part) {
-  const button = el('button', 'fold', `… ${bytes(part.size)}`)
-  button.onclick = async () => {
-    const text = await (await get('text', { seq, fold: part.fold })).text()
-    button.replaceWith(el('span', '', '…\n', text, '\n'))
-  }
-  return button
+async function unfold(button, seq, fold) {
+  button.replaceWith(`…\n${await (await get('text', { seq, fold })).text()}\n`)
 }
 
 async function put(text, done) {
-  try {
-    await navigator.clipboard.writeText(text)
-    $('status').textContent = done
-  } catch (e) { report(e) }
+  await navigator.clipboard.writeText(text)
+  $('status').textContent = done
 }
 
-async function copyMessage() {
-  if (view.row) put(await (await get('text', { seq: view.row.seq })).text(), 'The message was copied.')
-}
+const copy = async (path, params, done) => put(await (await get(path, params)).text(), done)
+const copyMessage = () => copy('text', { seq: view.row.seq }, 'The message was copied.').catch(report)
 
 // --- the conversation ---
 
@@ -251,23 +232,18 @@ const showState = latest(async row => {
   if (turn.state) head.append(el('span', turn.error ? 'failed' : 'dim', [turn.state, turn.stopReason].filter(Boolean).join(', ')))
   if (rest.modes?.current) head.append(el('span', 'dim text', `mode ${rest.modes.current}`))
   if (rest.usage) head.append(el('span', 'dim', `${rest.usage.used} of ${rest.usage.size} tokens`))
-  const parts = [head]
-  if (state.total > state.items.length) parts.push(el('p', 'dim', `${state.total - state.items.length} earlier items are left out`))
-  parts.push(...state.items.map(i => drawItem(i.item, i.value, state.terminals)))
-  for (const plan of rest.plans ?? []) parts.push(drawPlan(plan))
-  for (const q of rest.queued ?? []) parts.push(item('queued', '', el('div', 'text dim', blocks(q.content))))
-  for (const p of rest.permissions ?? []) {
-    const options = p.options.map(o => `${o.name} (${o.kind})`).join(' · ')
-    parts.push(item('asks', '', el('div', 'card asks', el('div', 'text', p.title || p.command || p.toolCallId || 'permission'), el('div', 'dim text', options))))
-  }
-  if (turn.error) parts.push(item('error', '', el('div', 'text failed', `${turn.error.message} ${turn.error.data ? JSON.stringify(turn.error.data) : ''}`)))
-  const thread = $('thread')
-  thread.replaceChildren(...parts)
-  thread.scrollTop = thread.scrollHeight
+  const earlier = state.total - state.items.length, { queued = [], plans = [], permissions = [] } = rest
+  $('thread').replaceChildren(head, earlier > 0 ? el('p', 'dim', `${earlier} earlier items are left out`) : '',
+    ...state.items.map(i => drawItem(i.item, i.value, state.terminals)), ...plans.map(drawPlan), ...queued.map(q => item('queued', blocks(q.content), 'dim')),
+    ...permissions.map(p => item('asks', el('div', 'card asks', el('div', 'text', p.title || p.command || p.toolCallId || 'permission'),
+      el('div', 'dim text', p.options.map(o => `${o.name} (${o.kind})`).join(' · '))))),
+    turn.error ? item('error', `${turn.error.message} ${turn.error.data ? JSON.stringify(turn.error.data) : ''}`, 'failed') : '')
+  $('thread').scrollTop = $('thread').scrollHeight
 })
 
-function item(who, className, body) {
-  return el('div', `item ${className}`, el('span', 'who', who), body)
+// item shows a text or an element beside a word that says what it is.
+function item(who, body, className = '') {
+  return el('div', `item ${who}`, el('span', 'who', who), typeof body === 'string' ? el('div', `text ${className}`, body) : body)
 }
 
 function blocks(content) {
@@ -276,13 +252,13 @@ function blocks(content) {
 
 function drawItem(kind, v, terminals) {
   switch (kind) {
-    case 'Message': return item(v.role, v.role, el('div', 'text', blocks(v.content)))
+    case 'Message': return item(v.role, blocks(v.content))
     case 'ToolCall': return drawTool(v, terminals)
-    case 'Notice': return item('notice', '', el('div', 'text', `${v.severity}: ${v.title} ${v.description ?? ''}`))
-    case 'Compaction': return item('compaction', '', el('div', 'text dim', `${v.status} ${blocks(v.summary)}`))
-    case 'Subagent': return item('subagent', '', el('div', 'text', `${v.title ?? v.sessionId} ${v.state ?? ''}`))
+    case 'Notice': return item('notice', `${v.severity}: ${v.title} ${v.description ?? ''}`)
+    case 'Compaction': return item('compaction', `${v.status} ${blocks(v.summary)}`, 'dim')
+    case 'Subagent': return item('subagent', `${v.title ?? v.sessionId} ${v.state ?? ''}`)
   }
-  return item(kind.toLowerCase(), '', el('div', 'text dim mono', v.type ?? JSON.stringify(v)))
+  return item(kind.toLowerCase(), v.type ?? JSON.stringify(v), 'dim mono')
 }
 
 function drawTool(v, terminals) {
@@ -299,7 +275,7 @@ function drawTool(v, terminals) {
     }
     card.append(el('pre', 'text', text))
   }
-  return item('tool', '', card)
+  return item('tool', card)
 }
 
 const diffText = d => (d.oldText ? `\n${d.oldText.replace(/^/gm, '- ')}` : '') + (d.newText ? `\n${d.newText.replace(/^/gm, '+ ')}` : '')
@@ -308,7 +284,7 @@ function drawPlan(plan) {
   const card = el('div', 'card')
   for (const e of plan.entries ?? []) card.append(el('div', `text ${e.status === 'completed' ? 'done' : ''}`, `${{ completed: '✓', in_progress: '▸', cancelled: '–' }[e.status] ?? '·'} ${e.content}`))
   if (plan.markdown || plan.uri) card.append(el('div', 'text', plan.markdown ?? plan.uri))
-  return item('plan', '', card)
+  return item('plan', card)
 }
 
 // --- sessions and plot ---
@@ -319,10 +295,10 @@ function drawSessions() {
   const all = [[-1, 'All messages', info.messages, info.faults]]
   info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}${s.title && `: ${s.title}`}`, s.messages, s.faults]))
   $('sessions').replaceChildren(...all.map(([number, name, messages, faults]) => {
-    const button = el('button', '', el('span', 'text', name), el('span', 'dim', `${count(messages, 'message')} `), el('span', 'must', faults ? count(faults, 'fault') : ''))
-    if (number === view.session) button.setAttribute('aria-current', 'true')
-    button.onclick = () => setFilter({ session: number })
-    return button
+    const one = button(el('span', 'text', name), () => setFilter({ session: number }))
+    one.append(el('span', 'dim', `${count(messages, 'message')} `), el('span', 'must', faults && count(faults, 'fault')))
+    if (number === view.session) one.setAttribute('aria-current', 'true')
+    return one
   }))
 }
 
@@ -394,7 +370,7 @@ async function refresh() {
 }
 
 async function poll() {
-  try { await refresh() } catch (e) { report(e) }
+  await refresh().catch(report)
   if (!view.info?.ended) setTimeout(poll, 500)
 }
 
@@ -430,9 +406,7 @@ $('faults').onchange = () => setFilter({ faults: $('faults').checked })
 $('slider').oninput = () => find({ time: Math.floor($('slider').value) })
 $('help').onclick = () => $('keys').showModal()
 $('keys').onclick = () => $('keys').close()
-$('fixture').onclick = async () => {
-  try { put(await (await get('fixture')).text(), 'The Go test was copied.') } catch (e) { report(e) }
-}
+$('fixture').onclick = () => copy('fixture', {}, 'The Go test was copied.').catch(report)
 $('list').onscroll = draw
 addEventListener('resize', () => { draw(); drawPlot() })
 addEventListener('hashchange', e => { view.follow = false; find({ seq: Number(new URL(e.newURL).hash.slice(1)) }) })
