@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/acp/v2"
 	model "github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/client/v2/thread"
@@ -277,4 +278,24 @@ func TestHeldPrompts(t *testing.T) {
 		got = append(got, m.ID+" "+m.Text())
 	}
 	assert.Equal(t, []string{"1 a", "r reply", "3 a", "4 a"}, got)
+}
+
+// An update must not cost more than in version 1. Allocations can be compared exactly.
+func TestUpdatesAllocateNoMoreThanInVersion1(t *testing.T) {
+	old, now := model.New(), model.New()
+	text := "a few words of text "
+	for name, c := range map[string]struct {
+		old v1.SessionUpdate
+		now acp.SessionUpdate
+	}{
+		"agent": {&v1.AgentMessageChunk{MessageID: "m", Content: v1.Text(text)}, &acp.AgentMessageChunk{MessageID: "m", Content: acp.Text(text)}},
+		"user":  {&v1.UserMessageChunk{MessageID: "m", Content: v1.Text(text)}, &acp.UserMessageChunk{MessageID: "m", Content: acp.Text(text)}},
+		"tool call": {&v1.ToolCallUpdate{ToolCallID: "t", Title: "T", Status: v1.ToolCallStatusPending},
+			&acp.ToolCallUpdate{ToolCallID: "t", Title: acp.Some("T"), Status: acp.Some(acp.ToolCallStatusPending)}},
+		"usage": {&v1.UsageUpdate{Used: 1, Cost: &v1.Cost{}}, &acp.UsageUpdate{Used: 1, Cost: acp.Some(acp.Cost{})}},
+	} {
+		a := testing.AllocsPerRun(1000, func() { old.Apply(c.old) })
+		b := testing.AllocsPerRun(1000, func() { thread.Apply(now, c.now) })
+		assert.LessOrEqual(t, b, a, name)
+	}
 }

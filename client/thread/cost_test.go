@@ -29,39 +29,6 @@ func applyChunks(th *thread.Thread, n, items, every int) {
 	}
 }
 
-// One operation is a session of 100 000 chunks in 2000 items; ns/chunk is what counts.
-func BenchmarkChunks(b *testing.B) {
-	for _, c := range []struct {
-		name         string
-		items, every int
-	}{{"2000 items, a snapshot every 100", 2000, 100}, {"2000 items, a snapshot each", 2000, 1}, {"one item, a snapshot each", 1, 1}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			const chunks = 100_000
-			for b.Loop() {
-				applyChunks(thread.New(), chunks, c.items, c.every)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
-		})
-	}
-}
-
-// One snapshot an update, after histories of different lengths.
-func BenchmarkSnapshotAfterHistory(b *testing.B) {
-	for _, items := range []int{10, 1000, 100_000} {
-		b.Run(fmt.Sprint(items), func(b *testing.B) {
-			th := thread.New()
-			applyChunks(th, items, items, items)
-			th.Snapshot() // the first one writes all items
-			u := &acp.AgentMessageChunk{MessageID: "0", Content: acp.Text("x")}
-			for b.Loop() {
-				th.Apply(u)
-				th.Snapshot()
-			}
-		})
-	}
-}
-
 // The cost of an update with a snapshot must not grow with the history: a copy of the
 // history would be a thousand times slower.
 func TestSnapshotsDoNotGrowWithTheHistory(t *testing.T) {
