@@ -216,20 +216,20 @@ func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, er
 // LoadSession opens a stored session. When it returns, the thread of the session contains
 // the history.
 func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
-	p = params(p)
-	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
-	s, err := c.back.load(ctx, id, p)
-	if err != nil {
-		c.setFolder(id, before)
-	}
-	return c.opened(s, p, err)
+	return c.reopen(ctx, id, p, c.back.load)
 }
 
 // ResumeSession opens a stored session without a replay of its history.
 func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
+	return c.reopen(ctx, id, p, c.back.resume)
+}
+
+func (c *Conn) reopen(ctx context.Context, id string, p *SessionParams,
+	open func(context.Context, string, *SessionParams) (session, error),
+) (*Session, error) {
 	p = params(p)
-	before := c.setFolder(id, p.Cwd)
-	s, err := c.back.resume(ctx, id, p)
+	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
+	s, err := open(ctx, id, p)
 	if err != nil {
 		c.setFolder(id, before)
 	}

@@ -60,7 +60,7 @@ type Record struct {
 }
 
 // DeniedError is the error of an operation that was denied. The agent receives an error
-// with the code [Code], without the reason.
+// with the code 403, without the reason.
 type DeniedError struct {
 	Operation Operation
 	By        Reason

@@ -232,7 +232,7 @@ func TestStrictestRuleWins(t *testing.T) {
 	var denied *permission.DeniedError
 	require.ErrorAs(t, err, &denied)
 	assert.Equal(t, "force", d.last().Rule)
-	assert.Equal(t, permission.Code, rpcerr.From(err).Code)
+	assert.Equal(t, rpcerr.Code(403), rpcerr.From(err).Code)
 	assert.NotContains(t, rpcerr.From(err).Message, "push")
 }
 

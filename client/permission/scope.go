@@ -208,9 +208,6 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	return d.decide(ctx, s.policy.judgeQuestion(tool, found.claims, found.all), nil)
 }
 
-// Code is the code of the error with which a denied request of the agent fails.
-const Code rpcerr.Code = 403
-
 // ErrUnknownSession is the error of a question about a session that is not open. The agent
 // receives the code -32602.
 var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session is not open")
@@ -218,7 +215,7 @@ var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session 
 // RequestError returns the error that the agent receives.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
 	what := map[Action]string{ActionRead: "reading this file", ActionWrite: "writing this file", ActionCommand: "running this command"}[e.Operation.Action]
-	return &rpcerr.RequestError{Code: Code, Message: "Permission denied: " + what + " was not allowed"}
+	return &rpcerr.RequestError{Code: 403, Message: "Permission denied: " + what + " was not allowed"}
 }
 
 // Requests answers session/request_permission of version 1 of the protocol. It is made for

@@ -133,8 +133,8 @@ func (t *Thread) isEarlier(i int) bool {
 	return t.working() && n.turn < t.turns && !n.call.Open()
 }
 
-// TerminalOutputLimit is the number of bytes of a terminal's output that a Thread keeps.
-const TerminalOutputLimit = 1 << 20
+// outputAtMost is the number of bytes of a terminal's output that a Thread keeps.
+const outputAtMost = 1 << 20
 
 // terminalNode is a terminal while it runs. Snapshots share the bytes of output, so none is
 // overwritten.
@@ -147,7 +147,7 @@ type terminalNode struct {
 func (n *terminalNode) freeze(s *Snapshot, i int) {
 	terminal := n.terminal
 	terminal.Output = slices.Clip(n.output)
-	if over := len(n.output) - TerminalOutputLimit; over > 0 {
+	if over := len(n.output) - outputAtMost; over > 0 {
 		terminal.Output, terminal.Truncated = terminal.Output[over:], true
 	}
 	terminal.Offset = n.written - int64(len(terminal.Output))
@@ -161,12 +161,12 @@ func (n *terminalNode) freeze(s *Snapshot, i int) {
 // write adds output. If there is more than twice the limit, it drops the older half.
 func (n *terminalNode) write(p []byte) {
 	n.written += int64(len(p))
-	if len(p) > TerminalOutputLimit {
-		p, n.output, n.terminal.Truncated = p[len(p)-TerminalOutputLimit:], nil, true
+	if len(p) > outputAtMost {
+		p, n.output, n.terminal.Truncated = p[len(p)-outputAtMost:], nil, true
 	}
-	if len(n.output)+len(p) > 2*TerminalOutputLimit {
-		keep := n.output[len(n.output)-TerminalOutputLimit:]
-		n.output = append(make([]byte, 0, 2*TerminalOutputLimit), keep...)
+	if len(n.output)+len(p) > 2*outputAtMost {
+		keep := n.output[len(n.output)-outputAtMost:]
+		n.output = append(make([]byte, 0, 2*outputAtMost), keep...)
 		n.terminal.Truncated = true
 	}
 	n.output = append(n.output, p...)

@@ -209,7 +209,7 @@ type Terminal struct {
 	ID      string `json:"id"`
 	Command string `json:"command,omitempty"`
 	Cwd     string `json:"cwd,omitempty"`
-	// Output is the last part of the output, at most [TerminalOutputLimit] bytes. It must not
+	// Output is the last part of the output, at most 1 MiB. It must not
 	// be modified.
 	Output []byte `json:"output,omitempty"`
 	// Offset is how many bytes the Thread has received before Output and dropped. A program that

@@ -288,10 +288,10 @@ func TestTerminalOutput(t *testing.T) {
 			piece[j] = byte(i)
 		}
 		th.Do(thread.TerminalChanged{ID: "t", Append: piece})
-		require.LessOrEqual(t, len(th.Snapshot().Terminal("t").Output), thread.TerminalOutputLimit)
+		require.LessOrEqual(t, len(th.Snapshot().Terminal("t").Output), 1<<20)
 	}
 	after := th.Snapshot().Terminal("t")
-	assert.Len(t, after.Output, thread.TerminalOutputLimit)
+	assert.Len(t, after.Output, 1<<20)
 	assert.True(t, after.Truncated)
 	assert.EqualValues(t, 10_000_006-len(after.Output), after.Offset)
 	assert.Equal(t, byte(99), after.Output[len(after.Output)-1])
@@ -300,7 +300,7 @@ func TestTerminalOutput(t *testing.T) {
 	th.Do(thread.TerminalChanged{ID: "t", Exit: &exit, Output: &cleared})
 	assert.Equal(t, &thread.Terminal{ID: "t", Output: []byte("new"), Exit: exit}, th.Snapshot().Terminal("t"))
 	th.Do(thread.TerminalChanged{ID: "t", Append: make([]byte, 3<<20)})
-	assert.Len(t, th.Snapshot().Terminal("t").Output, thread.TerminalOutputLimit)
+	assert.Len(t, th.Snapshot().Terminal("t").Output, 1<<20)
 	assert.Nil(t, th.Snapshot().Terminal("u"))
 }
 
