@@ -63,7 +63,7 @@ func TestChunksAreLinear(t *testing.T) {
 // the best round counts. It stops at the first round that is better than enough.
 func timesAsLong(enough float64, a, b func()) float64 {
 	best := math.Inf(1)
-	for range 5 {
+	for range 20 {
 		times, of := 1, took(1, b)
 		for of < shortest {
 			times *= 2
