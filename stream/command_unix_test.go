@@ -48,16 +48,6 @@ func helperOutside() {
 	os.Exit(5)
 }
 
-func TestCommandThroughShell(t *testing.T) {
-	p := start(t, shell(t, "echo", `"$0"; exit $?`), nil)
-	require.NoError(t, p.Write([]byte("{}")))
-	receive(t, p)
-	began := time.Now()
-	require.NoError(t, p.Close())
-	assert.Less(t, time.Since(began), 4*time.Second)
-	assert.NoError(t, p.Wait())
-}
-
 func TestCommandGrandchildHoldsPipes(t *testing.T) {
 	t.Run("in the group", func(t *testing.T) {
 		p := start(t, shell(t, "deaf", `sleep 1000 & echo "{\"pid\":$!}"; echo bye >&2; exit 5`), nil)

@@ -38,14 +38,6 @@ func TestPipeIsBounded(t *testing.T) {
 	}
 }
 
-func TestPipeTakesOneLongMessage(t *testing.T) {
-	a, b := stream.Pipe()
-	require.NoError(t, a.Write(make([]byte, 10<<20)))
-	msg, err := b.Read()
-	require.NoError(t, err)
-	assert.Len(t, msg, 10<<20)
-}
-
 func TestPipeAfterClose(t *testing.T) {
 	a, b := stream.Pipe()
 	require.NoError(t, a.Write([]byte("1")))
@@ -68,28 +60,4 @@ func TestPipeRefusesEmptyMessages(t *testing.T) {
 	assert.True(t, refused)
 	require.NoError(t, a.Write([]byte("2")))
 	assert.Equal(t, "2", receive(t, b))
-}
-
-func TestPipeCloseFreesBoth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		leak.Check(t)
-		a, b := stream.Pipe()
-		ended := make(chan error, 3)
-		go func() { // ends with the close
-			_, err := a.Read()
-			ended <- err
-		}()
-		go func() { // ends with the close
-			var err error
-			for err == nil {
-				err = a.Write(make([]byte, 1000))
-			}
-			ended <- err
-		}()
-		synctest.Wait()
-		require.NoError(t, a.Close())
-		assert.ErrorIs(t, <-ended, stream.ErrClosed)
-		assert.ErrorIs(t, <-ended, stream.ErrClosed)
-		require.NoError(t, b.Close())
-	})
 }

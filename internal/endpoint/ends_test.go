@@ -21,6 +21,7 @@ import (
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/leak"
@@ -51,11 +52,9 @@ type end struct {
 	// full returns a connection of a value that has every method. New calls inside.
 	full func(s stream.Stream, inside func(conn), unstable bool) conn
 	// invalid has connections of no value, by a part of their error.
-	invalid map[string]func(s stream.Stream) conn
-	// calls lists the requests that the end sends, with their params and results.
-	calls    func(testing.TB, wire.Side) []string
+	invalid  map[string]func(s stream.Stream) conn
 	peer     wire.Side
-	params   map[string]string
+	params   map[string]string // of the requests that the end sends
 	result   func(method string) string
 	reckless func(s stream.Stream) conn // checks no capabilities
 }
@@ -70,7 +69,7 @@ var ends = []end{
 			"(*peertest.FullAgent):": func(s stream.Stream) conn {
 				return agent.New(s, func(*agent.Conn) acp.Agent { return (*peertest.FullAgent)(nil) }, nil)
 			},
-		}, peertest.Requests, wire.Client, peertest.Params, peertest.RawResult,
+		}, wire.Client, peertest.Params, peertest.RawResult,
 		func(s stream.Stream) conn {
 			return agent.New(s, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, &agent.Options{Unstable: true, IgnoreCapabilities: true})
 		}},
@@ -79,7 +78,7 @@ var ends = []end{
 			return agent2.New(s, func(c *agent2.Conn) acp2.Agent { inside(c); return &peertest2.FullAgent{} }, &agent2.Options{Unstable: unstable})
 		}, map[string]func(stream.Stream) conn{
 			"no newAgent": func(s stream.Stream) conn { return agent2.New(s, nil, nil) },
-		}, peertest2.Requests, wire.Client, peertest2.Params, peertest2.RawResult,
+		}, wire.Client, peertest2.Params, peertest2.RawResult,
 		func(s stream.Stream) conn {
 			return agent2.New(s, func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{} }, &agent2.Options{Unstable: true, IgnoreCapabilities: true})
 		}},
@@ -92,7 +91,7 @@ var ends = []end{
 			"(*peertest.FullClient):": func(s stream.Stream) conn {
 				return client.New(s, func(*client.Conn) acp.Client { return (*peertest.FullClient)(nil) }, nil)
 			},
-		}, peertest.Requests, wire.Agent, peertest.Params, peertest.RawResult,
+		}, wire.Agent, peertest.Params, peertest.RawResult,
 		func(s stream.Stream) conn {
 			return client.New(s, func(*client.Conn) acp.Client { return &peertest.Client{} }, &client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1})
 		}},
@@ -101,7 +100,7 @@ var ends = []end{
 			return client2.New(s, func(c *client2.Conn) acp2.Client { inside(c); return &peertest2.FullClient{} }, &client2.Options{Unstable: unstable})
 		}, map[string]func(stream.Stream) conn{
 			"no newClient": func(s stream.Stream) conn { return client2.New(s, nil, nil) },
-		}, peertest2.Requests, wire.Agent, peertest2.Params, peertest2.RawResult,
+		}, wire.Agent, peertest2.Params, peertest2.RawResult,
 		func(s stream.Stream) conn {
 			return client2.New(s, func(*client2.Conn) acp2.Client { return &peertest2.FullClient{} }, &client2.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: -1})
 		}},
@@ -229,26 +228,6 @@ func TestOnEnd(t *testing.T) {
 				require.ErrorIs(t, c.Err(), acp.ErrClosed)
 				c.OnEnd(func() { events = append(events, "late") })
 				assert.Equal(t, []string{"first", "second", "third", "late"}, events)
-			})
-		}
-	})
-}
-
-// A call ends with its ctx. If ctx ends before the call is sent, nothing is sent. If the call is in
-// flight, the peer receives a cancel, and its late response is dropped.
-func TestCtxOfEveryCall(t *testing.T) {
-	eachEnd(t, func(t *testing.T, e end) {
-		for _, method := range e.calls(t, e.peer) {
-			synctest.Test(t, func(t *testing.T) {
-				leak.Check(t)
-				cancel := "$/cancel_request"
-				if method == "session/prompt" && e.name == "client of version 1" {
-					cancel = "session/cancel"
-				}
-				s, peer := rawpeer.Pipe(t)
-				c := rawpeer.Start(t, e.reckless(s))
-				peer.CallEndsWithCtx(c, method, e.params[method], e.result(method), cancel)
-				synctest.Wait()
 			})
 		}
 	})
@@ -382,6 +361,29 @@ func TestVersionError(t *testing.T) {
 				assert.Error(t, c.Call(t.Context(), "session/new", json.RawMessage(e.params["session/new"]), nil), "not initialized")
 			})
 		}
+	}
+}
+
+// An agent may list its versions in any form. Invalid entries are skipped.
+func TestSupportedVersions(t *testing.T) {
+	for data, want := range map[string][]int{
+		`{"requested":2,"supported":[1]}`:                        {1},
+		`{"requested":2,"supported":[3,4]}`:                      {3, 4},
+		`{"supported":["3","4"]}`:                                {3, 4},
+		`{"supported":[3.0,4e0]}`:                                {3, 4},
+		`{"supported":3}`:                                        {3},
+		`{"supported":["draft",null,1.5,-1,65536,{},[],true,3]}`: {3},
+		`{"supported":["draft"]}`:                                nil,
+		`{"supported":[]}`:                                       nil,
+		`{"supported":null}`:                                     nil,
+		`{"supported":{}}`:                                       nil,
+		`{"supportedVersions":[3]}`:                              nil,
+		`[3]`:                                                    nil,
+		`"3"`:                                                    nil,
+		`null`:                                                   nil,
+		``:                                                       nil,
+	} {
+		assert.Equal(t, want, endpoint.SupportedVersions([]byte(data)), data)
 	}
 }
 

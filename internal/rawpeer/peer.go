@@ -4,6 +4,7 @@
 package rawpeer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -257,4 +258,24 @@ func (m Message) String() string {
 		return fmt.Sprintf("%d %s", m.Error.Code, m.ID)
 	}
 	return fmt.Sprintf("ok %s", m.ID)
+}
+
+// Conn is the connection under test, in any version of the protocol.
+type Conn interface {
+	Start(context.Context) error
+	Close() error
+	Wait() error
+}
+
+// Start starts a connection and returns it. The connection ends with the test.
+func Start[C Conn](t testing.TB, conn C) C {
+	t.Helper()
+	if err := conn.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		_ = conn.Wait() // a test that needs the error has checked it
+	})
+	return conn
 }

@@ -400,26 +400,6 @@ func code(err error) int {
 	return 0
 }
 
-func TestShutdown(t *testing.T) {
-	leak.Check(t)
-	h, s := start(t, nil, nil)
-	_, _ = openSession(t, s.URL, nil)
-	c := dial(t, wsURL(s), nil)
-	ended := make(chan error, 1)
-	go func() { _, err := c.Read(); ended <- err; c.Close() }() // ends with the shutdown
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	require.NoError(t, h.Shutdown(ctx))
-	err := <-ended
-	assert.ErrorIs(t, err, io.EOF)
-	var closed *websocket.CloseError
-	require.ErrorAs(t, err, &closed)
-	assert.Equal(t, 1001, closed.Code)
-	for _, kind := range []string{"POST", "upgrade"} {
-		assert.Equal(t, 503, status(t, requests(s.URL)[kind]), kind)
-	}
-}
-
 // A turn that does not end is cancelled when the ctx of Shutdown is done.
 func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
 	for name, urlOf := range urls {
