@@ -10,9 +10,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -73,16 +73,17 @@ func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	return s, s.purge(context.Background())
 }
 
-// plainID matches ids that are the names of their folders. Case is left out because some
-// file systems ignore it, and the names of devices because Windows reserves them.
-var (
-	plainID = regexp.MustCompile(`^[0-9a-z][0-9a-z_-]{0,63}$`)
-	device  = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-)
+// plainID reports whether an id is the name of its folder. Case is left out because some file
+// systems ignore it, and the names of devices because Windows reserves them.
+func plainID(id string) bool {
+	const first = "0123456789abcdefghijklmnopqrstuvwxyz"
+	device := slices.Contains([]string{"con", "prn", "aux", "nul", "com", "lpt"}, strings.TrimRight(id, "0123456789"))
+	return !device && id != "" && len(id) <= 64 && strings.IndexByte(first, id[0]) >= 0 && strings.Trim(id, first+"_-") == ""
+}
 
 // folder returns where a session is.
 func (s *Files) folder(id string) string {
-	if !plainID.MatchString(id) || device.MatchString(id) {
+	if !plainID(id) {
 		hash := sha256.Sum256([]byte(id))
 		id = "=" + hex.EncodeToString(hash[:20])
 	}
@@ -185,7 +186,7 @@ func (l *fileLog) create(meta Meta) error {
 		return errors.Join(fmt.Errorf("journal: %w", err), os.RemoveAll(l.folder))
 	}
 	l.size = int64(len(line))
-	return syncFolder(filepath.Dir(l.folder))
+	return errors.Join(syncFolder(l.folder), syncFolder(filepath.Dir(l.folder)))
 }
 
 // Open implements Store.

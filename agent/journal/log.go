@@ -232,7 +232,8 @@ func (l *fileLog) Sync(ctx context.Context) error {
 	}
 }
 
-// sync makes the records up to a number survive, and then has the meta file count them.
+// sync makes the records up to a number survive, and then has the meta file count them. A smaller
+// count is right, too, so nothing waits for the name of that file to survive.
 func (l *fileLog) sync(seq int64, done chan struct{}) {
 	err := l.file.Sync()
 	if err == nil {
@@ -279,7 +280,10 @@ func (l *fileLog) SetMeta(change func(*Meta)) error {
 	if err != nil {
 		return err
 	}
-	return l.writeMeta(func(m *metaFile) { m.Meta = m.changed(change) })
+	if err := l.writeMeta(func(m *metaFile) { m.Meta = m.changed(change) }); err != nil {
+		return err
+	}
+	return syncFolder(l.folder)
 }
 
 func (l *fileLog) Meta() Meta {
@@ -366,7 +370,8 @@ func (l *fileLog) release() error {
 	return l.file.Close()
 }
 
-// writeMeta replaces the meta file of a folder, so that a crash leaves the old or the new one.
+// writeMeta replaces the meta file of a folder, so that a crash leaves the old or the new one. The
+// new one survives the loss of power once the folder is synced.
 func writeMeta(folder string, m *metaFile) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -382,11 +387,12 @@ func writeMeta(folder string, m *metaFile) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		if err = os.Rename(name+".new", name); err == nil {
-			return syncFolder(folder)
-		}
+		err = os.Rename(name+".new", name)
 	}
-	return fmt.Errorf("journal: %w", err)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
 }
 
 // readMeta reads the meta file of a folder.

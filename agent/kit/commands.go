@@ -3,8 +3,8 @@ package kit
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -24,12 +24,16 @@ type Command struct {
 // Commands are the slash commands of a session.
 type Commands []Command
 
-var validCommand = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+// commandName reports whether a text can be the name of a command.
+func commandName(text string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	return text != "" && strings.Trim(text, letters) == ""
+}
 
 func (all Commands) check() error {
 	for i, c := range all {
 		switch {
-		case !validCommand.MatchString(c.Name):
+		case !commandName(c.Name):
 			return fmt.Errorf("kit: the name %q of a command must be letters, digits, - or _", c.Name)
 		case c.Run == nil:
 			return fmt.Errorf("kit: the command %q has no Run", c.Name)

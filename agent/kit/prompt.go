@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -176,8 +175,6 @@ func (r *promptReader) data(i int, uri, mimeType, encoded string) (parts []tools
 	return append(parts, tools.Part{MIMEType: mimeType, Data: data}), nil
 }
 
-var command = regexp.MustCompile(`(?s)^/([A-Za-z0-9_-]+)(?:\s+(.*))?$`)
-
 // slashCommand returns the command at the beginning of the first text. Mentions may stand before
 // it, and editors leave space behind them.
 func slashCommand(blocks []acp.ContentBlock) (name, args string) {
@@ -187,12 +184,16 @@ func slashCommand(blocks []acp.ContentBlock) (name, args string) {
 			continue
 		}
 		text := strings.TrimSpace(t.Text)
-		if m := command.FindStringSubmatch(text); m != nil {
-			return m[1], m[2]
+		if text == "" {
+			continue
 		}
-		if text != "" {
-			break
+		if line, ok := strings.CutPrefix(text, "/"); ok {
+			end := strings.IndexAny(line+" ", " \t\n\f\r")
+			if commandName(line[:end]) {
+				return line[:end], strings.TrimLeft(line[end:], " \t\n\f\r")
+			}
 		}
+		break
 	}
 	return "", ""
 }

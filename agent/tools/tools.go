@@ -26,7 +26,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -199,7 +198,7 @@ const (
 // A Registry holds the tools of a session. It is safe for concurrent use.
 type Registry struct{ tools []Tool }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // NewRegistry returns the tools as a Registry, or says which one cannot be used.
 func NewRegistry(tools ...Tool) (*Registry, error) {
@@ -208,7 +207,7 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 		t := &tools[i]
 		var schema struct{ Type string }
 		switch {
-		case !validName.MatchString(t.Name):
+		case t.Name == "" || len(t.Name) > 64 || strings.Trim(t.Name, letters) != "":
 			return nil, fmt.Errorf("tools: the name %q of a tool must be 1 to 64 letters, digits, - or _", t.Name)
 		case names[t.Name]:
 			return nil, fmt.Errorf("tools: two tools have the name %q", t.Name)
