@@ -1,0 +1,61 @@
+package acptest
+
+import (
+	"encoding/json"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/defect"
+)
+
+var (
+	peer        = flag.String("peer", "", "the command of an agent of others, before which the defects stand; its words are separated by spaces")
+	peerPrompts = flag.String("peer-prompts", "{}", "the prompts that this agent understands, as a JSON object")
+	peerVersion = flag.Int("peer-version", 1, "the version of the protocol that this agent speaks")
+	peerShown   = flag.Int("peer-shown", 0, "how many defects must be found at least")
+)
+
+// What an agent of others does right, a defect before it makes wrong, and the checks find it: the
+// checks and the reference agent are not of one hand only. It is for -peer.
+func TestDefectsBeforeAPeer(t *testing.T) {
+	if *peer == "" {
+		t.Skip("no agent of others is given by -peer; the system tests do")
+	}
+	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second}
+	require.NoError(t, json.Unmarshal([]byte(*peerPrompts), &opts.Prompts))
+	suite, target := agents.Suite(), check.Start(check.Command{Args: strings.Fields(*peer)})
+	passes := map[string]bool{}
+	for _, r := range suite.Run(t.Context(), target, &opts).Results {
+		passes[r.ID] = r.Verdict == check.Pass
+		if r.Verdict == check.Fail || r.Verdict == check.Inconclusive {
+			t.Logf("%s without a defect: %s: %s\n  sent %s\n  read %s", r.ID, r.Verdict, r.Reason, r.Sent, r.Read)
+		}
+	}
+	shown := 0
+	for _, d := range defect.Agents {
+		opts := opts
+		for _, c := range suite.Checks {
+			if passes[c.ID] && d.Finding(c.ID, *peerVersion) == check.Fail {
+				opts.Only = append(opts.Only, c.ID)
+			}
+		}
+		if d.New == nil || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
+			continue
+		}
+		shown++
+		t.Run(d.Name, func(t *testing.T) {
+			for _, r := range suite.Run(t.Context(), defect.Wrap(target, &d), &opts).Results {
+				assert.Equal(t, check.Fail, r.Verdict, "%s does not find it: %s", r.ID, r.Reason)
+			}
+		})
+	}
+	t.Logf("%d of %d defects were shown", shown, len(defect.Agents))
+	assert.GreaterOrEqual(t, shown, *peerShown)
+}
