@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"flag"
 	"log"
 
@@ -18,7 +19,7 @@ func (e echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initiali
 }
 
 func (e echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "the-only-one"}, nil
+	return &acp.NewSessionResponse{SessionID: acp.SessionID(rand.Text())}, nil
 }
 
 func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {

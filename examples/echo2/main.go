@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"flag"
 	"log"
 
@@ -22,7 +23,7 @@ func (echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initialize
 }
 
 func (echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "the-only-one"}, nil
+	return &acp.NewSessionResponse{SessionID: acp.SessionID(rand.Text())}, nil
 }
 
 func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {

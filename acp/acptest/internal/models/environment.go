@@ -10,7 +10,7 @@ import (
 // environment returns the variables of the agents that are known, which read them beside a file in
 // their home folder. The home folder of the user is not used: it may have keys, and settings that
 // lead to another model.
-func environment(home, url string) ([]string, error) {
+func environment(kind, home, url string) ([]string, error) {
 	opencode, err := json.Marshal(map[string]any{
 		"model": "fake/" + model, "autoupdate": false,
 		"permission": map[string]any{"edit": "ask", "bash": "ask"},
@@ -36,13 +36,15 @@ func environment(home, url string) ([]string, error) {
 			return nil, err
 		}
 	}
-	return []string{
+	env := []string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_DATA_HOME=" + filepath.Join(home, ".local"), "XDG_STATE_HOME=" + filepath.Join(home, ".state"),
-		"BASE_URL=" + url + "/v1", "API_KEY=fake", "MODEL=" + model,
-		"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=fake", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "IS_SANDBOX=1",
-		"DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"OPENAI_API_KEY=fake", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=" + model, "OPENAI_HOST=" + url,
-		"GOOSE_PROVIDER=openai", "GOOSE_MODEL=" + model, "GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1", "GOOSE_DISABLE_SESSION_NAMING=true",
+		"DISABLE_TELEMETRY=1", "GOOSE_MODEL=" + model, "GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1", "GOOSE_DISABLE_SESSION_NAMING=true",
 		"CODEX_HOME=" + filepath.Join(home, ".codex"), "OPENCODE_CONFIG=" + filepath.Join(home, "opencode.json"),
-	}, nil
+	}
+	if kind == "anthropic" {
+		return append(env, "GOOSE_PROVIDER=anthropic", "ANTHROPIC_HOST="+url, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=fake",
+			"CLAUDE_CONFIG_DIR="+filepath.Join(home, ".claude"), "IS_SANDBOX=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"), nil
+	}
+	return append(env, "GOOSE_PROVIDER=openai", "BASE_URL="+url+"/v1", "API_KEY=fake", "MODEL="+model,
+		"OPENAI_API_KEY=fake", "OPENAI_BASE_URL="+url+"/v1", "OPENAI_MODEL="+model, "OPENAI_HOST="+url), nil
 }

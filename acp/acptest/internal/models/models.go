@@ -37,22 +37,15 @@ type Server struct {
 	// Env are the variables, as NAME=VALUE, by which known agents reach the model.
 	Env []string
 
+	url    string
 	home   string
 	server *http.Server
 	served chan struct{} // closed when the server has ended
 }
 
-// kinds are the protocols of models, each with its paths.
-var kinds = map[string]func(mux *http.ServeMux){
-	"anthropic": func(mux *http.ServeMux) {
-		mux.HandleFunc("POST /v1/messages", anthropic)
-		mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
-			reply(w, map[string]any{"input_tokens": 10})
-		})
-	},
-	"openai":    func(mux *http.ServeMux) { mux.HandleFunc("POST /v1/chat/completions", chat) },
-	"responses": func(mux *http.ServeMux) { mux.HandleFunc("POST /v1/responses", responses) },
-}
+// Kinds are the protocols of models: messages, chat completions and responses. A server speaks them
+// all, because some agents choose by the name of the model. The kind decides about the variables.
+var Kinds = []string{"anthropic", "openai", "responses"}
 
 // model is the name of the model. It begins like one that agents know the size of.
 const model = "gpt-5"
@@ -60,8 +53,7 @@ const model = "gpt-5"
 // Start starts a model that speaks a protocol: anthropic (messages), openai (chat completions) or
 // responses.
 func Start(kind string) (*Server, error) {
-	routes, ok := kinds[kind]
-	if !ok {
+	if !slices.Contains(Kinds, kind) {
 		return nil, fmt.Errorf("there is no model %q: the models are anthropic, openai and responses", kind)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,13 +61,18 @@ func Start(kind string) (*Server, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	routes(mux)
+	mux.HandleFunc("POST /v1/messages", anthropic)
+	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string]any{"input_tokens": 10})
+	})
+	mux.HandleFunc("POST /v1/chat/completions", chat)
+	mux.HandleFunc("POST /v1/responses", responses)
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": model, "object": "model"}}})
 	})
-	s := &Server{server: &http.Server{Handler: mux}, served: make(chan struct{})}
+	s := &Server{url: "http://" + listener.Addr().String(), server: &http.Server{Handler: mux}, served: make(chan struct{})}
 	if s.home, err = os.MkdirTemp("", "acptest-home-"); err == nil {
-		s.Env, err = environment(s.home, "http://"+listener.Addr().String())
+		s.Env, err = environment(kind, s.home, s.url)
 	}
 	if err != nil {
 		return nil, errors.Join(err, listener.Close(), os.RemoveAll(s.home))

@@ -38,27 +38,37 @@ func responses(w http.ResponseWriter, r *http.Request) {
 	t := next(all, tools)
 
 	id := newID("resp")
-	answer := map[string]any{"id": id, "object": "response", "status": "in_progress", "model": model, "output": []any{}}
-	e := newEvents(w, true)
-	e.send(map[string]any{"type": "response.created", "response": answer})
+	answer := map[string]any{"id": id, "object": "response", "created_at": 1, "status": "in_progress", "model": model, "output": []any{}, "parallel_tool_calls": false, "tools": []any{}, "tool_choice": "auto"}
+	events, number := newEvents(w, true), 0
+	send := func(v map[string]any) {
+		v["sequence_number"] = number
+		number++
+		events.send(v)
+	}
+	send(map[string]any{"type": "response.created", "response": answer})
 	var item map[string]any
 	if t.call != nil {
 		item = map[string]any{"type": "function_call", "id": newID("fc"), "call_id": newID("call"), "name": t.call.name, "arguments": t.input, "status": "completed"}
-		e.send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+		send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+		send(map[string]any{"type": "response.function_call_arguments.done", "item_id": item["id"], "output_index": 0, "arguments": t.input})
 	} else {
 		itemID, text := newID("msg"), ""
 		item = map[string]any{"type": "message", "id": itemID, "role": "assistant", "status": "in_progress", "content": []any{}}
-		e.send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+		send(map[string]any{"type": "response.output_item.added", "output_index": 0, "item": item})
+		send(map[string]any{"type": "response.content_part.added", "item_id": itemID, "output_index": 0, "content_index": 0,
+			"part": map[string]any{"type": "output_text", "text": "", "annotations": []any{}}})
 		t.text(r.Context(), func(s string) {
 			text += s
-			e.send(map[string]any{"type": "response.output_text.delta", "item_id": itemID, "output_index": 0, "content_index": 0, "delta": s})
+			send(map[string]any{"type": "response.output_text.delta", "item_id": itemID, "output_index": 0, "content_index": 0, "delta": s})
 		})
-		item = map[string]any{"type": "message", "id": itemID, "role": "assistant", "status": "completed",
-			"content": []any{map[string]any{"type": "output_text", "text": text, "annotations": []any{}}}}
+		part := map[string]any{"type": "output_text", "text": text, "annotations": []any{}}
+		send(map[string]any{"type": "response.output_text.done", "item_id": itemID, "output_index": 0, "content_index": 0, "text": text})
+		send(map[string]any{"type": "response.content_part.done", "item_id": itemID, "output_index": 0, "content_index": 0, "part": part})
+		item = map[string]any{"type": "message", "id": itemID, "role": "assistant", "status": "completed", "content": []any{part}}
 	}
-	e.send(map[string]any{"type": "response.output_item.done", "output_index": 0, "item": item})
+	send(map[string]any{"type": "response.output_item.done", "output_index": 0, "item": item})
 	answer["status"], answer["output"] = "completed", []any{item}
 	answer["usage"] = map[string]any{"input_tokens": 10, "output_tokens": 10, "total_tokens": 20,
 		"input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens_details": map[string]any{"reasoning_tokens": 0}}
-	e.send(map[string]any{"type": "response.completed", "response": answer})
+	send(map[string]any{"type": "response.completed", "response": answer})
 }
