@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 )
 
@@ -23,11 +21,3 @@ func openLogFile(name string) (logFile, error) {
 }
 
 func (f appendFile) Truncate(size int64) error { return os.Truncate(f.Name(), size) }
-
-func marshal(v any) (json.RawMessage, error) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	return text, nil
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -172,8 +173,8 @@ func (l *fileLog) create(meta Meta) error {
 	}
 	l.stored.Meta = meta
 	head := Record{Kind: kindHead, Time: meta.Created}
-	if head.Data, err = marshal(meta); err != nil {
-		return err
+	if head.Data, err = json.Marshal(meta); err != nil {
+		return fmt.Errorf("journal: %w", err)
 	}
 	line, err := appendLine(nil, &head)
 	if err != nil {

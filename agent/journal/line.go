@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -93,12 +92,6 @@ func seqOf(line []byte) (seq int64, ok bool) {
 	seq, err := strconv.ParseInt(string(rest[:i]), 10, 64)
 	return seq, ok && err == nil
 }
-
-// record decodes an intact line.
-func (r *Record) decode(line []byte) error { return json.Unmarshal(line, (*lineRecord)(r)) }
-
-// lineRecord has no methods, so that a record is decoded by its fields.
-type lineRecord Record
 
 // scan calls found for each intact line, with the offset at which it begins, until found
 // returns false. It calls bad for each range of bytes that are in none. The rest behind the

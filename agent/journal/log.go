@@ -77,7 +77,7 @@ func (l *fileLog) load() error {
 			l.newer = true
 		case seq == 0:
 			var r Record
-			if m := new(Meta); r.decode(line) == nil && json.Unmarshal(r.Data, m) == nil {
+			if m := new(Meta); json.Unmarshal(line, &r) == nil && json.Unmarshal(r.Data, m) == nil {
 				head = m
 			}
 		case seq > l.last.Seq:
@@ -137,11 +137,9 @@ func (l *fileLog) readEnd(f *os.File, lastAt, end int64) error {
 		return nil
 	}
 	var r Record
-	if err := r.decode(line); err != nil {
-		return err
-	}
+	err = json.Unmarshal(line, &r)
 	l.last.Time = r.Time
-	return nil
+	return err
 }
 
 // cut removes what a write that failed has left behind the intact lines.
@@ -322,7 +320,7 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 			}
 			var r Record
 			if stop = ctx.Err(); stop == nil {
-				stop = r.decode(line)
+				stop = json.Unmarshal(line, &r)
 			}
 			if stop != nil {
 				return false

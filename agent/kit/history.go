@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -50,33 +51,27 @@ func readHistory(ctx context.Context, log journal.Log) (*history, error) {
 }
 
 func (h *history) add(r journal.Record) error {
-	switch r.Kind {
+	var err error
+	switch r.Kind { // other kinds are of later versions, or for the model
 	case journal.KindTurn:
 		var t turnRecord
-		if err := json.Unmarshal(r.Data, &t); err != nil {
-			return err
-		}
+		err = json.Unmarshal(r.Data, &t)
 		h.open = t.State == turnBegun
 	case journal.KindEvent:
-		u, err := acp.UnmarshalSessionUpdate(r.Data)
-		if err != nil {
-			return err
+		var u acp.SessionUpdate
+		if u, err = acp.UnmarshalSessionUpdate(r.Data); err == nil {
+			h.event(u)
 		}
-		h.event(u)
 	case journal.KindSetting:
 		var t settingRecord
-		if err := json.Unmarshal(r.Data, &t); err != nil {
-			return err
-		}
+		err = json.Unmarshal(r.Data, &t)
 		h.settings[t.ID] = t.Value
 	case journal.KindRule:
 		var rule ruleRecord
-		if err := json.Unmarshal(r.Data, &rule); err != nil {
-			return err
-		}
+		err = json.Unmarshal(r.Data, &rule)
 		h.rules[rule] = true
 	}
-	return nil // other kinds are of later versions, or for the model
+	return err
 }
 
 func (h *history) event(u acp.SessionUpdate) {
@@ -93,15 +88,11 @@ func (h *history) event(u acp.SessionUpdate) {
 		h.calls[v.ToolCallID] = len(h.items)
 		h.items = append(h.items, item{update: u})
 	case *acp.Plan:
-		h.replace(u, func(x acp.SessionUpdate) bool { _, ok := x.(*acp.Plan); return ok })
+		h.replace(u)
 	case *acp.UsageUpdate:
-		h.replace(u, func(x acp.SessionUpdate) bool {
-			before, ok := x.(*acp.UsageUpdate)
-			if ok && v.Cost == nil {
-				v.Cost = before.Cost // a client keeps it, too
-			}
-			return ok
-		})
+		if before, ok := h.replace(u).(*acp.UsageUpdate); ok && v.Cost == nil {
+			v.Cost = before.Cost // a client keeps it, too
+		}
 	default:
 		h.items = append(h.items, item{update: u})
 	}
@@ -124,15 +115,16 @@ func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate
 	h.items[i].text.WriteString(text.Text)
 }
 
-// replace adds an update in place of an earlier one.
-func (h *history) replace(u acp.SessionUpdate, same func(acp.SessionUpdate) bool) {
-	for i := range h.items {
-		if same(h.items[i].update) {
+// replace adds an update in place of the one of its type, which it returns.
+func (h *history) replace(u acp.SessionUpdate) (before acp.SessionUpdate) {
+	for i, it := range h.items {
+		if reflect.TypeOf(it.update) == reflect.TypeOf(u) {
 			h.items[i].update = u
-			return
+			return it.update
 		}
 	}
 	h.items = append(h.items, item{update: u})
+	return nil
 }
 
 // replay sends what the person has seen.

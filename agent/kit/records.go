@@ -73,19 +73,20 @@ func storeError(err error) *rpcerr.RequestError {
 	var damaged *journal.DamagedError
 	var errno syscall.Errno
 	var path *fs.PathError
+	text := "the sessions cannot be stored or read"
 	switch {
 	case errors.As(err, &held):
 		return rpcerr.InvalidRequest(nil).WithDetail("this session is open elsewhere, maybe in another process: close it there").WithCause(err)
 	case errors.As(err, &damaged):
-		return rpcerr.InternalError(nil).WithDetail("the session cannot be read: " + damaged.Damage.String()).WithCause(err)
+		text = "the session cannot be read: " + damaged.Damage.String()
 	case errors.Is(err, journal.ErrNewer):
-		return rpcerr.InternalError(nil).WithDetail("a newer version of this agent wrote the session: it can be read only").WithCause(err)
+		text = "a newer version of this agent wrote the session: it can be read only"
 	case errors.As(err, &errno):
-		return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read: " + errno.Error()).WithCause(err)
+		text += ": " + errno.Error()
 	case errors.As(err, &path):
-		return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read: " + path.Err.Error()).WithCause(err)
+		text += ": " + path.Err.Error()
 	}
-	return rpcerr.InternalError(nil).WithDetail("the sessions cannot be stored or read").WithCause(err)
+	return rpcerr.InternalError(nil).WithDetail(text).WithCause(err)
 }
 
 // journal returns the open log of the session.

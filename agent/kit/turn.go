@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -93,26 +92,20 @@ func (s *Session) finish() {
 
 // watch logs a turn that goes on although its ctx is done.
 func (s *Session) watch(ctx context.Context) (stop func()) {
-	var late *time.Timer
-	var mu sync.Mutex
-	over := false
-	unwatch := context.AfterFunc(ctx, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			late = time.AfterFunc(stuckTime, func() { // ends at once
-				s.agent.log.Warn("a turn goes on although it was cancelled: it must return when its ctx is done", "session", string(s.id))
-			})
+	over := make(chan struct{})
+	go func() { // ends with the turn, or stuckTime after it should have ended
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
 		}
-	})
-	return func() {
-		unwatch()
-		mu.Lock()
-		defer mu.Unlock()
-		if over = true; late != nil {
-			late.Stop()
+		select {
+		case <-over:
+		case <-time.After(stuckTime):
+			s.agent.log.Warn("a turn goes on although it was cancelled: it must return when its ctx is done", "session", string(s.id))
 		}
-	}
+	}()
+	return func() { close(over) }
 }
 
 // opened stores that a turn begins, and the prompt.
