@@ -82,7 +82,7 @@ func (t *faultTest) start(o kit.Options) *user {
 	}
 	a := kit.New(&o)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
-	return connectAs(t.T, a, func(s *screen) acp.Client {
+	return connectAs(t.T, a, nil, func(s *screen) acp.Client {
 		if t.full == nil {
 			return s
 		}
@@ -169,35 +169,11 @@ func story(all []acp.SessionUpdate) (lines []string) {
 	return lines
 }
 
-// TestFaults has the faults of agents in use. Each name says what a user of such an agent sees.
+// TestFaults has faults of agents in use. Each name says what a user of such an agent sees. TestTurns
+// holds 01 and 02, TestStoredSettings 05, package agent/mcp 12, and TestOutput, TestOutputJoins and
+// TestUsage 13.
 func TestFaults(t *testing.T) {
 	for name, test := range map[string]func(t *faultTest){
-		"01 a second prompt cancels the first, and both run on one history": func(t *faultTest) {
-			var s script
-			s.agent(kit.Options{})
-			u := t.start(kit.Options{Turn: s.turn})
-			id := t.session(u)
-			var both sync.WaitGroup
-			both.Go(func() { assert.Equal(t, acp.StopReasonEndTurn, u.ask(id, "hour")) })
-			s.list()
-			both.Go(func() { assert.Equal(t, acp.StopReasonEndTurn, u.ask(id, "a")) })
-			both.Wait()
-			assert.Equal(t, []string{"hour", "end of hour", "a", "end of a"}, s.list())
-		},
-		"02 a queued prompt starts although the person has cancelled": func(t *faultTest) {
-			var s script
-			s.agent(kit.Options{})
-			u := t.start(kit.Options{Turn: s.turn})
-			id := t.session(u)
-			var both sync.WaitGroup
-			for _, text := range []string{"hour", "a"} {
-				both.Go(func() { assert.Equal(t, acp.StopReasonCancelled, u.ask(id, text)) })
-				s.list()
-			}
-			require.NoError(t, u.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}))
-			both.Wait()
-			assert.Equal(t, []string{"hour", "end of hour"}, s.list())
-		},
 		"03 after a cancel a tool call is in progress for ever, and the answer so far is gone": func(t *faultTest) {
 			wait := tool("wait", acp.ToolKindFetch, tools.Reads, func(ctx context.Context, _ *tools.Call) (tools.Result, error) {
 				<-ctx.Done()
@@ -254,18 +230,6 @@ func TestFaults(t *testing.T) {
 			assert.Len(t, live, 5)
 			u.load(id)
 			assert.Equal(t, live, ids())
-		},
-		"05 a load resets the mode, and what asked before asks no more": func(t *faultTest) {
-			t.store = t.TempDir()
-			permissive := kit.Options{Turn: echo, Modes: kit.Modes{{ID: "auto", Name: "Auto"}, {ID: "ask", Name: "Ask"}}}
-			u := t.start(permissive)
-			id := t.session(u)
-			_, err := u.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: "ask"})
-			require.NoError(t, err)
-			t.kill()
-			res, err := t.start(permissive).LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: t.dir})
-			require.NoError(t, err)
-			assert.EqualValues(t, "ask", res.Modes.CurrentModeID)
 		},
 		"06 a crash loses the turn, one bad file loses all sessions, and a lost log is an empty session": func(t *faultTest) {
 			var s script
@@ -429,24 +393,6 @@ func TestFaults(t *testing.T) {
 			last := all[len(all)-1].(*acp.ToolCallUpdate)
 			assert.IsType(t, &acp.Diff{}, last.Content[0])
 			assert.NotContains(t, fmt.Sprint(results), "/home")
-		},
-		"13 a word is a message, messages are glued together, and tokens are summed over the life": func(t *faultTest) {
-			answer := strings.Repeat("I am an agent. ", 12)
-			u := t.start(kit.Options{Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
-				for i := range answer {
-					if err := s.Text(ctx, answer[i:i+1]); err != nil {
-						return "", err
-					}
-				}
-				return "", errors.Join(s.EndMessage(), s.Text(ctx, "Next."), s.Usage(ctx, 900, 1000), s.Usage(ctx, 950, 1000))
-			}})
-			id := t.session(u)
-			u.ask(id, "who are you")
-			all := u.received()
-			assert.Equal(t, []string{"message: " + answer, "message: Next."}, story(all))
-			assert.Less(t, len(all), 12)
-			used := all[len(all)-1].(*acp.UsageUpdate)
-			assert.EqualValues(t, []uint64{950, 1000}, []uint64{used.Used, used.Size})
 		},
 		"14 a file ends its fence, a title ends inside a rune, and an unknown command disappears": func(t *faultTest) {
 			var prompt *kit.Prompt

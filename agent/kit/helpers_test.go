@@ -59,20 +59,23 @@ func (u *screen) received() []acp.SessionUpdate {
 // connect connects a user to the agent until the test ends.
 func connect(t *testing.T, a *kit.Agent) *user {
 	t.Helper()
-	return connectAs(t, a, func(s *screen) acp.Client { return s })
+	return connectAs(t, a, nil, func(s *screen) acp.Client { return s })
 }
 
-// connectAs is connect with another client around the screen.
-func connectAs(t *testing.T, a *kit.Agent, around func(*screen) acp.Client) *user {
+// connectAs is connect with another client around the screen, and with more capabilities than its
+// methods have.
+func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around func(*screen) acp.Client) *user {
 	t.Helper()
 	u := &user{t: t, set: thread.NewSet(), screen: new(screen)}
 	ours, theirs := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	_, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { u.Conn = c; return around(u.screen) }, &client.Options{
+	u.Conn = client.New(ours, func(*client.Conn) acp.Client { return around(u.screen) }, &client.Options{
 		Unstable:  true, // for a client that offers everything
 		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
 	})
+	require.NoError(t, u.Start(t.Context()))
+	_, err := u.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: caps})
 	require.NoError(t, err)
 	u.end = served
 	t.Cleanup(u.leave)

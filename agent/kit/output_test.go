@@ -18,9 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // shown returns what a person sees of a session: "agent: hi", "call: Run ls failed: Cancelled".
@@ -61,21 +59,6 @@ func items(t testing.TB, s *thread.Snapshot) (all []string) {
 		all = append(all, string(text))
 	}
 	return all
-}
-
-// connectWith is connect for a client with these capabilities.
-func connectWith(t *testing.T, caps *acp.ClientCapabilities, a *kit.Agent) *user {
-	u := &user{t: t, set: thread.NewSet(), screen: new(screen)}
-	ours, theirs := stream.Pipe()
-	go a.Serve(context.Background(), theirs) // ends with the connection
-	u.Conn = client.New(ours, func(c *client.Conn) acp.Client { return u.screen }, &client.Options{
-		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending},
-	})
-	require.NoError(t, u.Start(t.Context()))
-	_, err := u.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: caps})
-	require.NoError(t, err)
-	t.Cleanup(func() { u.Close() })
-	return u
 }
 
 // What a turn says arrives in its order, whatever the model's deltas look like, and is loaded
@@ -362,9 +345,9 @@ func TestNotice(t *testing.T) {
 		"without notices": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := connectWith(t, caps, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 				return "", errors.Join(s.Text(ctx, "a"), s.Notice(ctx, "The key ends soon."), s.Text(ctx, "b"))
-			}}))
+			}}), caps, func(s *screen) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")
 			want := []string{"user: one", "agent: ab"}

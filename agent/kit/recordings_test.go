@@ -77,6 +77,8 @@ func processes(t *testing.T, file string) (all []*process) {
 	return all
 }
 
+var offeredValue = regexp.MustCompile(`"value":\s*"([^"]+)"`)
+
 // learn notes what the recorded agent offers.
 func (p *process) learn(line int, result json.RawMessage) {
 	var r struct {
@@ -84,13 +86,7 @@ func (p *process) learn(line int, result json.RawMessage) {
 		SessionID       string
 		AuthMethods     []struct{ ID, MethodID, Type string }
 		Modes           struct{ AvailableModes []acp.SessionMode }
-		ConfigOptions   []struct {
-			ID, ConfigID, Type string
-			Options            []struct {
-				Value   string
-				Options []struct{ Value string }
-			}
-		}
+		ConfigOptions   []json.RawMessage
 	}
 	_ = json.Unmarshal(result, &r)
 	offered := p.methods != nil
@@ -107,15 +103,12 @@ func (p *process) learn(line int, result json.RawMessage) {
 	if p.options != nil || r.SessionID == "" {
 		return
 	}
-	for _, o := range r.ConfigOptions {
+	for _, raw := range r.ConfigOptions {
+		var o struct{ ID, ConfigID string }
+		_ = json.Unmarshal(raw, &o)
 		var list []string
-		for _, v := range o.Options {
-			if v.Value != "" {
-				list = append(list, v.Value)
-			}
-			for _, v := range v.Options {
-				list = append(list, v.Value)
-			}
+		for _, v := range offeredValue.FindAllSubmatch(raw, -1) { // also of groups
+			list = append(list, string(v[1]))
 		}
 		if id := o.ID + o.ConfigID; id == "mode" {
 			p.modes = nil

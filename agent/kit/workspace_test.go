@@ -71,7 +71,7 @@ func TestLinkedFilesOfAnEditor(t *testing.T) {
 		parts = p.Parts
 		return "", nil
 	}})
-	u := connectAs(t, a, func(s *screen) acp.Client { return editor{s} })
+	u := connectAs(t, a, nil, func(s *screen) acp.Client { return editor{s} })
 	s, err := u.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/on/another/machine"})
 	require.NoError(t, err)
 	_, err = u.Prompt(t.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{&acp.ResourceLink{Name: "a.go", URI: "file:///on/another/machine/a.go"}}})
