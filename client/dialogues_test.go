@@ -12,22 +12,21 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // caller makes the calls of a dialogue. Its client asks a person, who answers after the call answer, and
-// ignores the end of the ctx of a permission request.
+// ignores the end of the ctx of a permission request. It serves files that contain the folders of the session.
 type caller struct {
-	peertest.Client
-	conn    *client.Conn
+	rooted
 	session *client.Session // s1
 	person  chan struct{}   // closed when the person answers
 
 	mu    sync.Mutex // guards the fields below
 	asked int
 	seen  []string // updates outside of a turn
+	ended []string // sessions that OnSessionEnd has named
 	turn  *client.Turn
 }
 
@@ -75,8 +74,20 @@ func (c *caller) call(line string) string {
 			note = c.note(arg)
 		}
 		c.session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: "s1", Cwd: "/"}, note)
+	case "plain-load":
+		_, err = c.conn.LoadSession(ctx, &acp.LoadSessionRequest{SessionID: "s1", Cwd: arg})
 	case "resume":
 		c.session, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"})
+	case "plain-resume":
+		dirs := strings.Fields(arg)
+		_, err = c.conn.ResumeSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: dirs[0], AdditionalDirectories: dirs[1:]})
+	case "fork":
+		_, err = c.conn.StartForkedSession(ctx, &acp.ForkSessionRequest{SessionID: "s1", Cwd: arg})
+	case "ended":
+		got = c.ended
+	case "roots":
+		dirs, ok := c.conn.SessionRoots(acp.SessionID(arg))
+		got = append(got, fmt.Sprint(dirs, ok))
 	case "again":
 		c.session = c.conn.Session("s1")
 	case "session":
@@ -130,6 +141,8 @@ func (c *caller) call(line string) string {
 		_, err = c.conn.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s1"})
 	case "delete":
 		err = c.session.Delete(ctx)
+	case "plain-delete":
+		_, err = c.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: acp.SessionID(arg)})
 	case "delete-by-name":
 		err = c.conn.Call(ctx, "session/delete", &acp.DeleteSessionRequest{SessionID: "s1"}, nil)
 	case "mode":
@@ -160,7 +173,8 @@ func TestDialogues(t *testing.T) {
 		leak.Check(t)
 		c := &caller{person: make(chan struct{})}
 		var peer *rawpeer.Peer
-		c.conn, peer = open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{},"list":{}}}`, nil)
+		c.conn, peer = open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{},"list":{},"fork":{},"additionalDirectories":{}}}`, &client.Options{Unstable: true})
+		c.conn.OnSessionEnd(func(id acp.SessionID) { c.ended = append(c.ended, string(id)) })
 		c.session = c.conn.Session("s1")
 		peer.Do = c.call
 		return peer, func() {

@@ -16,12 +16,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-type fileClient struct{ peertest.Client }
-
-func (*fileClient) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	return &acp.ReadTextFileResponse{Content: "hello"}, nil
-}
-
 func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 	leak.Check(t)
 	for _, tt := range []struct {
@@ -35,7 +29,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 		{"own version", &acp.InitializeRequest{ProtocolVersion: 2}, 2, `{"fs":{"readTextFile":true}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, peer := dial(t, &fileClient{}, nil)
+			c, peer := dial(t, &fileReader{}, nil)
 			assert.Zero(t, c.ProtocolVersion())
 			assert.Nil(t, c.AgentCapabilities())
 			sent := make(chan rawpeer.Message, 1)
