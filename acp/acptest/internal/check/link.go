@@ -47,6 +47,9 @@ type Link interface {
 	Close() error
 }
 
+// Interrupter is a [Link] whose peer can be asked to end, as by its user.
+type Interrupter interface{ Interrupt() }
+
 // Target is the program that is checked.
 type Target struct {
 	Kind Kind
@@ -57,6 +60,8 @@ type Target struct {
 	URL    string
 	Client *http.Client
 	Header func(context.Context) (http.Header, error)
+	// Drive makes a client send a prompt. Nil means that it does so by itself, or not at all.
+	Drive func(ctx context.Context, text string) error
 }
 
 // InMemory returns a target that serve runs in this program. Serve must return when its ctx or
@@ -90,6 +95,7 @@ type memory struct {
 func (l *memory) Read() ([]byte, error) { return readLine(l.lines) }
 func (l *memory) Write(b []byte) error  { _, err := l.to.Write(b); return err }
 func (l *memory) CloseInput() error     { return l.to.Close() }
+func (l *memory) Interrupt()            { l.cancel() }
 func (l *memory) Done() <-chan struct{} { return l.done }
 func (l *memory) Close() error {
 	l.cancel()

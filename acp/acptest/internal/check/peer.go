@@ -41,13 +41,17 @@ type Handler func(m Message) any
 var NoAnswer = new(int)
 
 // Connect opens a connection to the program that is checked. It is closed when the check ends.
-func (t *T) Connect() *Peer {
+func (t *T) Connect() *Peer { return t.Accept(map[string]Handler{}) }
+
+// Accept is Connect to a peer that begins by itself, whose requests the handlers answer from the
+// first one on.
+func (t *T) Accept(handlers map[string]Handler) *Peer {
 	link, err := t.target.Open(t.ctx)
 	if err != nil {
 		t.unreachable = err
 		t.Inconclusive("The peer cannot be reached: %v.", err)
 	}
-	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}), handlers: map[string]Handler{}, judge: passive.New()}
+	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}), handlers: handlers, judge: passive.New()}
 	t.peers = append(t.peers, p)
 	go p.read() // ends with the link
 	return p
@@ -170,6 +174,9 @@ func (p *Peer) Send(raw string) {
 		p.t.Fail("The connection ended before a message could be sent: %v.", err)
 	}
 }
+
+// Try sends a message to a peer that may have ended.
+func (p *Peer) Try(message any) { _ = p.write(encode(message)) }
 
 // Notify sends a notification.
 func (p *Peer) Notify(method string, params any) {
@@ -317,6 +324,22 @@ func (p *Peer) Since(from int) []Message {
 
 // CloseInput ends what the peer reads.
 func (p *Peer) CloseInput() { _ = p.link.CloseInput() }
+
+// Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
+func (p *Peer) Interrupt() bool {
+	i, ok := p.link.(Interrupter)
+	if ok {
+		i.Interrupt()
+	}
+	return ok
+}
+
+// Closed reports whether the peer has closed the connection.
+func (p *Peer) Closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
 
 // Ends reports whether the peer ends within a time.
 func (p *Peer) Ends(within time.Duration) bool {

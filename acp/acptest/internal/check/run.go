@@ -37,6 +37,8 @@ type Options struct {
 	Wait time.Duration
 	// Quiet is how long a check waits for what the peer must not send; 0 means 300 ms.
 	Quiet time.Duration
+	// Few makes floods and large messages small, for tests of the checks.
+	Few bool
 	// Progress is called with each result, by one goroutine at a time. Nil is fine.
 	Progress func(Result)
 }
@@ -157,6 +159,7 @@ type run struct {
 	opts   *Options
 
 	version int
+	prompts bool
 	caps    json.RawMessage
 	init    json.RawMessage
 	failed  string // why initialize failed
@@ -196,7 +199,7 @@ func (r *run) progress(one Result) {
 
 func (r *run) new(ctx context.Context, c *Check) *T {
 	return &T{ctx: ctx, check: c, role: r.suite.Role, target: r.target, opts: r.opts,
-		Version: r.version, Caps: r.caps, Init: r.init, wait: r.opts.Wait, quiet: r.opts.Quiet}
+		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts, wait: r.opts.Wait, quiet: r.opts.Quiet}
 }
 
 // hello learns what the peer speaks and offers.
@@ -204,7 +207,7 @@ func (r *run) hello(ctx context.Context) error {
 	t := r.new(ctx, &Check{})
 	t.Version = r.opts.Version
 	r.play(t, r.suite.Hello)
-	r.version, r.caps, r.init = t.Version, t.Caps, t.Init
+	r.version, r.caps, r.init, r.prompts = t.Version, t.Caps, t.Init, t.Prompts
 	if t.verdict != "" {
 		r.failed, r.version = t.reason, r.opts.Version
 	}
@@ -231,6 +234,9 @@ func (r *run) play(t *T, f func(*T)) time.Duration {
 	for _, p := range t.peers {
 		_ = p.link.Close() // how a peer ends is the subject of checks
 		<-p.finished
+	}
+	for _, f := range t.cleanups {
+		f()
 	}
 	return took
 }

@@ -46,6 +46,8 @@ type T struct {
 	Caps json.RawMessage
 	// Init are the params of initialize, or its result, whichever the peer has sent.
 	Init json.RawMessage
+	// Prompts reports whether the peer is a client that sends prompts.
+	Prompts bool
 
 	wait, quiet time.Duration
 	peers       []*Peer
@@ -55,6 +57,7 @@ type T struct {
 	proof       *Message
 	unreachable error
 	sent, read  string // what Show was given
+	cleanups    []func()
 }
 
 // stop is what ends a check before its function returns.
@@ -100,6 +103,27 @@ func (t *T) Expect(text string) { t.expect = text }
 
 // Context ends with the time of the check.
 func (t *T) Context() context.Context { return t.ctx }
+
+// Cleanup adds what is called when the check has ended and its peers are gone.
+func (t *T) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
+
+// Drive makes a client send a prompt, if something is known that does.
+func (t *T) Drive() {
+	if t.target.Drive != nil {
+		_ = t.target.Drive(t.ctx, t.opts.Prompts["text"]) // that no prompt comes is noticed
+	}
+}
+
+// Amount returns how many messages, or bytes, there are to be: fewer if [Options.Few] is set.
+func (t *T) Amount(many, few int) int {
+	if t.opts.Few {
+		return few
+	}
+	return many
+}
+
+// Pause is how long a check waits for what need not come.
+func (t *T) Pause() time.Duration { return t.quiet }
 
 // Cwd is the folder in which sessions work.
 func (t *T) Cwd() string { return t.opts.Cwd }

@@ -21,8 +21,8 @@ type Defect struct {
 	// New returns the functions that handle the messages of one connection, each of which may be
 	// nil: it then passes them on. They are called by one goroutine at a time.
 	New maker
-	// Finds has the verdict of each check that is not PASS or SKIP because of the defect. The id *
-	// stands for all others. An id behind "v1 " or "v2 " is for that version alone.
+	// Finds has the verdict of each check that is not PASS or SKIP because of the defect. An id
+	// that ends with * stands for all others that begin so. An id behind "v1 " or "v2 " is for that version alone.
 	Finds map[string]check.Verdict
 }
 
@@ -46,6 +46,7 @@ type Wire struct {
 
 	methods map[string]string // of requests in flight of each end, by their ids
 	out     chan []byte       // to the check
+	ended   chan struct{}     // closed when the peer has
 	done    chan struct{}
 
 	to func(m *Message) // takes the place of ToCheck, if it is set
@@ -64,6 +65,7 @@ func (w *Wire) ToCheck(m *Message) {
 func (w *Wire) LineToCheck(line []byte) {
 	select {
 	case w.out <- line:
+	case <-w.ended: // nobody reads any more
 	case <-w.done:
 	}
 }
@@ -96,7 +98,7 @@ func Wrap(target check.Target, d *Defect) check.Target {
 		if err != nil {
 			return nil, err
 		}
-		w := &Wire{link: link, methods: map[string]string{}, out: make(chan []byte, 1), done: make(chan struct{})}
+		w := &Wire{link: link, methods: map[string]string{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
 		toPeer, fromPeer := d.New(w)
 		if toPeer == nil {
 			toPeer = w.ToPeer
@@ -111,7 +113,7 @@ func Wrap(target check.Target, d *Defect) check.Target {
 }
 
 func (w *Wire) pump(fromPeer func(*Message)) {
-	defer close(w.out)
+	defer close(w.ended)
 	for {
 		line, err := w.link.Read()
 		if err != nil {
@@ -146,16 +148,28 @@ type wrapped struct {
 }
 
 func (l *wrapped) Read() ([]byte, error) {
-	line, ok := <-l.w.out
-	if !ok {
+	select {
+	case line := <-l.w.out:
+		return line, nil
+	case <-l.w.ended:
+	}
+	select {
+	case line := <-l.w.out:
+		return line, nil
+	default:
 		return nil, io.EOF
 	}
-	return line, nil
 }
 
 func (l *wrapped) Write(b []byte) error {
 	l.w.handle(bytes.TrimSuffix(b, []byte("\n")), "check", "peer", l.toPeer)
 	return nil
+}
+
+func (l *wrapped) Interrupt() {
+	if i, ok := l.Link.(check.Interrupter); ok {
+		i.Interrupt()
+	}
 }
 
 func (l *wrapped) Close() error {
@@ -166,8 +180,13 @@ func (l *wrapped) Close() error {
 // Finding returns the verdict that a check must come to because of d, or "" for any that is not
 // FAIL or INCONCLUSIVE.
 func (d *Defect) Finding(id string, version int) check.Verdict {
-	for _, key := range []string{fmt.Sprintf("v%d %s", version, id), id, "*"} {
+	for _, key := range []string{fmt.Sprintf("v%d %s", version, id), id} {
 		if v, ok := d.Finds[key]; ok {
+			return v
+		}
+	}
+	for n := len(id); n >= 0; n-- {
+		if v, ok := d.Finds[id[:n]+"*"]; ok {
 			return v
 		}
 	}

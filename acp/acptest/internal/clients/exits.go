@@ -1,0 +1,69 @@
+package clients
+
+import (
+	"time"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+// endsWithin is how long a client may take to end.
+const endsWithin = 15 * time.Second
+
+var ending = []check.Check{
+	{ID: "AKC-EXIT-001", Title: "A client whose agent ends before it has answered initialize ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+		Run: func(t *check.T) { dies(t, "initialize") }},
+	{ID: "AKC-EXIT-002", Title: "A client whose agent ends before it has answered session/new ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+		Run: func(t *check.T) { dies(t, "session/new") }},
+	{ID: "AKC-EXIT-003", Title: "A client whose agent ends in a turn ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+		Run: func(t *check.T) { dies(t, "session/prompt") }},
+	{ID: "AKC-EXIT-004", Title: "A client can be ended while its agent does not answer initialize.", Tier: check.Should, Fact: "10.3", In: check.Both,
+		Run: func(t *check.T) { interrupted(t, "initialize") }},
+	{ID: "AKC-EXIT-005", Title: "A client can be ended while its agent does not answer a prompt, nor its cancellation.", Tier: check.Should, Fact: "10.3", In: check.Both,
+		Run: func(t *check.T) { interrupted(t, "session/prompt") }},
+}
+
+// until starts the client, and leaves the first request of a method unanswered.
+func until(t *check.T, method string) *check.Peer {
+	if method == "session/prompt" && !t.Prompts {
+		t.Skip("The client sends no prompt by itself: set -drive.")
+	}
+	answers := handlers(t.Version)
+	answers[method] = func(check.Message) any { return check.NoAnswer }
+	var p *check.Peer
+	t.Works(func() {
+		p = accept(t, answers)
+		p.Await(0, method, is(method))
+	})
+	return p
+}
+
+// dies ends the connection. Only of a client that ends by itself when its turn is over is it known
+// that it does not wait for its user.
+func dies(t *check.T, method string) {
+	if t.Kind() != check.Memory {
+		if !t.Prompts {
+			t.Skip("The client waits for its user.")
+		}
+		s := open(t)
+		s.endTurn()
+		if !s.Ends(endsWithin) {
+			t.Skip("The client goes on when its turn has ended.")
+		}
+	}
+	p := until(t, method)
+	p.CloseInput()
+	if !p.Ends(endsWithin) {
+		t.Fail("The agent has ended, and the client has not within %v.", endsWithin)
+	}
+}
+
+// interrupted asks the client to end while a request has no response.
+func interrupted(t *check.T, method string) {
+	p := until(t, method)
+	if !p.Interrupt() {
+		t.Skip("Nothing asks this client to end.")
+	}
+	if !p.Ends(endsWithin) {
+		t.Fail("The client has not ended within %v.", endsWithin)
+	}
+}

@@ -1,0 +1,268 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+const (
+	readFile  = "fs/read_text_file"
+	writeFile = "fs/write_text_file"
+	canRead   = "fs.readTextFile"
+	canWrite  = "fs.writeTextFile"
+)
+
+// read asks for the text of a file, which must be served, with further members of the params.
+func (s *session) read(path string, members ...any) string {
+	m := s.served(readFile, s.with(append([]any{"path", path}, members...)...))
+	return m.Text("content")
+}
+
+// write asks to write a file, which must be served.
+func (s *session) write(path, text string) {
+	s.served(writeFile, s.with("path", path, "content", text))
+}
+
+// refuses checks that a request for something else than what was served before fails.
+func (s *session) refuses(method string, params any, wrong string) check.Message {
+	m := s.Call(method, params)
+	if m.Error == nil {
+		s.t.FailAt(m, "%s", wrong)
+	}
+	return m
+}
+
+// lines is a text of five lines.
+const lines = "one\ntwo\nthree\nfour\nfive\n"
+
+// offers are the methods that come with a capability, with params that do nothing.
+func (s *session) offers(dir string) map[string]map[string]map[string]any {
+	none := s.with("terminalId", "acptest-unknown")
+	return map[string]map[string]map[string]any{
+		canRead:  {readFile: s.with("path", filepath.Join(dir, "lines"))},
+		canWrite: {writeFile: s.with("path", filepath.Join(dir, "new"), "content", "new\n")},
+		"terminal": {"terminal/output": none, "terminal/wait_for_exit": none, "terminal/kill": none, "terminal/release": none,
+			"terminal/create": s.with("command", "acptest-unknown")},
+		"elicitation.form": {"elicitation/create": s.form("form")},
+	}
+}
+
+var serving = []check.Check{
+	{ID: "AKC-SERVES-001", Title: "The client serves what it advertises.", Tier: check.Must, Fact: "1.1", In: check.Both,
+		Run: func(t *check.T) {
+			s := open(t)
+			dir := s.folder()
+			put(t, dir, "lines", lines)
+			for capability, methods := range s.offers(dir) {
+				for method, params := range methods {
+					if !t.Has(capability) {
+						continue
+					}
+					if m := s.asked(method, params); m.Error != nil && m.Error.Code == -32601 {
+						t.FailAt(m, "The client advertises %s, and does not know %s.", capability, method)
+					}
+				}
+			}
+		}},
+	{ID: "AKC-SERVES-002", Title: "The client serves nothing that it does not advertise.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			dir := s.folder()
+			put(t, dir, "lines", lines)
+			for capability, methods := range s.offers(dir) {
+				for method, params := range methods {
+					if !t.Has(capability) {
+						s.refuses(method, params, "The client does not advertise "+capability+", and serves "+method+".")
+					}
+				}
+			}
+		}},
+}
+
+var reading = []check.Check{
+	{ID: "AKC-READ-001", Title: "The text of a file is read as it is.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
+			s := open(t)
+			if got := s.read(put(t, s.folder(), "file", text)); got != text {
+				t.Fail("The text is %q instead of %q.", got, text)
+			}
+		}},
+	{ID: "AKC-READ-002", Title: "line and limit choose lines, of which the first is 1.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := put(t, s.folder(), "file", lines)
+			for _, one := range []struct {
+				want    string
+				members []any
+			}{{"two\nthree\n", []any{"line", 2, "limit", 2}}, {"four\nfive\n", []any{"line", 4}}, {"one\n", []any{"limit", 1}}} {
+				if got := s.read(path, one.members...); strings.TrimSuffix(got, "\n") != strings.TrimSuffix(one.want, "\n") {
+					t.Fail("With %v the text is %q instead of %q.", one.members, got, one.want)
+				}
+			}
+		}},
+	{ID: "AKC-READ-003", Title: "Behind the last line of a file there is no text.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := put(t, s.folder(), "file", lines)
+			if m := s.Call(readFile, s.with("path", path, "line", 99)); m.Text("content") != "" {
+				t.FailAt(m, "Line 99 of a file with five lines has text.")
+			}
+		}},
+	{ID: "AKC-READ-004", Title: "A file that does not exist cannot be read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			s.refuses(readFile, s.with("path", filepath.Join(s.folder(), "missing")), "A file that does not exist was read.")
+		}},
+	{ID: "AKC-READ-005", Title: "The error for a file that does not exist is -32002.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			dir := s.folder()
+			s.read(put(t, dir, "file", lines))
+			m := s.Call(readFile, s.with("path", filepath.Join(dir, "missing")))
+			t.Requires(m.Error != nil, "A file that does not exist was read.")
+			if m.Error.Code != -32002 {
+				t.FailAt(m, "The error is %d.", m.Error.Code)
+			}
+		}},
+	{ID: "AKC-READ-006", Title: "A relative path is refused.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := put(t, s.folder(), "file", lines)
+			s.read(path)
+			s.refuses(readFile, s.with("path", relative(t, path)), "A relative path was read.")
+		}},
+	{ID: "AKC-READ-007", Title: "A folder cannot be read as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			s.refuses(readFile, s.with("path", s.subfolder("acptest-folder")), "A folder was read.")
+		}},
+	{ID: "AKC-READ-008", Title: "A large file is read whole, or refused.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			text := strings.Repeat("large\n", t.Amount(4<<20, 66<<10)/6)
+			m := s.Call(readFile, s.with("path", put(t, s.folder(), "acptest-large", text)))
+			if m.Error == nil && m.Text("content") != text {
+				t.Fail("%d of %d bytes were read.", len(m.Text("content")), len(text))
+			}
+		}},
+	{ID: "AKC-READ-009", Title: "What has no end, or waits for others, is refused.", Tier: check.Should, Fact: "10.4", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			dir := s.folder()
+			s.read(put(t, dir, "file", lines))
+			pipe := filepath.Join(dir, "acptest-pipe")
+			if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+				t.Skip("This system has no named pipes.")
+			}
+			for _, path := range []string{pipe, "/dev/zero"} {
+				s.refuses(readFile, s.with("path", path), "A device was read.")
+			}
+		}},
+	{ID: "AKC-READ-010", Title: "Files that are read at the same time are not mixed up.", Tier: check.Must, Fact: "10.1", In: check.V1, Needs: canRead,
+		Run: func(t *check.T) {
+			s := open(t)
+			dir := s.folder()
+			var calls []*check.Call
+			for i := range 16 {
+				calls = append(calls, s.Start(readFile, s.with("path", put(t, dir, fmt.Sprintf("acptest-many-%d", i), fmt.Sprintf("file %d\n", i)))))
+			}
+			for i, c := range calls {
+				if m := c.Response(); m.Error == nil && m.Text("content") != fmt.Sprintf("file %d\n", i) {
+					t.FailAt(m, "The text is not that of file %d.", i)
+				}
+			}
+		}},
+}
+
+var writing = []check.Check{
+	{ID: "AKC-WRITE-001", Title: "A file that does not exist is created with the text as it is.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
+			s := open(t)
+			path := filepath.Join(s.folder(), "file")
+			if s.write(path, text); on(path) != text {
+				t.Fail("The file has %q instead of %q.", on(path), text)
+			}
+		}},
+	{ID: "AKC-WRITE-002", Title: "A file is replaced as a whole.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := put(t, s.folder(), "file", lines)
+			for _, text := range []string{"short\n", ""} {
+				if s.write(path, text); on(path) != text {
+					t.Fail("The file has %q instead of %q.", on(path), text)
+				}
+			}
+		}},
+	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // in what is no folder
+			m := s.asked(writeFile, s.with("path", path, "content", lines))
+			if m.Error == nil && on(path) != lines {
+				t.FailAt(m, "The write succeeded, and there is no such file.")
+			}
+		}},
+	{ID: "AKC-WRITE-004", Title: "A script that is written stays executable.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("Files of this system have no such mode.")
+			}
+			s := open(t)
+			path := put(t, s.folder(), "script", lines)
+			t.Requires(os.Chmod(path, 0o755) == nil, "The mode cannot be set.")
+			s.write(path, "other\n")
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o100 == 0 {
+				t.Fail("The file is not executable any more.")
+			}
+		}},
+	{ID: "AKC-WRITE-005", Title: "A relative path is not written.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			path := put(t, s.folder(), "file", lines)
+			s.write(path, "absolute\n")
+			s.refuses(writeFile, s.with("path", relative(t, path), "content", "relative\n"), "A relative path was written.")
+		}},
+	{ID: "AKC-WRITE-006", Title: "A folder cannot be written as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			s := open(t)
+			m := s.asked(writeFile, s.with("path", s.subfolder("acptest-folder"), "content", lines))
+			if m.Error == nil {
+				t.FailAt(m, "A folder was written.")
+			}
+		}},
+	{ID: "AKC-WRITE-007", Title: "What was written is read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+		Run: func(t *check.T) {
+			if !t.Has(canRead) {
+				t.Skip("The client does not advertise %s.", canRead)
+			}
+			s := open(t)
+			path := put(t, s.folder(), "acptest-again", "old\n")
+			s.read(path)
+			s.write(path, "new\n")
+			if got := s.read(path); got != "new\n" {
+				t.Fail("The text is %q.", got)
+			}
+		}},
+}
+
+// subfolder returns a new folder with a name.
+func (s *session) subfolder(name string) string {
+	dir := filepath.Join(s.folder(), name)
+	s.t.Requires(os.Mkdir(dir, 0o700) == nil, "No folder can be made.")
+	return dir
+}
+
+// relative returns a path as it is relative to the folder of the session.
+func relative(t *check.T, path string) string {
+	rel, err := filepath.Rel(t.Cwd(), path)
+	t.Requires(err == nil, "The path cannot be made relative: %v.", err)
+	return rel
+}
