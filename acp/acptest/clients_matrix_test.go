@@ -2,9 +2,13 @@ package acptest
 
 import (
 	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/defect"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/reference"
+	"github.com/acpkit/go-sdk/client/terminals"
 )
 
 // clientDefect is a defect of the reference client: on the wire, or one of its switches.
@@ -40,12 +45,27 @@ func clientDefects() []clientDefect {
 }
 
 // The reference client passes all checks, and each defect makes exactly those checks fail that it
-// names. Every check has a defect.
+// names. Every check has a defect. Of the defects of both versions every other one is tried in each.
 func TestDefectsOfClients(t *testing.T) {
 	suite := clients.Suite()
 	var mu sync.Mutex
 	caught := map[string]bool{}
-	t.Run("defects", func(t *testing.T) {
+	try := func(t *testing.T, d clientDefect, opts check.Options) {
+		opts.Cwd, opts.Few = t.TempDir(), true
+		d.client.Cwd = opts.Cwd
+		report := suite.Run(t.Context(), defect.Wrap(check.InMemory(d.client.Run), &d.Defect), &opts)
+		checked := suite
+		checked.Checks = slices.DeleteFunc(slices.Clone(suite.Checks), func(c check.Check) bool {
+			return len(opts.Only) > 0 && !slices.Contains(opts.Only, c.ID)
+		})
+		compare(t, &d.Defect, checked, check.Memory, report)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range report.Results {
+			caught[r.ID] = caught[r.ID] || r.Verdict == check.Fail
+		}
+	}
+	t.Run("in a bubble", func(t *testing.T) {
 		for i, d := range clientDefects() {
 			for _, version := range []int{1, 2} {
 				if d.In != 0 && !d.In.Has(version) || d.In == 0 && i > 0 && i%2 != version-1 {
@@ -53,22 +73,50 @@ func TestDefectsOfClients(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s in version %d", d.Name, version), func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) {
-						d.client.Cwd = t.TempDir()
-						target := defect.Wrap(check.InMemory(d.client.Run), &d.Defect)
-						report := suite.Run(t.Context(), target, &check.Options{Version: version, Cwd: d.client.Cwd, Few: true})
-						compare(t, &d.Defect, suite, check.Memory, report)
-						mu.Lock()
-						defer mu.Unlock()
-						for _, r := range report.Results {
-							caught[r.ID] = caught[r.ID] || r.Verdict == check.Fail
-						}
-					})
+					synctest.Test(t, func(t *testing.T) { try(t, d, check.Options{Version: version}) })
 				})
+			}
+		}
+	})
+	t.Run("with commands", func(t *testing.T) { // which are not in a bubble
+		if _, err := exec.LookPath("mkfifo"); err != nil {
+			t.Skip("there are no named pipes")
+		}
+		for _, d := range terminalDefects() {
+			// What a defect makes hang is waited for in vain.
+			found, others := check.Options{Wait: 3 * time.Second, AtOnce: 4}, check.Options{Wait: time.Minute}
+			for _, c := range suite.Checks {
+				if d.Finding(c.ID, 1) != "" {
+					found.Only = append(found.Only, c.ID)
+				} else if strings.HasPrefix(c.ID, "AKC-TERM") {
+					others.Only = append(others.Only, c.ID)
+				}
+			}
+			for _, opts := range []check.Options{found, others} {
+				if len(opts.Only) > 0 {
+					opts.Version, opts.Quiet = 1, 10*time.Millisecond
+					t.Run(d.Name, func(t *testing.T) {
+						t.Parallel()
+						try(t, d, opts)
+					})
+				}
 			}
 		}
 	})
 	for _, c := range suite.Checks {
 		assert.True(t, caught[c.ID], "no defect makes %s fail", c.ID)
 	}
+}
+
+func terminalDefects() []clientDefect {
+	all := []clientDefect{
+		{defect.Defect{Name: "none"}, reference.Client{Terminals: &terminals.Options{}}},
+		{defect.Defect{Name: "leaves_children", Finds: map[string]check.Verdict{
+			"AKC-TERM-005": check.Fail, "AKC-TERM-006": check.Fail, "AKC-TERM-014": check.Fail,
+		}}, reference.Client{Terminals: &terminals.Options{Exec: reference.Lone}}},
+	}
+	for _, d := range defect.Terminals {
+		all = append(all, clientDefect{d, reference.Client{Terminals: &terminals.Options{}}})
+	}
+	return all
 }

@@ -16,7 +16,7 @@ import (
 // Suite returns the checks of clients.
 func Suite() check.Suite {
 	return check.Suite{Role: check.ClientRole, Hello: hello, Checks: slices.Concat(
-		initializing, jsonrpc, passiveRules, order, asking, serving, reading, writing, outside, ending)}
+		initializing, jsonrpc, passiveRules, order, asking, serving, reading, writing, outside, terminals, ending)}
 }
 
 // The newest version, and one that nothing speaks.
