@@ -11,68 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
-
-// untilDone is a handler that waits for the end of its ctx.
-func untilDone(err func(context.Context) error) handle {
-	return func(ctx context.Context, _ *msg) (*msg, error) {
-		<-ctx.Done()
-		return nil, err(ctx)
-	}
-}
-
-func TestCancelFromThePeer(t *testing.T) {
-	cancelled := `{'jsonrpc':'2.0','id':1,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':1}}}`
-	tests := []struct {
-		name string
-		err  func(context.Context) error
-		want string
-	}{
-		{"ctx error", func(ctx context.Context) error { return ctx.Err() }, cancelled},
-		{"cause", context.Cause, cancelled},
-		{"another error", func(context.Context) error { return errors.New("x") },
-			`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`},
-		{"a result", func(context.Context) error { return nil }, `{'jsonrpc':'2.0','id':1,'result':{}}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				_, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, untilDone(tt.err))}})
-				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`) // too early: forgotten
-				p.request(1, "t/echo", 1)
-				synctest.Wait()
-				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':'1'}}`) // another id
-				p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
-				p.ExpectJSON(tt.want)
-			})
-		})
-	}
-}
-
-// A cancel does not wait for notifications. A request that was not started yet is never started.
-func TestCancelActsWhenRead(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		gate, started := make(chan struct{}), false
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			echoAfter(gate, mNote),
-			on(mEcho, func(context.Context, *msg) (*msg, error) { started = true; return nil, nil }),
-			on(mAsk, untilDone(context.Cause)),
-		}})
-		p.request(1, "t/ask", 1)
-		p.note(1)
-		p.request(2, "t/echo", 1)
-		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
-		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':1}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':2}}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':1}}}`)
-		p.request(2, "t/ask", 1) // the id is free
-		close(gate)
-		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':2}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':2}}}`)
-		assert.False(t, started)
-	})
-}
 
 func TestCallEndsWithItsCtx(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -129,52 +68,7 @@ func TestGraceForAResponseAfterCancel(t *testing.T) {
 	}
 }
 
-func TestGroups(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		gate := make(chan struct{})
-		cancel := ends(rpc.EndsForeground, on(mCancel, func(_ context.Context, m *msg) (*msg, error) { ev.add("cancel %s", m.SessionID); return nil, nil }))
-		closing := ends(rpc.EndsAll, on(request("t/close"), func(_ context.Context, m *msg) (*msg, error) { ev.add("close %s", m.SessionID); return m, nil }))
-		prompt := ended(on(mPrompt, func(ctx context.Context, m *msg) (*msg, error) {
-			ev.add("prompt %d", m.N)
-			<-ctx.Done()
-			assert.Equal(t, wire.ErrTurnCancelled, context.Cause(ctx))
-			switch m.N {
-			case 3:
-				return &msg{Text: "own"}, nil
-			case 2:
-				return &msg{Bad: true}, nil
-			}
-			panic("whatever")
-		}))
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{cancel, closing, prompt,
-			echoAfter(gate, mNote),
-		}})
-		prompt1 := func(id, n int, session string) {
-			p.Send(`{'jsonrpc':'2.0','id':%d,'method':'t/prompt','params':{'n':%d,'sessionId':'%s'}}`, id, n, session)
-		}
-		prompt1(1, 1, "a")
-		prompt1(2, 2, "b")
-		synctest.Wait()
-		p.note(1)
-		prompt1(3, 3, "a")
-		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'\u0061'}}`)
-		prompt1(4, 4, "a")
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'text':'cancelled'}}`)
-		synctest.Wait()
-		assert.ElementsMatch(t, []string{"prompt 1", "prompt 2"}, ev.list())
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'result':{'text':'own'}}`)
-		synctest.Wait()
-		list := ev.list()[2:]
-		assert.Less(t, index(list, "prompt 3"), index(list, "cancel a"))
-		assert.Contains(t, list, "prompt 4", "a prompt behind the cancel goes on")
-		p.Send(`{'jsonrpc':'2.0','id':9,'method':'t/close','params':{'sessionId':'b'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'text':'cancelled'}}`, `{'jsonrpc':'2.0','id':9,'result':{'sessionId':'b'}}`)
-		p.Send(`{'jsonrpc':'2.0','method':'t/cancel','params':{'sessionId':'a'}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'result':{'text':'cancelled'}}`)
-	})
-}
+func TestCancelsAndGroups(t *testing.T) { playFile(t, "cancel.txtar", rpc.Config{}) }
 
 // The handler of a cancel is called after the handler of its prompt was called, whatever middleware
 // the prompt passes through. It does not wait until the prompt returns.

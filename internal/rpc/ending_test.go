@@ -115,7 +115,7 @@ func TestHandlersAtEndOfInput(t *testing.T) {
 		took   time.Duration
 		stuck  bool
 	}{
-		{"obeys its ctx", untilDone(func(context.Context) error { return nil }), `{'jsonrpc':'2.0','id':1,'result':{}}`, 5 * time.Second, false},
+		{"obeys its ctx", func(ctx context.Context, _ *msg) (*msg, error) { <-ctx.Done(); return nil, nil }, `{'jsonrpc':'2.0','id':1,'result':{}}`, 5 * time.Second, false},
 		{"is slow to obey", func(ctx context.Context, _ *msg) (*msg, error) {
 			<-ctx.Done()
 			time.Sleep(4 * time.Second)

@@ -183,30 +183,6 @@ func TestCancelsOfManyPromptsAreBounded(t *testing.T) {
 	})
 }
 
-// A handler that begins to wait for the peer gives its slot to another one, which the peer may
-// need.
-func TestSlotIsGivenAwayInsideACall(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var c *rpc.Conn
-		c, p := start(t, rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}, Entries: []*rpc.Entry{
-			on(mAsk, func(ctx context.Context, m *msg) (*msg, error) {
-				<-gate
-				_, err := c.Call(ctx, mAsk, m, nil)
-				return m, err
-			}),
-			echo(mEcho),
-		}})
-		p.request(1, "t/ask", 1)
-		p.request(2, "t/echo", 2)
-		synctest.Wait()
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':1}}`, `{'jsonrpc':'2.0','id':2,'result':{'n':2}}`)
-		p.answer(1, 1)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`)
-	})
-}
-
 func TestSendersWaitForRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p, s := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 20_000}})

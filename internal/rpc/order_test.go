@@ -55,69 +55,6 @@ func TestCallReturnsAfterEarlierNotifications(t *testing.T) {
 	})
 }
 
-// While a notification handler makes a call, requests start, because the peer may need them for its
-// response. The response does not wait for anything.
-func TestNotificationHandlerMayCall(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		var c *rpc.Conn
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
-				ev.add("note %d", m.N)
-				if m.N == 1 {
-					res, err := c.Call(ctx, mAsk, &msg{N: 10}, nil)
-					require.NoError(t, err)
-					ev.add("answer %d", res.(*msg).N)
-				}
-				return nil, nil
-			}),
-			on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
-				ev.add("request %d", m.N)
-				res, err := c.Call(ctx, mAsk, &msg{N: 20}, nil)
-				require.NoError(t, err)
-				ev.add("answer %d", res.(*msg).N)
-				return m, nil
-			}),
-		}})
-		p.note(1)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{'n':10}}`)
-		p.note(2)
-		p.request(7, "t/echo", 3)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{'n':20}}`)
-		p.note(4)
-		p.answer(2, 21)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
-		p.answer(1, 11)
-		synctest.Wait()
-		assert.Equal(t, []string{"note 1", "request 3", "answer 21", "answer 11", "note 2", "note 4"}, ev.list())
-	})
-}
-
-// A request that was read before the handler made its call starts as well.
-func TestQueuedRequestStartsWhenTheHandlerCalls(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var c *rpc.Conn
-		gate := make(chan struct{})
-		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
-			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
-				<-gate
-				_, err := c.Call(ctx, mAsk, &msg{}, nil)
-				return nil, err
-			}),
-			echo(mEcho),
-		}})
-		p.note(1)
-		p.note(2)
-		p.request(7, "t/echo", 3)
-		synctest.Wait()
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`, `{'jsonrpc':'2.0','id':7,'result':{'n':3}}`)
-		p.answer(1, 0)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'method':'t/ask','params':{}}`)
-		p.answer(2, 0)
-	})
-}
-
 // The same holds for a handler that makes a call on another connection.
 func TestHandlerMayCallOnAnotherConnection(t *testing.T) {
 	bubble(t, func(t *testing.T) {

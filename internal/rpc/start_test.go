@@ -145,34 +145,8 @@ func TestIdleCost(t *testing.T) {
 	runtime.KeepAlive(conns)
 }
 
-// What is read during a handshake is handled after it. An id that is not allowed is refused with
-// the id null.
 func TestStrictIDs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Handshake: "initialize", StrictIDs: true, Entries: append(recorded(&ev), echoAfter(gate, mInit))})
-		p.request(1, "initialize", 2)
-		p.request(2, "t/echo", 2)
-		p.note(7)
-		p.Send(`{'jsonrpc':'2.0','id':1.5,'method':'t/echo'}`)
-		synctest.Wait()
-		assert.Empty(t, ev.list())
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
-		refused := `{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: id must be a string or an integer'}}`
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'result':{'n':2}}`, refused)
-		synctest.Wait()
-		assert.Equal(t, []string{"note 7"}, ev.list())
-		for id, fine := range map[string]bool{"null": false, "1e-1": false, "9007199254740993": true, "1e3": true, "-1": true, "'x'": true} {
-			p.Send(`{'jsonrpc':'2.0','id':%s,'method':'t/echo','params':{'n':2}}`, id)
-			if fine {
-				p.ExpectJSON(`{'jsonrpc':'2.0','id':` + id + `,'result':{'n':2}}`)
-			} else {
-				p.ExpectJSON(refused)
-			}
-		}
-	})
+	playFile(t, "ids.txtar", rpc.Config{Handshake: "initialize", StrictIDs: true})
 }
 
 // recorded are entries that record notifications.

@@ -15,7 +15,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -72,65 +71,9 @@ func TestIDsAreEchoed(t *testing.T) {
 	})
 }
 
-func TestDuplicateIDInFlight(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{echoAfter(gate, mEcho)}})
-		p.request(1, "t/echo", 1)
-		p.Send(`{'jsonrpc':'2.0','id':1.0,'method':'t/echo'}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1.0,'error':{'code':-32600,'message':'Invalid request: id is in use'}}`)
-		p.Send(`{'jsonrpc':'2.0','id':'1','method':'t/echo'}`)
-		close(gate)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':1}}`, `{'jsonrpc':'2.0','id':'1','result':{}}`)
-		p.request(1, "t/echo", 2)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'result':{'n':2}}`)
-	})
-}
-
-func TestResultsOfCalls(t *testing.T) {
-	invalid := func(t *testing.T, _ any, err error) { assert.EqualError(t, err, "invalid t/echo result") }
-	tests := []struct {
-		name, answer string
-		check        func(t *testing.T, res any, err error)
-	}{
-		{"a result", `{'jsonrpc':'2.0','id':1,'result':{'n':4}}`, func(t *testing.T, res any, err error) {
-			require.NoError(t, err)
-			assert.Equal(t, &msg{N: 4}, res)
-		}},
-		{"null", `{'jsonrpc':'2.0','id':1,'result':null}`, func(t *testing.T, res any, err error) {
-			require.NoError(t, err)
-			assert.Equal(t, &msg{}, res)
-		}},
-		{"an id in another spelling", `{'jsonrpc':'2.0','id':1.0,'result':{'n':4}}`, func(t *testing.T, res any, err error) {
-			require.NoError(t, err)
-		}},
-		{"an error", `{'jsonrpc':'2.0','id':1,'error':{'code':-32000,'message':'no','data':[1]}}`, func(t *testing.T, res any, err error) {
-			var e *rpcerr.RequestError
-			require.ErrorAs(t, err, &e)
-			assert.Equal(t, json.RawMessage("[1]"), e.Data)
-			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
-		}},
-		{"a bad error", `{'jsonrpc':'2.0','id':1,'error':{'code':1.5,'message':'no'}}`, invalid},
-		{"a bad result", `{'jsonrpc':'2.0','id':1,'result':7}`, invalid},
-		{"an invalid result", `{'jsonrpc':'2.0','id':1,'result':{'n':-1}}`, invalid},
-		{"both", `{'jsonrpc':'2.0','id':1,'result':{},'error':null}`, invalid},
-		{"neither", `{'jsonrpc':'2.0','id':1}`, invalid},
-		{"no version", `{'id':1,'result':{}}`, invalid},
-		{"too deep", `{'jsonrpc':'2.0','result':` + deep(1500) + `,'id':1}`, invalid},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				c, p := start(t, rpc.Config{Invalid: func(where string, f *wire.FieldErrors) error {
-					assert.False(t, f.Empty())
-					return errors.New("invalid " + where)
-				}})
-				go func() { p.Next(); p.Send("%s", tt.answer) }() // ends at once
-				res, err := c.Call(t.Context(), mEcho, &msg{}, nil)
-				tt.check(t, res, err)
-			})
-		})
-	}
+// Handlers that call the peer hold back nobody, with one slot.
+func TestCalls(t *testing.T) {
+	playFile(t, "calls.txtar", rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}})
 }
 
 // skipping hands out errors for messages that were too long.
