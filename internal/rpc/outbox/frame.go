@@ -25,8 +25,8 @@ type Frame struct {
 	Awaited bool          // Hasten of the stream is called when the frame was written
 	Crowd   bool          // other senders are about to queue frames, which may leave with this one
 
-	own     bool     // the connection's own response: it uses the reserve
-	cancels []uint64 // the calls that the frame cancels, in place of Data
+	own  bool // the connection's own response: it uses the reserve
+	free bool // a cancel: it uses no room
 }
 
 const (
@@ -87,15 +87,12 @@ func (f *Frame) isAwaited() bool { return f.Awaited }
 // cost is the memory of the frame. It does not change until the frame is freed.
 func (f *Frame) cost() int64 { return int64(cap(f.Data)) + overhead }
 
-// size is how many bytes the frame writes, or a little more.
-func (f *Frame) size() int { return len(f.Data) + len(f.cancels)*longestCancel }
-
 // Free returns the buffer to its pool. f must not be used after.
 func (f *Frame) Free() {
 	data := f.Data[:0]
 	pool := &wide
 	switch size := cap(data); {
-	case f.own || f.cancels != nil || size == 0 || size > widest:
+	case f.own || f.free || size == 0 || size > widest:
 		return
 	case size <= narrow+narrow/4:
 		pool = &small
@@ -104,51 +101,18 @@ func (f *Frame) Free() {
 	pool.Put(f)
 }
 
-const (
-	methodCancel = "$/cancel_request"
-	cancelHead   = `{"jsonrpc":"2.0","method":"` + methodCancel + `","params":{"requestId":`
-	cancelTail   = `}}`
-	// longestCancel is the length of one cancel, at most.
-	longestCancel = len(cancelHead) + 20 + len(cancelTail)
-	// maxCancels is how many calls one frame cancels.
-	maxCancels = 1000
-)
-
-// Cancel queues the cancel of a call that was queued before. It neither waits nor uses room: a
-// queued cancel is eight bytes, and there are never more of them than calls.
+// Cancel queues the cancel of a call that was queued before. It neither waits nor uses room: there
+// are never more cancels than calls.
 func (b *Box) Cancel(call uint64) {
+	const method = "$/cancel_request"
+	data := strconv.AppendUint([]byte(`{"jsonrpc":"2.0","method":"`+method+`","params":{"requestId":`), call, 10)
+	id := data[bytes.LastIndexByte(data, ':')+1:]
+	f := &Frame{free: true}
+	f.Message = stream.Message{Data: append(data, "}}"...), Kind: stream.KindNotification, Method: method, CancelID: bytes.Clone(id)}
 	b.mu.Lock()
-	if b.dead || b.room.closed != nil {
-		b.mu.Unlock()
-		return
-	}
-	if n := len(b.queue); n > 0 {
-		if last := b.queue[n-1]; last.cancels != nil && len(last.cancels) < maxCancels {
-			last.cancels = append(last.cancels, call)
-			b.mu.Unlock()
-			return
-		}
-	}
-	start := b.appendLocked(&Frame{cancels: []uint64{call}})
+	start := !b.dead && b.room.closed == nil && b.appendLocked(f)
 	b.mu.Unlock()
 	if start {
 		b.Start()
 	}
-}
-
-// appendCancels appends one message for each call.
-func appendCancels(msgs [][]byte, calls []uint64) [][]byte {
-	text := make([]byte, 0, len(calls)*longestCancel)
-	for _, call := range calls {
-		begin := len(text)
-		text = append(text, cancelHead...)
-		text = strconv.AppendUint(text, call, 10)
-		text = append(text, cancelTail...)
-		msgs = append(msgs, text[begin:len(text):len(text)])
-	}
-	return msgs
-}
-
-func cancelMessage(call uint64) stream.Message {
-	return stream.ParseMessage(appendCancels(nil, []uint64{call})[0])
 }

@@ -212,7 +212,7 @@ func (b *Box) dropLocked() {
 // settleLocked gives back what a frame in the queue counted for.
 func (b *Box) settleLocked(f *Frame) {
 	switch {
-	case f.cancels != nil:
+	case f.free:
 	case f.own:
 		b.own.bytes -= f.cost()
 	default:

@@ -53,9 +53,9 @@ func (b *Box) take() []*Frame {
 		b.stopLocked()
 		return nil
 	}
-	n, size := 1, b.queue[0].size()
-	for n < len(b.queue) && size+b.queue[n].size() <= maxBatch {
-		size += b.queue[n].size()
+	n, size := 1, len(b.queue[0].Data)
+	for n < len(b.queue) && size+len(b.queue[n].Data) <= maxBatch {
+		size += len(b.queue[n].Data)
 		n++
 	}
 	b.crowd = n > fewFrames || b.queue[0].Crowd
@@ -106,14 +106,10 @@ type sender struct {
 
 // send writes a batch. A message that the stream refuses is left out.
 func (s *sender) send(batch []*Frame) error {
-	if s.cfg.Features.WriteBatch != nil && s.cfg.Features.WriteMessage == nil && (len(batch) > 1 || batch[0].cancels != nil) {
+	if s.cfg.Features.WriteBatch != nil && s.cfg.Features.WriteMessage == nil && len(batch) > 1 {
 		all := s.msgs[:0]
 		for _, f := range batch {
-			if f.cancels == nil {
-				all = append(all, f.Data)
-			} else {
-				all = appendCancels(all, f.cancels)
-			}
+			all = append(all, f.Data)
 		}
 		err := s.cfg.Features.WriteBatch(all)
 		clear(all)
@@ -126,16 +122,8 @@ func (s *sender) send(batch []*Frame) error {
 		}
 	}
 	for i, f := range batch {
-		if f.cancels == nil {
-			if err := s.sendOne(f, f.Message); err != nil {
-				return err
-			}
-		}
-		for _, call := range f.cancels {
-			if err := s.sendOne(f, cancelMessage(call)); err != nil {
-				return err
-			}
-			s.wrote()
+		if err := s.sendOne(f); err != nil {
+			return err
 		}
 		if i < len(batch)-1 {
 			s.wrote()
@@ -144,12 +132,11 @@ func (s *sender) send(batch []*Frame) error {
 	return nil
 }
 
-// sendOne writes one message of the frame f.
-func (s *sender) sendOne(f *Frame, m stream.Message) (err error) {
+func (s *sender) sendOne(f *Frame) (err error) {
 	if s.cfg.Features.WriteMessage != nil {
-		err = s.cfg.Features.WriteMessage(m)
+		err = s.cfg.Features.WriteMessage(f.Message)
 	} else {
-		err = s.cfg.Stream.Write(m.Data)
+		err = s.cfg.Stream.Write(f.Data)
 	}
 	if isRefusal(err) {
 		s.cfg.Refused(f, err)
