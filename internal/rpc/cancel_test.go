@@ -111,54 +111,7 @@ func TestPromptIsCalledBeforeItsCancel(t *testing.T) {
 	}
 }
 
-func TestHandshake(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		var c *rpc.Conn
-		gate := make(chan error)
-		c, p := start(t, rpc.Config{Handshake: "initialize", Entries: []*rpc.Entry{
-			on(mInit, func(ctx context.Context, m *msg) (*msg, error) {
-				err := <-gate
-				if err == nil && m.N == 9 { // may call, whatever is held back
-					_, err = c.Call(ctx, mAsk, &msg{}, nil)
-				}
-				return m, err
-			}),
-			on(mEcho, func(_ context.Context, m *msg) (*msg, error) { ev.add("echo %d", m.N); return m, nil }),
-			on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
-		}})
-		p.note(1) // ignored
-		p.request(1, "t/echo", 1)
-		p.Send(`{"jsonrpc":"2.0","id":2,"method":"_x"}`)
-		assert.Contains(t, p.Next().Raw, `"Invalid request: ACP connection must be initialized before 't/echo'"`)
-		assert.Contains(t, p.Next().Raw, `"Invalid request: ACP connection must be initialized before '_x'"`)
-
-		p.request(1, "initialize", 1) // fails
-		p.request(2, "t/echo", 2)
-		p.note(2)
-		p.request(3, "initialize", 9)
-		p.note(3)
-		p.request(4, "t/echo", 4)
-		p.request(5, "t/echo", 5)
-		p.Send(`{'jsonrpc':'2.0','method':'$/cancel_request','params':{'requestId':5}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'error':{'code':-32800,'message':'Request cancelled','data':{'requestId':5}}}`)
-		gate <- errors.New("no")
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
-		assert.Contains(t, p.Next().Raw, `"id":2,"error":{"code":-32600`)
-		gate <- nil
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'method':'t/ask','params':{}}`)
-		p.answer(1, 0)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':3,'result':{'n':9}}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':4,'result':{'n':4}}`)
-		synctest.Wait()
-		assert.Equal(t, []string{"note 3", "echo 4"}, ev.list())
-		p.request(6, "initialize", 1) // again: an ordinary request
-		p.request(7, "t/echo", 7)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':7,'result':{'n':7}}`)
-		gate <- nil
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':6,'result':{'n':1}}`)
-	})
-}
+func TestHandshake(t *testing.T) { playFile(t, "handshake.txtar", rpc.Config{Handshake: "initialize"}) }
 
 // After a handshake that is cancelled before it starts, another one may follow.
 func TestHandshakeIsCancelledWhileItWaits(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
@@ -22,16 +23,17 @@ import (
 //	t/calls         calls t/ask before; if its text is "held", it waits for "go" first
 //	t/until, t/turn wait for the end of their ctx, and return what their text says
 //
-// The requests initialize and t/held are handled alike, and so are requests and notifications of
-// one name. A t/turn belongs to the group that t/cancel and t/close end. The call "events" returns
-// the handlers that were called since the last one, and every other call is a request of this end.
+// Requests and notifications of one name are handled alike. The request initialize is t/held, and
+// then t/calls or an error if its text is "calls" or "fail". A t/turn belongs to the group that
+// t/cancel and t/close end. The call "events" returns the handlers that were called since the last
+// one, and the notifications that were dropped. Every other call is a request of this end.
 func playFile(t *testing.T, file string, cfg rpc.Config) {
 	rawpeer.Dialogues(t, "testdata/"+file, func(t *testing.T) (*rawpeer.Peer, func()) {
 		leak.Check(t)
 		s := &scripted{gate: make(chan struct{})}
 		cfg := cfg
 		turn := ended(on(&wire.Method{Name: "t/turn", Params: codec, Result: codec, Waits: true}, s.until("turn")))
-		cfg.Entries = []*rpc.Entry{turn, on(mEcho, s.step("echo")), on(mNote, s.step("note")), on(mInit, s.held("initialize")),
+		cfg.Entries = []*rpc.Entry{turn, on(mEcho, s.step("echo")), on(mNote, s.step("note")), on(mInit, s.initialize),
 			ends(rpc.EndsForeground, on(mCancel, s.step("cancel"))), ends(rpc.EndsAll, on(request("t/close"), s.step("close"))),
 			on(request("t/until"), s.until("until")),
 		}
@@ -39,6 +41,7 @@ func playFile(t *testing.T, file string, cfg rpc.Config) {
 			cfg.Entries = append(cfg.Entries, on(method("t/held"), s.held("held")), on(method("t/calls"), s.calls("calls")))
 		}
 		cfg.Invalid = func(where string, f *wire.FieldErrors) error { return errors.New("invalid " + where) }
+		cfg.OnDropped = func(method string, err error) { s.ev.add("dropped %s: %v", method, err) }
 		var p peer
 		s.c, p = start(t, cfg)
 		p.Do = s.do
@@ -69,6 +72,18 @@ func (s *scripted) held(name string) handle {
 		<-gate
 		return m, nil
 	}
+}
+
+func (s *scripted) initialize(ctx context.Context, m *msg) (*msg, error) {
+	_, _ = s.held("initialize")(ctx, m) // never fails
+	switch m.Text {
+	case "fail":
+		return nil, errors.New("no")
+	case "calls":
+		_, err := s.c.Call(ctx, mAsk, &msg{}, nil)
+		return m, err
+	}
+	return m, nil
 }
 
 func (s *scripted) calls(name string) handle {
@@ -108,12 +123,14 @@ func (s *scripted) until(name string) handle {
 func (s *scripted) do(call string) string {
 	switch call {
 	case "go":
+		synctest.Wait() // the handlers that wait have begun
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		close(s.gate)
 		s.gate = make(chan struct{})
 		return ""
 	case "events":
+		synctest.Wait()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		all := s.ev.list()

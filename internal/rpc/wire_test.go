@@ -203,38 +203,6 @@ func TestUndecodableNotificationsAreDropped(t *testing.T) {
 	})
 }
 
-// Nor is one forgotten that comes before the handshake.
-func TestNotificationsBeforeTheHandshakeAreDropped(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var ev events
-		var l logs
-		_, p := start(t, rpc.Config{
-			Handshake: "initialize", Logger: l.logger(),
-			OnDropped: func(m string, err error) { ev.add("dropped %s: %v", m, err) },
-			Entries: []*rpc.Entry{
-				on(mInit, func(_ context.Context, m *msg) (*msg, error) {
-					if m.N == 0 {
-						return nil, errors.New("no")
-					}
-					return m, nil
-				}),
-				on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil }),
-			},
-		})
-		p.note(1)
-		p.request(1, "initialize", 0)
-		p.note(2)
-		p.Next()
-		p.request(2, "initialize", 1)
-		p.note(3)
-		p.Next()
-		synctest.Wait()
-		dropped := "dropped t/note: the connection is not initialized"
-		assert.Equal(t, []string{dropped, dropped, "note 3"}, ev.list())
-		assert.Equal(t, 2, strings.Count(l.String(), "level=WARN"))
-	})
-}
-
 // Some peers answer every $/cancel_request, to nothing.
 func TestResponsesWithoutAnIDAreLoggedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
