@@ -177,9 +177,7 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	if o.V2 != nil {
 		v2 = *o.V2
 	}
-	q := a.newQueue()
-	v2.Receiving = append([]acp.Middleware{q.receiving}, v2.Receiving...)
-	v2.Sending = append(v2.Sending[:len(v2.Sending):len(v2.Sending)], q.sending)
+	v2.Receiving = append([]acp.Middleware{a.receiving}, v2.Receiving...)
 	o.V2 = &v2
 	newV2 := func(outer *agent2.Conn) acp2.Agent {
 		v1 := func(c *agent.Conn) acp.Agent { return a.connect(c, outer.Ending()) }

@@ -20,8 +20,8 @@ const stuckTime = 10 * time.Second
 
 // Prompt waits for the earlier prompts of the session and makes a turn.
 func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if limit := c.agent.queueLimit(); rpc.Ahead(ctx) > limit { // in version 2 they wait before this
-		return nil, queueFull(limit)
+	if err := c.agent.hasRoom(ctx); err != nil {
+		return nil, err
 	}
 	if err := awaitEarlier(ctx); err != nil {
 		return nil, err

@@ -145,6 +145,7 @@ func (s *Session) finish(w *rpc.Work, reason acp.StopReason, err error) {
 	}()
 	sendErr = s.conn.states.with(s.id, func(st *state) error {
 		st.working = false
+		w.Settle()
 		close(st.idle)
 		st.idle = nil
 		st.less()

@@ -71,8 +71,8 @@ func AwaitEarlier(ctx context.Context) error {
 	}
 }
 
-// Ahead returns how many requests that were read before this one and belong to the same group have
-// not been responded to.
+// Ahead returns behind how many others of its group a request is: requests that were read earlier
+// and not responded to, and those whose work has not been settled and is not in the background.
 func Ahead(ctx context.Context) int {
 	s := scopeOf(ctx)
 	if s == nil || s.req == nil {
@@ -109,6 +109,9 @@ func (w *Work) End() {
 	w.order.Over()
 	w.cancel(context.Canceled)
 }
+
+// Settle is called before the peer learns that the work is over: what it sends then is not behind it.
+func (w *Work) Settle() { w.order.Settle() }
 
 // Linger notes work that a handler began and that may go on after the handler has
 // returned. Shutdown and Wait wait for it as they wait for the handler, and

@@ -103,6 +103,7 @@ type Work struct {
 	order        *Order
 	size         int64
 	over         bool
+	settled      bool // nothing waits for it in its group
 	member, task node
 }
 
@@ -116,6 +117,7 @@ func (o *Order) Begin(w *Work) bool {
 		if w.By != nil && w.By.over || w.By == nil && r.state != running {
 			return false
 		}
+		r.worked = r.worked || w.By == nil && !w.Background
 		w.size = r.do.scope().Size + handlerOverhead
 		o.pending.open += w.size
 		if r.Group != "" {
@@ -127,6 +129,13 @@ func (o *Order) Begin(w *Work) bool {
 	}
 	o.pending.tasks.push(&w.task)
 	return true
+}
+
+// Settle notes that requests of its group are no longer behind the work, although it goes on.
+func (w *Work) Settle() {
+	w.order.mu.Lock()
+	defer w.order.mu.Unlock()
+	w.settled = true
 }
 
 // Over notes that the work has ended. Calls after the first do nothing.

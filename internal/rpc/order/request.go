@@ -65,6 +65,7 @@ type Request struct {
 	slot         bool          // it has a slot
 	over         bool          // nothing runs for it
 	released     bool          // Release was called
+	worked       bool          // its handler has begun work that is not in the background
 	responded    chan struct{} // closed when its response is queued; nil while no one waits for that
 	passed       chan struct{} // closed then too, or when its handler waits for something else
 	member, task node
@@ -198,12 +199,21 @@ func (r *Request) Earlier() <-chan struct{} {
 	return nil
 }
 
-// Ahead returns how many requests in front of r in its group have not been responded to.
+// Ahead returns how many requests of its group are in front of r: those that were accepted earlier
+// and have not been responded to, and those whose work goes on. One that is both counts once, and
+// work that is settled or in the background does not.
 func (r *Request) Ahead() (count int) {
 	r.order.mu.Lock()
 	defer r.order.mu.Unlock()
-	for n := r.member.prev; n != nil; n = n.prev {
-		if n.work == nil {
+	if r.member.in == nil {
+		return 0
+	}
+	earlier := true
+	for n := r.member.in.first; n != nil; n = n.next {
+		switch w := n.work; {
+		case n == &r.member:
+			earlier = false
+		case w == nil && earlier && !n.request.worked, w != nil && w.By == nil && !w.Background && !w.settled:
 			count++
 		}
 	}
