@@ -54,9 +54,9 @@ func (o *tapOptions) record(command []string) *recording.Recorder {
 	var rec *recording.Recorder
 	if err == nil {
 		head := recording.Head{Version: version(), Command: command}
-		rec, err = recording.Create(dir, head, recording.Options{Raw: o.raw, Failed: func(err error) {
+		rec, err = recording.Create(dir, head, o.raw, func(err error) {
 			fmt.Fprintf(os.Stderr, "acp: the recording ends here, and the traffic goes on: %v\n", err)
-		}})
+		})
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "acp: there is no recording, and the traffic passes without: %v\n", err)

@@ -30,8 +30,9 @@ var (
 type Reader struct {
 	// Head is the first line.
 	Head Head
+	// File is open until the caller closes it. Only its offset must not change.
+	*os.File
 
-	file   *os.File
 	buf    *bufio.Reader
 	part   []byte // the beginning of a line whose end is not read yet
 	offset int64  // of the next line
@@ -45,7 +46,7 @@ func Open(name string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: acp recordings lists those that there are", err)
 	}
-	r := &Reader{file: f, buf: bufio.NewReaderSize(f, 64<<10)}
+	r := &Reader{File: f, buf: bufio.NewReaderSize(f, 64<<10)}
 	if err := r.readHead(); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -69,9 +70,6 @@ func (r *Reader) readHead() error {
 	}
 	return nil
 }
-
-// Close closes the file.
-func (r *Reader) Close() error { return r.file.Close() }
 
 // Next returns the next record. At the end of the file the error is io.EOF; a torn last line is
 // left out, and returned once the rest of it is in the file.
@@ -100,7 +98,7 @@ func (r *Reader) next() ([]byte, error) {
 		}
 		switch {
 		case len(line) > maxLine:
-			return nil, fmt.Errorf("%s: line %d: %w", r.file.Name(), r.line+1, bufio.ErrTooLong)
+			return nil, fmt.Errorf("%s: line %d: %w", r.File.Name(), r.line+1, bufio.ErrTooLong)
 		case err == nil:
 			r.part = nil
 			r.line++
@@ -120,7 +118,7 @@ func (r *Reader) Follow(ctx context.Context) (Record, error) {
 		if !errors.Is(err, io.EOF) || !live {
 			return rec, err
 		}
-		if live = isLive(r.file.Name()); !live {
+		if live = isLive(r.File.Name()); !live {
 			continue // what was written last
 		}
 		select {

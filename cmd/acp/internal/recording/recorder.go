@@ -47,23 +47,16 @@ type Recorder struct {
 	masker  masker
 }
 
-// Options configure [Create].
-type Options struct {
-	// Raw turns off that credentials are masked.
-	Raw bool
-	// Failed is called once if the recording ends early, by a goroutine of the Recorder.
-	Failed func(error)
-}
-
 // Create begins a recording in a folder, which it creates if necessary. Of the head it takes Version
-// and Command.
-func Create(dir string, head Head, opts Options) (*Recorder, error) {
+// and Command. With raw, credentials are not masked. A goroutine of the Recorder calls failed once if
+// the recording ends early.
+func Create(dir string, head Head, raw bool, failed func(error)) (*Recorder, error) {
 	now := time.Now()
 	file, err := create(dir, now)
 	if err != nil {
 		return nil, err
 	}
-	r := newRecorder(file, now, opts)
+	r := newRecorder(file, now, raw, failed)
 	r.Path = file.Name()
 	if err := r.begin(head); err != nil {
 		return nil, errors.Join(err, file.Close(), os.Remove(file.Name()))
@@ -72,10 +65,10 @@ func Create(dir string, head Head, opts Options) (*Recorder, error) {
 	return r, nil
 }
 
-func newRecorder(file io.WriteCloser, now time.Time, opts Options) *Recorder {
+func newRecorder(file io.WriteCloser, now time.Time, raw bool, failed func(error)) *Recorder {
 	r := &Recorder{
-		queue: newQueue(now, maxQueue), ended: make(chan struct{}), failed: opts.Failed,
-		file: file, out: bufio.NewWriterSize(file, 64<<10), started: now, raw: opts.Raw,
+		queue: newQueue(now, maxQueue), ended: make(chan struct{}), failed: failed,
+		file: file, out: bufio.NewWriterSize(file, 64<<10), started: now, raw: raw,
 	}
 	r.encoder = json.NewEncoder(&r.buf)
 	r.encoder.SetEscapeHTML(false)
@@ -88,11 +81,8 @@ func (r *Recorder) begin(head Head) error {
 	if !r.raw {
 		head.Command = r.masker.command(head.Command)
 	}
-	line, err := json.Marshal(head)
-	if err != nil {
-		return err
-	}
-	r.out.Write(append(line, '\n'))
+	_ = r.encoder.Encode(head) // texts and a time
+	_, _ = r.buf.WriteTo(r.out)
 	return r.out.Flush()
 }
 
@@ -144,7 +134,7 @@ func (r *Recorder) write() {
 		r.queue.wrote(batch, size)
 		err = r.check()
 	}
-	if r.queue.close(true); err != nil && r.failed != nil {
+	if r.queue.close(true); err != nil {
 		r.failed(err)
 	}
 }

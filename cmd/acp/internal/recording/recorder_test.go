@@ -61,11 +61,11 @@ func records(t *testing.T, r *Recorder, d *disk) (list []Record) {
 	}
 }
 
-func start(t *testing.T, d *disk, opts Options) *Recorder {
+func start(t *testing.T, d *disk, raw bool, failed func(error)) *Recorder {
 	t.Helper()
 	stuck := d.stuck
 	d.stuck = nil
-	r := newRecorder(d, time.Now(), opts)
+	r := newRecorder(d, time.Now(), raw, failed)
 	require.NoError(t, r.begin(Head{Command: []string{"agent", "--api-key", "x"}}))
 	d.stuck = stuck
 	go r.write() // ends with Close
@@ -91,7 +91,7 @@ func shown(rec Record) string {
 
 func TestRecords(t *testing.T) {
 	d := new(disk)
-	r := start(t, d, Options{})
+	r := start(t, d, false, nil)
 	client, agent := r.Connect()
 	client.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}}` + "\r\n\n" + ` {"jsonrpc":"2.0","method":"session/ca`))
 	agent.Write([]byte("Loading\xff model " + someKey + "\n"))
@@ -125,7 +125,7 @@ func TestRecords(t *testing.T) {
 
 func TestRaw(t *testing.T) {
 	d := new(disk)
-	r := start(t, d, Options{Raw: true})
+	r := start(t, d, true, nil)
 	client, _ := r.Connect()
 	client.Write([]byte(`{"jsonrpc":"2.0","method":"a","params":{"password":"x"}}` + "\n" + someKey + "\n"))
 	list := records(t, r, d)
@@ -139,7 +139,7 @@ func TestRaw(t *testing.T) {
 // A message that is longer than any that is read has a record with its length.
 func TestTooLongMessages(t *testing.T) {
 	d := new(disk)
-	r := start(t, d, Options{})
+	r := start(t, d, false, nil)
 	client, _ := r.Connect()
 	begin := `{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s\u0031","prompt":"`
 	piece := bytes.Repeat([]byte("x "), 1<<19)
@@ -160,7 +160,7 @@ func TestTooLongMessages(t *testing.T) {
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{stuck: make(chan struct{})}
-		r := newRecorder(d, time.Now(), Options{})
+		r := newRecorder(d, time.Now(), false, nil)
 		r.queue = newQueue(r.started, 8<<20)
 		stuck := d.stuck
 		d.stuck = nil
@@ -221,7 +221,7 @@ func TestSlowDisk(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	d := &disk{room: 100_000}
 	failed := make(chan error, 2)
-	r := start(t, d, Options{Failed: func(err error) { failed <- err }})
+	r := start(t, d, false, func(err error) { failed <- err })
 	client, agent := r.Connect()
 	line := []byte(`{"jsonrpc":"2.0","method":"a"}` + "\n")
 	for range 10_000 {
@@ -242,7 +242,7 @@ func TestFullDisk(t *testing.T) {
 func TestCloseDoesNotWaitForTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{stuck: make(chan struct{})}
-		r := start(t, d, Options{})
+		r := start(t, d, false, nil)
 		client, _ := r.Connect()
 		client.Write([]byte("x\n"))
 		assert.False(t, r.Close(time.Second))
@@ -258,7 +258,7 @@ func TestLongRecording(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, nil, 0o600))
 	require.NoError(t, os.Truncate(old, maxBytes-1)) // sparse
 	failed := make(chan error, 1)
-	r, err := Create(dir, Head{}, Options{Failed: func(err error) { failed <- err }})
+	r, err := Create(dir, Head{}, false, func(err error) { failed <- err })
 	require.NoError(t, err)
 	assert.NoFileExists(t, r.Path+"x")
 	assert.FileExists(t, r.Path)

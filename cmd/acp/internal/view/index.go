@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -68,11 +67,9 @@ type Recording struct {
 	Path string
 	Head recording.Head
 
-	file interface {
-		io.ReaderAt
-		io.Closer
-	}
-	hits hits
+	reader *recording.Reader
+	file   io.ReaderAt
+	hits   hits
 
 	mu       sync.RWMutex // guards all below
 	entries  []entry
@@ -102,29 +99,24 @@ type conn struct {
 }
 
 // Open opens a recording and reads its head. Call Read to read the rest, and Close at the end.
-func Open(path string) (*Recording, *recording.Reader, error) {
+func Open(path string) (*Recording, error) {
 	reader, err := recording.Open(path)
 	if err != nil {
-		return nil, nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, errors.Join(err, reader.Close())
+		return nil, err
 	}
 	return &Recording{
-		Path: path, Head: reader.Head, file: file, byID: map[sessionID]*session{}, methods: map[string]bool{}, conns: map[int]*conn{},
-	}, reader, nil
+		Path: path, Head: reader.Head, reader: reader, file: reader, byID: map[sessionID]*session{}, methods: map[string]bool{}, conns: map[int]*conn{},
+	}, nil
 }
 
 // Close closes the file.
-func (r *Recording) Close() error { return r.file.Close() }
+func (r *Recording) Close() error { return r.reader.Close() }
 
-// Read adds the records of the reader, and those that are being written, until the recording or ctx
-// ends. It calls added, unless that is nil, after each. It closes the reader.
-func (r *Recording) Read(ctx context.Context, reader *recording.Reader, added func() error) error {
-	defer reader.Close()
+// Read adds all records, and those that are being written, until the recording or ctx ends. It calls
+// added, unless that is nil, after each.
+func (r *Recording) Read(ctx context.Context, added func() error) error {
 	for {
-		rec, err := reader.Follow(ctx)
+		rec, err := r.reader.Follow(ctx)
 		switch {
 		case err == nil:
 			if r.add(&rec); added != nil {

@@ -110,13 +110,14 @@ var scalar = regexp.MustCompile(`("(?:[^"\\]|\\.)*")\s*(:?)|-?[0-9][0-9.eE+-]*`)
 // known are members that say what a list shows elsewhere, or nothing to people.
 var known = map[string]bool{"jsonrpc": true, "id": true, "method": true, "type": true, "data": true, "mimeType": true}
 
-// values returns the texts and numbers at the beginning of a message. Numbers and ids have the name
-// of their member.
-func values(rec *recording.Record) (list []string) {
+// values returns the texts and numbers at the beginning of a message, and its ids at last. Numbers and
+// ids have the name of their member.
+func values(rec *recording.Record) []string {
 	raw := []byte(rec.Raw)
 	if len(raw) > summaryReads {
 		raw = append(bytes.Clone(raw[:summaryReads]), '"') // the text that is cut
 	}
+	var list, ids []string
 	name := ""
 	for _, m := range scalar.FindAllSubmatch(raw, -1) {
 		text := string(m[0])
@@ -127,13 +128,15 @@ func values(rec *recording.Record) (list []string) {
 		case len(m[2]) > 0:
 			name = text
 		case known[name], text == "", name == "sessionId" && rec.Kind != recording.Response:
-		case m[1] == nil, strings.HasSuffix(name, "Id"):
+		case strings.HasSuffix(name, "Id"):
+			ids = append(ids, name, text)
+		case m[1] == nil:
 			list = append(list, name, text)
 		default:
 			list = append(list, text)
 		}
 	}
-	return list
+	return append(list, ids...)
 }
 
 // plural returns a number with its word.

@@ -28,7 +28,7 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	r, reader, err := Open(path)
+	r, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -36,9 +36,9 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if opts.Text {
-		err = Text(ctx, stdout, r, reader)
+		err = Text(ctx, stdout, r)
 	} else {
-		err = serve(ctx, r, reader, opts, stdout, stderr)
+		err = serve(ctx, r, opts, stdout, stderr)
 	}
 	if ctx.Err() != nil {
 		return nil // Ctrl-C ends it
@@ -47,12 +47,12 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 }
 
 // serve serves the page.
-func serve(ctx context.Context, r *Recording, reader *recording.Reader, opts Options, stdout, stderr io.Writer) error {
+func serve(ctx context.Context, r *Recording, opts Options, stdout, stderr io.Writer) error {
 	read := make(chan error, 1)
 	defer func() { <-read }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { read <- r.Read(ctx, reader, nil) }() // ends with ctx
+	go func() { read <- r.Read(ctx, nil) }() // ends with ctx
 
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(opts.Port)))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 // Text writes a recording as lines: each message, and its faults behind it. It follows a recording
 // that is being written until ctx ends. Faults that only the end shows come last, and how many there
 // are.
-func Text(ctx context.Context, w io.Writer, r *Recording, reader *recording.Reader) error {
+func Text(ctx context.Context, w io.Writer, r *Recording) error {
 	shown := []int{} // faults, by position
-	err := r.Read(ctx, reader, func() error {
+	err := r.Read(ctx, func() error {
 		if len(shown) == len(r.entries) {
 			return nil // the record cannot be shown
 		}

@@ -100,10 +100,10 @@ func save(t testing.TB, text string) string {
 // opened returns a recording that was read to its end.
 func opened(t testing.TB, text string) *Recording {
 	t.Helper()
-	r, reader, err := Open(save(t, text))
+	r, err := Open(save(t, text))
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
-	require.NoError(t, r.Read(t.Context(), reader, nil))
+	require.NoError(t, r.Read(t.Context(), nil))
 	return r
 }
 
@@ -204,6 +204,7 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	assert.Equal(t, "Fix it", all.Rows[4].Text)
 	assert.Equal(t, "sessionId s currentModeId ask", all.Rows[3].Text)
 	assert.Equal(t, "agent_message_chunk look.", all.Rows[6].Text)
+	assert.Equal(t, "Edit in_progress toolCallId t", strings.TrimPrefix(all.Rows[7].Text, "tool_call "))
 	assert.Equal(t, "code -32601 Method not found errorId abc", all.Rows[12].Text)
 	assert.True(t, all.Rows[12].Failed)
 
@@ -401,7 +402,6 @@ func TestLongMessagesAreFolded(t *testing.T) {
 // counted is a file that counts its reads.
 type counted struct {
 	io.ReaderAt
-	io.Closer
 	reads atomic.Int64
 }
 
@@ -419,12 +419,12 @@ func TestJumpsInALongRecording(t *testing.T) {
 			i+6, i/60_000, i/1000%60, i%1000, i)
 	}
 	path := save(t, string(text))
-	r, reader, err := Open(path)
+	r, err := Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
-	require.NoError(t, r.Read(t.Context(), reader, nil))
+	require.NoError(t, r.Read(t.Context(), nil))
 	s := newSite(t, r)
-	file := &counted{ReaderAt: r.file, Closer: r.file}
+	file := &counted{ReaderAt: r.file}
 	r.file = file
 	for _, seq := range []int{6, 1999, 2000, 2001, 50_123, 77_777, 99_999, 100_005} {
 		file.reads.Store(0)
@@ -443,11 +443,11 @@ func TestJumpsInALongRecording(t *testing.T) {
 
 func TestTextForATerminal(t *testing.T) {
 	show := func(text string) string {
-		r, reader, err := Open(save(t, text))
+		r, err := Open(save(t, text))
 		require.NoError(t, err)
 		defer r.Close()
 		var out bytes.Buffer
-		require.NoError(t, Text(t.Context(), &out, r, reader))
+		require.NoError(t, Text(t.Context(), &out, r))
 		return out.String()
 	}
 	out := show(script(turn...))

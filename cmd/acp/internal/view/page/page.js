@@ -296,6 +296,7 @@ function drawSessions() {
   info.sessions.forEach((s, i) => all.push([i, s.id ? s.title || s.id : `Connection ${s.conn}${s.title && `: ${s.title}`}`, s.messages, s.faults]))
   $('sessions').replaceChildren(...all.map(([number, name, messages, faults]) => {
     const one = button(el('span', 'text', name), () => setFilter({ session: number }))
+    one.title = name
     one.append(el('span', 'dim', `${count(messages, 'message')} `), el('span', 'must', faults && count(faults, 'fault')))
     if (number === view.session) one.setAttribute('aria-current', 'true')
     return one
