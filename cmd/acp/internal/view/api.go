@@ -131,7 +131,7 @@ type sessionInfo struct {
 func (r *Recording) info(query) (any, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	sessions, damaged := []sessionInfo{}, ""
+	sessions := []sessionInfo{}
 	for _, of := range r.sessions {
 		one := sessionInfo{of.conn.number, of.id, of.conn.agent, len(of.positions), of.faults}
 		if of.played != nil {
@@ -139,11 +139,8 @@ func (r *Recording) info(query) (any, error) {
 		}
 		sessions = append(sessions, one)
 	}
-	if r.damaged != nil {
-		damaged = r.damaged.Error()
-	}
 	return map[string]any{
-		"path": r.Path, "head": r.Head, "messages": len(r.entries), "faults": r.all.faults, "length": r.length, "ended": r.ended, "damaged": damaged,
+		"path": r.Path, "head": r.Head, "messages": len(r.entries), "faults": r.all.faults, "length": r.length, "ended": r.ended, "damaged": r.damaged,
 		"sessions": sessions, "methods": slices.Sorted(maps.Keys(r.methods)),
 	}, nil
 }
@@ -169,16 +166,15 @@ const rowsAtMost = 500
 // chooses: from says how many precede it, seq a message, time a time in microseconds.
 func (r *Recording) messages(q query) (any, error) {
 	var hits []bool
-	search := strings.ToLower(q.text("search"))
-	if search != "" {
+	if text := q.text("search"); text != "" {
 		var err error
-		if hits, err = r.search(search); err != nil {
+		if hits, err = r.search(strings.ToLower(text)); err != nil {
 			return nil, err
 		}
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	positions := r.choose(filter{r.of(q), q.text("method"), q.text("faults") == "1", search}, hits)
+	positions := r.choose(r.of(q), q.text("method"), q.text("faults") == "1", hits)
 	from := q.number("from", 0)
 	if seq := q.number("seq", -1); seq >= 0 {
 		pos, _ := r.find(uint64(seq))
@@ -196,7 +192,7 @@ func (r *Recording) messages(q query) (any, error) {
 
 var errNothing = errors.New("the recording has no such message, text or session")
 
-// chosen returns the record that a request names, with the index locked until unlock.
+// chosen returns the entry that a request names, and its record.
 func (r *Recording) chosen(q query) (e *entry, rec *recording.Record, err error) {
 	pos, ok := r.find(uint64(max(0, q.number("seq", 0))))
 	if !ok {

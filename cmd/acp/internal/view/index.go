@@ -78,14 +78,19 @@ type Recording struct {
 	byID     map[sessionID]*session
 	methods  map[string]bool
 	conns    map[int]*conn
-	length   int64 // the time of the last message, in microseconds
-	ended    bool  // nothing follows
-	damaged  error // why reading has ended, or the first line that cannot be read
+	length   int64  // the time of the last message, in microseconds
+	ended    bool   // nothing follows
+	damaged  string // why reading has ended, or the first line that cannot be read
 }
 
 type sessionID struct {
 	conn int
 	id   string
+}
+
+type call struct {
+	fromClient bool
+	id         string
 }
 
 // conn is a connection in the recording.
@@ -94,8 +99,8 @@ type conn struct {
 	checker *passive.Checker // nil after its end
 	ended   int              // peers that send nothing more
 	version int
-	agent   string           // its name and version
-	open    map[string]int32 // requests without a response, by sender and id
+	agent   string         // its name and version
+	open    map[call]int32 // requests without a response
 }
 
 // Open opens a recording and reads its head. Call Read to read the rest, and Close at the end.
@@ -142,7 +147,9 @@ func (r *Recording) Read(ctx context.Context, added func() error) error {
 func (r *Recording) damage(err error, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended, r.damaged = ended, cmp.Or(r.damaged, err)
+	if r.ended = ended; err != nil {
+		r.damaged = cmp.Or(r.damaged, err.Error())
+	}
 	for _, c := range r.conns {
 		switch {
 		case ended:
@@ -188,12 +195,12 @@ func (r *Recording) add(rec *recording.Record) {
 	defer r.mu.Unlock()
 	pos := int32(len(r.entries))
 	if pos > 0 && rec.Seq <= r.entries[pos-1].Seq {
-		r.damaged = cmp.Or(r.damaged, fmt.Errorf("record %d is out of order", rec.Seq))
+		r.damaged = cmp.Or(r.damaged, fmt.Sprintf("record %d is out of order", rec.Seq))
 		return
 	}
 	c := r.conns[rec.Conn]
 	if c == nil {
-		c = &conn{number: rec.Conn, checker: passive.New(), open: map[string]int32{}}
+		c = &conn{number: rec.Conn, checker: passive.New(), open: map[call]int32{}}
 		r.conns[rec.Conn] = c
 	}
 	m := parse(rec)
@@ -202,11 +209,10 @@ func (r *Recording) add(rec *recording.Record) {
 		Size: max(rec.Size, int64(len(rec.Raw)+len(rec.Line))), Failed: m.Error != nil, Masked: rec.Masked,
 	}}
 	id := rec.Session
-	switch rec.Kind {
+	switch key := (call{(rec.Dir == recording.Client) == (rec.Kind == recording.Request), string(rec.ID)}); rec.Kind {
 	case recording.Request:
-		c.open[string(rec.Dir)+string(rec.ID)] = pos
+		c.open[key] = pos
 	case recording.Response:
-		key := string(peer(rec.Dir)) + string(rec.ID)
 		if asked, ok := c.open[key]; ok {
 			delete(c.open, key)
 			request := &r.entries[asked]
@@ -259,13 +265,6 @@ func (c *conn) initialized(result json.RawMessage) {
 	}
 }
 
-func peer(d recording.Dir) recording.Dir {
-	if d == recording.Client {
-		return recording.Agent
-	}
-	return recording.Client
-}
-
 // message is the part of a message that the viewer reads.
 type message struct {
 	Params, Result, Error json.RawMessage
@@ -290,16 +289,21 @@ func (r *Recording) session(c *conn, id string) *session {
 
 // record reads the record of an entry from the file.
 func (r *Recording) record(e *entry) (*recording.Record, error) {
+	rec := &recording.Record{}
+	return rec, r.decode(e, rec)
+}
+
+// decode decodes the line of an entry.
+func (r *Recording) decode(e *entry, v any) error {
 	for room := 1024 + e.Size; ; room *= 2 { // masking and escapes can make the line longer
 		line := make([]byte, room)
 		n, err := r.file.ReadAt(line, e.offset)
 		end := bytes.IndexByte(line[:n], '\n')
 		switch {
 		case end >= 0:
-			rec := &recording.Record{}
-			return rec, json.Unmarshal(line[:end], rec)
+			return json.Unmarshal(line[:end], v)
 		case err != nil:
-			return nil, err
+			return err
 		}
 	}
 }

@@ -12,14 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
-// filter chooses messages. The zero value of a field chooses all.
-type filter struct {
-	of     *session
-	method string
-	faults bool
-	search string // in the text of the message, in lower case
-}
-
 // hits says which messages contain the text that was searched last.
 type hits struct {
 	mu   sync.Mutex // guards both
@@ -27,12 +19,12 @@ type hits struct {
 	in   []bool // by position
 }
 
-// search returns for each message, so far, whether it contains a text.
+// search returns for each message, so far, whether it contains a text in lower case.
 func (r *Recording) search(text string) ([]bool, error) {
 	r.hits.mu.Lock()
 	defer r.hits.mu.Unlock()
 	if text != r.hits.text {
-		r.hits.text, r.hits.in = text, nil
+		r.hits.text, r.hits.in = text, []bool{}
 	}
 	r.mu.RLock()
 	entries := r.entries // whose offsets and sizes do not change
@@ -47,15 +39,15 @@ func (r *Recording) search(text string) ([]bool, error) {
 	return r.hits.in, nil
 }
 
-// choose returns the positions of the messages that a filter chooses, in order. hits are the result
-// of the search, if there is one.
-func (r *Recording) choose(f filter, hits []bool) (positions []int32) {
-	if f.method == "" && !f.faults && f.search == "" {
-		return f.of.positions
+// choose returns the positions of the messages of a session, in order: of those with a method, if it
+// is not empty, with faults, if those are chosen, and among the hits of a search, unless they are nil.
+func (r *Recording) choose(of *session, method string, faults bool, hits []bool) (positions []int32) {
+	if method == "" && !faults && hits == nil {
+		return of.positions
 	}
-	for _, pos := range f.of.positions {
+	for _, pos := range of.positions {
 		e := &r.entries[pos]
-		if (f.method == "" || e.Method == f.method) && (!f.faults || e.Faults != nil) && (f.search == "" || int(pos) < len(hits) && hits[pos]) {
+		if (method == "" || e.Method == method) && (!faults || e.Faults != nil) && (hits == nil || int(pos) < len(hits) && hits[pos]) {
 			positions = append(positions, pos)
 		}
 	}

@@ -249,12 +249,11 @@ func (r *Recording) stateAt(of *session, pos int32) (*thread.Snapshot, error) {
 	player := checkpoint.resume()
 	for _, pos := range of.positions[n-n%checkpointEvery : n] {
 		e := &r.entries[pos]
-		rec, err := r.record(e)
-		if err != nil {
+		var rec struct{ Raw message }
+		if err := r.decode(e, &rec); err != nil {
 			return nil, err
 		}
-		m := parse(rec)
-		player.apply(of.conn.version, &e.row, &m)
+		player.apply(of.conn.version, &e.row, &rec.Raw)
 	}
 	return player.thread.Snapshot(), nil
 }

@@ -33,10 +33,7 @@ func Text(ctx context.Context, w io.Writer, r *Recording) error {
 			return err
 		}
 	}
-	damaged := ""
-	if r.damaged != nil {
-		damaged = "; " + r.damaged.Error()
-	}
+	damaged := strings.TrimSuffix("; "+r.damaged, "; ")
 	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(len(r.entries), "record"), plural(r.all.faults, "fault"), plain(damaged))
 	return err
 }
