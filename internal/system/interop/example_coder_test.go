@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +17,15 @@ import (
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
-// coderEnv is the environment of examples/coder with a model and a folder for its sessions.
+// coderEnv is the environment of examples/coder with a model, and a folder for its sessions and for
+// the recordings of acp tap.
 func coderEnv(model *chatserver.Server, state string) []string {
-	return append(os.Environ(), "BASE_URL="+model.URL, "API_KEY=", "MODEL=", "HOME="+state, "XDG_CONFIG_HOME="+state, "APPDATA="+state)
+	return append(os.Environ(), "BASE_URL="+model.URL, "API_KEY=", "MODEL=", "HOME="+state, "XDG_CONFIG_HOME="+state, "APPDATA="+state, "XDG_STATE_HOME="+state)
+}
+
+// tappedCoder is the command that runs examples/coder with acp tap in between.
+func tappedCoder(t *testing.T) []string {
+	return []string{example(t, "acp"), "tap", "--", example(t, "coder")}
 }
 
 func requests(model *chatserver.Server) int {
@@ -26,7 +33,7 @@ func requests(model *chatserver.Server) int {
 	return n
 }
 
-// acpx runs examples/coder through a model's calls: it reads, edits and runs, or does not when it is
+// acpx, with acp tap in between, runs examples/coder through a model's calls: it reads, edits and runs, or does not when it is
 // not allowed to.
 func TestExampleCoderUnderAcpx(t *testing.T) {
 	t.Parallel()
@@ -47,7 +54,7 @@ func TestExampleCoderUnderAcpx(t *testing.T) {
 			notes := filepath.Join(dir, "notes.txt")
 			require.NoError(t, os.WriteFile(notes, []byte("first line\n"), 0o600))
 			got := run(t, dir, coderEnv(model, home), "",
-				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted([]string{example(t, "coder")}), test.flag, "--format", "quiet", "exec", test.prompt)...)
+				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(tappedCoder(t)), test.flag, "--format", "quiet", "exec", test.prompt)...)
 			assert.Equal(t, test.code, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
 			assert.NotContains(t, got.stderr, "level=", "the agent has nothing to warn of")
 			assert.Contains(t, got.stdout, test.says)
@@ -55,6 +62,8 @@ func TestExampleCoderUnderAcpx(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.notes, string(b))
 			assert.NoFileExists(t, filepath.Join(dir, "made.txt"))
+			_, wrong := tapRecords(t, home)
+			assert.Empty(t, wrong)
 			faults, _ := model.Faults()
 			assert.Empty(t, faults)
 		})
@@ -71,7 +80,7 @@ func TestExampleCoderSessionUnderAcpx(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("first line\n"), 0o600))
 	env := coderEnv(model, home)
 	command := func(args ...string) []string {
-		return node(t, "node_modules/acpx/dist/cli.js", append([]string{"--cwd", dir, "--agent", quoted([]string{example(t, "coder")}), "--approve-all", "--ttl", "1"}, args...)...)
+		return node(t, "node_modules/acpx/dist/cli.js", append([]string{"--cwd", dir, "--agent", quoted(tappedCoder(t)), "--approve-all", "--ttl", "1"}, args...)...)
 	}
 	acpx := func(args ...string) string {
 		t.Helper()
@@ -102,21 +111,29 @@ func TestExampleCoderSessionUnderAcpx(t *testing.T) {
 	last := acpx("prompt", "read notes.txt")
 	assert.Contains(t, last, "session/load")
 	assert.Contains(t, last, "first line\nmore")
+	_, wrong := tapRecords(t, home)
+	assert.Empty(t, wrong)
 	faults, _ := model.Faults()
 	assert.Empty(t, faults)
 }
 
-// coderUnder runs examples/coder under a client of the TypeScript SDK and decodes what that reports. It
-// returns the folder of the session. The model must have seen no invalid history.
+// coderUnder runs examples/coder under a client of the TypeScript SDK, with acp tap in between, and
+// decodes what the client reports. It returns the folder of the session. The model must have seen no
+// invalid history, and no message may break a rule.
 func coderUnder(t *testing.T, client string, report any) (dir string) {
 	t.Helper()
 	needShell(t)
 	model := chatserver.Start(t)
 	dir = pairtest.TempDir(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
-	got := run(t, dir, coderEnv(model, pairtest.TempDir(t)), "", append(node(t, client, dir), example(t, "coder"))...)
+	home := pairtest.TempDir(t)
+	got := run(t, dir, coderEnv(model, home), "", append(node(t, client, dir), tappedCoder(t)...)...)
 	require.Zero(t, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
-	assert.Empty(t, got.stderr, "nothing of this is worth a warning")
+	for line := range strings.Lines(got.stderr) {
+		assert.Contains(t, line, "acp: recording to ", "nothing of this is worth a warning")
+	}
+	_, wrong := tapRecords(t, home)
+	assert.Empty(t, wrong)
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), report), "%s", got.stdout)
 	faults, _ := model.Faults()
 	assert.Empty(t, faults)

@@ -158,7 +158,7 @@ var exampleBin = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/acpkit/go-sdk/examples/agent", "github.com/acpkit/go-sdk/examples/chat", "github.com/acpkit/go-sdk/examples/coder").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/acpkit/go-sdk/examples/agent", "github.com/acpkit/go-sdk/examples/chat", "github.com/acpkit/go-sdk/examples/coder", "github.com/acpkit/go-sdk/cmd/acp").CombinedOutput()
 	if err != nil {
 		return string(out), err
 	}

@@ -3,6 +3,7 @@ package interop_test
 import (
 	"archive/zip"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,38 +14,49 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/passive"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // acpCommand is the command acp. Its recordings are in a folder of the test.
 func acpCommand(t *testing.T) (program, state string) {
 	t.Helper()
-	need(t, "go")
 	state = t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	program = filepath.Join(t.TempDir(), "acp")
-	out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/cmd/acp").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return program, state
+	return example(t, "acp"), state
 }
 
-// recordedKinds is how many messages of each kind all recordings in a folder have.
-func recordedKinds(t *testing.T, state string) map[string]int {
+// tapRecords reads all recordings in a folder: how many messages of each kind they have, and what is
+// wrong with the messages.
+func tapRecords(t *testing.T, state string) (kinds map[string]int, faults []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(state, "acpkit", "recordings", "*.jsonl"))
 	require.NoError(t, err)
-	kinds := map[string]int{}
+	require.NotEmpty(t, files)
+	kinds = map[string]int{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		_, records, _ := strings.Cut(string(text), "\n")
+		checker := passive.New()
+		var found []passive.Fault
 		for line := range strings.Lines(records) {
-			var r struct{ Kind string }
+			var r struct {
+				Seq       int64
+				Kind, Dir string
+				Raw       json.RawMessage
+				Line      string
+			}
 			require.NoError(t, json.Unmarshal([]byte(line), &r))
-			kinds[r.Kind]++
+			if kinds[r.Kind]++; r.Kind != "end" {
+				found = append(found, checker.Feed(r.Seq, passive.End(r.Dir), append(r.Raw, r.Line...))...)
+			}
+		}
+		for _, f := range append(found, checker.End()...) {
+			faults = append(faults, fmt.Sprintf("%d %s: %s: %s", f.Seq, f.By, f.Rule, f.Text))
 		}
 	}
-	return kinds
+	return kinds, faults
 }
 
 // acpx and the example agent do the same with acp tap between them.
@@ -75,7 +87,8 @@ func TestTapUnderAcpx(t *testing.T) {
 		assert.Equal(t, outcomes[0], outcomes[1], test.prompt)
 		assert.Equal(t, files[0], files[1], test.prompt)
 	}
-	kinds := recordedKinds(t, state)
+	kinds, faults := tapRecords(t, state)
+	assert.Empty(t, faults)
 	assert.Equal(t, kinds["request"], kinds["response"])
 	assert.Greater(t, kinds["notification"], 4)
 	assert.Zero(t, kinds["invalid"]+kinds["gap"])
@@ -92,7 +105,7 @@ func TestTapUnderTheTypeScriptClient(t *testing.T) {
 	if assert.NotNil(t, r.Exit.Code, "killed by %v", r.Exit.Signal) {
 		assert.Zero(t, *r.Exit.Code)
 	}
-	kinds := recordedKinds(t, state)
+	kinds, _ := tapRecords(t, state)
 	assert.Greater(t, kinds["request"], 20)
 	assert.Zero(t, kinds["gap"])
 }
