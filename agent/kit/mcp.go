@@ -22,8 +22,8 @@ type MCP interface {
 
 // MCPServers are the servers of one session.
 type MCPServers interface {
-	// Ready waits until each server is connected or has failed, or ctx is done. It returns a
-	// sentence for each one that has failed since the last call.
+	// Ready waits until each server is connected, has failed or takes too long, or ctx is done. It
+	// returns a sentence for each one that has failed or is late, once.
 	Ready(ctx context.Context) (failed []string)
 
 	// Tools returns the tools of the servers that are connected. It is called before each turn.

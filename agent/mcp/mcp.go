@@ -41,6 +41,7 @@ type Options struct {
 
 const (
 	startTime   = 60 * time.Second // for a server to start and list its tools; npx may have to download it
+	patience    = 15 * time.Second // that a session waits for a server; it goes on to start beside the turns
 	callTime    = 10 * time.Minute
 	maxRestarts = 3
 )
@@ -72,7 +73,7 @@ func (c *connector) Connect(cwd string, servers []acp.MCPServer) (kit.MCPServers
 	all := &set{}
 	names := make(map[string]bool)
 	for _, described := range servers {
-		s := &server{connector: c, ready: make(chan struct{}), calls: make(map[string]*tools.Call)}
+		s := &server{connector: c, ready: make(chan struct{}), over: make(chan struct{}), calls: make(map[string]*tools.Call)}
 		switch d := described.(type) {
 		case *acp.MCPServerStdio:
 			s.name, s.dial = d.Name, stdio(d, cwd, s)

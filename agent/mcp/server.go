@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,7 +18,8 @@ type server struct {
 	connector *connector
 	name      string
 	ctx       context.Context // that of the session
-	ready     chan struct{}   // closed when the first attempt has succeeded or failed
+	ready     chan struct{}   // closed when the session waits no longer: with over, or after patience
+	over      chan struct{}   // closed when the first attempt has succeeded or failed
 
 	// dial connects once. tail returns what a process has said last.
 	dial func(ctx context.Context, client *sdk.Client) (session *sdk.ClientSession, tail func() string, err error)
@@ -26,6 +28,7 @@ type server struct {
 
 	mu       sync.Mutex
 	session  *sdk.ClientSession // nil while it is not connected
+	ended    chan struct{}      // closed when session is known to have ended
 	tools    []tools.Tool
 	failed   string // why it is not connected, until it is told
 	restarts int
@@ -33,15 +36,26 @@ type server struct {
 	calls    map[string]*tools.Call // those that run, by their progress tokens
 }
 
-// start makes the first attempt to connect.
+// start makes the first attempt to connect. It goes on when the session waits no longer.
 func (s *server) start() {
-	defer close(s.ready)
-	s.connect()
+	ready := sync.OnceFunc(func() { close(s.ready) })
+	late := time.AfterFunc(patience, func() { // ends at once
+		s.mu.Lock()
+		if s.session == nil && s.failed == "" {
+			s.failed = fmt.Sprintf("The MCP server %q has not started after %s: its tools are there once it has.", s.name, patience)
+		}
+		s.mu.Unlock()
+		ready()
+	})
+	s.connect(startTime)
+	late.Stop()
+	ready()
+	close(s.over)
 }
 
 // connect connects and lists the tools.
-func (s *server) connect() {
-	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+func (s *server) connect(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(s.ctx, limit)
 	defer cancel()
 	client := sdk.NewClient(&sdk.Implementation{Name: s.connector.opts.Info.Name, Version: s.connector.opts.Info.Version}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{},
@@ -56,12 +70,13 @@ func (s *server) connect() {
 	s.mu.Lock()
 	closed := s.closed
 	if err == nil && !closed {
-		s.session, s.tools, s.failed = session, list, ""
+		s.session, s.ended, s.tools, s.failed = session, make(chan struct{}), list, ""
 	}
+	ended := s.ended
 	s.mu.Unlock()
 	switch {
 	case err == nil && !closed:
-		go s.watch(session, tail) // ends with the session
+		go s.watch(session, ended, tail) // ends with the session
 		return
 	case session != nil:
 		_ = session.Close() // err is the reason
@@ -72,7 +87,8 @@ func (s *server) connect() {
 }
 
 // watch waits for the end of a connection.
-func (s *server) watch(session *sdk.ClientSession, tail func() string) {
+func (s *server) watch(session *sdk.ClientSession, ended chan<- struct{}, tail func() string) {
+	defer close(ended)
 	err := session.Wait()
 	s.mu.Lock()
 	lost := s.session == session && !s.closed
@@ -136,13 +152,13 @@ func (s *server) failure() string {
 // revive connects again to a server that has ended.
 func (s *server) revive() {
 	s.mu.Lock()
-	again := s.session == nil && !s.closed && isClosed(s.ready) && len(s.tools) > 0 && s.restarts < maxRestarts
+	again := s.session == nil && !s.closed && isClosed(s.over) && len(s.tools) > 0 && s.restarts < maxRestarts
 	if again {
 		s.restarts++
 	}
 	s.mu.Unlock()
 	if again {
-		s.connect()
+		s.connect(patience) // a turn waits for it
 	}
 }
 
@@ -188,18 +204,18 @@ func (s *server) refresh() {
 }
 
 // connection returns the connection, or a failure for the model.
-func (s *server) connection() (*sdk.ClientSession, error) {
+func (s *server) connection() (session *sdk.ClientSession, ended <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == nil {
-		return nil, tools.Failf("The MCP server %q is not connected any more.", s.name)
+		return nil, nil, tools.Failf("The MCP server %q is not connected any more.", s.name)
 	}
-	return s.session, nil
+	return s.session, s.ended, nil
 }
 
 // close ends the server.
 func (s *server) close() error {
-	<-s.ready // ends with the ctx of the session
+	<-s.over // ends with the ctx of the session
 	s.mu.Lock()
 	session := s.session
 	s.session, s.closed = nil, true

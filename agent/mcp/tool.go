@@ -99,7 +99,7 @@ func unique(taken map[string]bool, name string) string {
 
 // call calls a tool of the server.
 func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Result, error) {
-	session, err := s.connection()
+	session, ended, err := s.connection()
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -123,6 +123,10 @@ func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Re
 	case ctx.Err() != nil:
 		return tools.Result{}, context.Cause(ctx)
 	case errors.Is(err, sdk.ErrConnectionClosed):
+		select { // so that the next turn starts the server again
+		case <-ended:
+		case <-ctx.Done():
+		}
 		return tools.Result{}, tools.Failf("The MCP server %q has ended during the call: it may have taken effect.", s.name)
 	}
 	return tools.Result{}, tools.Failf("%s", s.hide(err.Error()))
