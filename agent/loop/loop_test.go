@@ -234,7 +234,11 @@ func TestRounds(t *testing.T) {
 		},
 		"no more tokens": {
 			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Stop{Reason: loop.Length})},
-			stop:    acp.StopReasonMaxTokens, text: "He", last: "user: go",
+			stop:    acp.StopReasonMaxTokens, text: "HeThe model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.", last: "user: go",
+		},
+		"no more tokens after much text": {
+			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text(strings.Repeat("long ", 100)), loop.Stop{Reason: loop.Length})},
+			stop:    acp.StopReasonMaxTokens, text: strings.Repeat("long ", 100), last: "user: go",
 		},
 		"refused": {
 			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Stop{Reason: loop.Refused})},

@@ -49,7 +49,10 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 				return "", err
 			}
 		case a.stop == Length:
-			return acp.StopReasonMaxTokens, nil
+			if a.text.Len() < 200 { // a limit for answers is not that small
+				err = s.Text(ctx, "The model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.")
+			}
+			return acp.StopReasonMaxTokens, err
 		case a.stop == Refused:
 			return acp.StopReasonRefusal, nil
 		default:

@@ -51,7 +51,7 @@ type Options struct {
 type Model struct {
 	opts Options
 	base string // without a slash at its end
-	bad  string // what is wrong with the base; empty if nothing is
+	bad  error  // what is wrong with the base, if anything is
 
 	mu      sync.Mutex
 	version string // "/v1" once the server has been found there
@@ -79,13 +79,14 @@ func New(opts *Options) *Model {
 	m.base = strings.TrimRight(strings.TrimSpace(m.opts.BaseURL), "/")
 	m.base = strings.TrimSuffix(m.base, "/chat/completions") // which some documents call the URL
 	u, err := url.Parse(m.base)
+	wrong := func(text string) { m.bad = errors.New(text) }
 	switch {
 	case m.base == "":
-		m.bad = "BASE_URL is not set. Set it to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama."
+		wrong("BASE_URL is not set. Set it to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama.")
 	case err != nil:
-		m.bad = "BASE_URL is not a URL. It looks like http://localhost:11434/v1."
+		wrong("BASE_URL is not a URL. It looks like http://localhost:11434/v1.")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		m.bad = "BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1."
+		wrong("BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1.")
 	}
 	return m
 }
@@ -101,10 +102,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 
 // Ready returns an error that says how to set the URL, if it cannot be used.
 func (m *Model) Ready(context.Context) error {
-	if m.bad != "" {
-		return fmt.Errorf("%s", m.bad)
-	}
-	return nil
+	return m.bad
 }
 
 // Auth tells clients how to set up the agent: by its environment.
@@ -249,8 +247,8 @@ func (m *Model) generate(ctx context.Context, req *loop.Request, yield func(loop
 // send sends one request. An error of the server is a *statusError. A server that has nothing at
 // the base is tried with /v1 behind it, once.
 func (m *Model) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	if m.bad != "" {
-		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad)
+	if m.bad != nil {
+		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad.Error())
 	}
 	m.mu.Lock()
 	version := m.version
