@@ -87,7 +87,8 @@ func ExampleHost_SignIn() {
 	}
 	defer h.Close()
 	ctx := context.Background()
-	conn := connect(&locked{methods: []acp.AuthMethod{method("browser")}}, h.Client, nil)
+	newAgent := func(*agent.Conn) acp.Agent { return &locked{methods: []acp.AuthMethod{method("browser")}} }
+	conn := connect(newAgent, h.Client, nil)
 	defer conn.Close()
 	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/work"})
 	if err != nil {
@@ -123,9 +124,9 @@ func project() string {
 }
 
 // connect connects an agent that runs in this process.
-func connect(a acp.Agent, newClient func(*client.Conn) acp.Client, opts *client.Options) *client.Conn {
+func connect(newAgent func(*agent.Conn) acp.Agent, newClient func(*client.Conn) acp.Client, opts *client.Options) *client.Conn {
 	theirs, ours := stream.Pipe()
-	go agent.Serve(context.Background(), theirs, func(*agent.Conn) acp.Agent { return a }, &agent.Options{Logger: slog.New(slog.DiscardHandler)}) // ends with the connection
+	go agent.Serve(context.Background(), theirs, newAgent, &agent.Options{Logger: slog.New(slog.DiscardHandler)}) // ends with the connection
 	conn, err := client.Connect(context.Background(), ours, newClient, opts)
 	if err != nil {
 		log.Fatal(err)
@@ -135,7 +136,6 @@ func connect(a acp.Agent, newClient func(*client.Conn) acp.Client, opts *client.
 
 // readBoth runs an agent that reads two files and prints what it gets.
 func readBoth(dir string, newClient func(*client.Conn) acp.Client, opts *client.Options) {
-	theirs, ours := stream.Pipe()
 	a := &script{}
 	a.turn = func(ctx context.Context, id acp.SessionID) error {
 		for _, name := range []string{"draft.txt", "saved.txt"} {
@@ -147,11 +147,7 @@ func readBoth(dir string, newClient func(*client.Conn) acp.Client, opts *client.
 		}
 		return nil
 	}
-	go agent.Serve(context.Background(), theirs, func(c *agent.Conn) acp.Agent { a.Conn = c; return only{scripted{a}} }, nil) // ends with the connection
-	conn, err := client.Connect(context.Background(), ours, newClient, opts)
-	if err != nil {
-		log.Fatal(err)
-	}
+	conn := connect(func(c *agent.Conn) acp.Agent { a.Conn = c; return only{scripted{a}} }, newClient, opts)
 	defer conn.Close()
 	session, err := conn.StartSession(context.Background(), &acp.NewSessionRequest{Cwd: dir})
 	if err != nil {

@@ -47,19 +47,7 @@ func TestNothingHappensWithoutConsent(t *testing.T) {
 	}
 }
 
-func TestReadsNeedNoConsent(t *testing.T) {
-	x := newFixture(t, host.Options{})
-	require.NoError(t, os.WriteFile(x.path("a"), []byte("hello"), 0o600))
-	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
-		res, err := x.agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: x.path("a")})
-		if err == nil {
-			assert.Equal(t, "hello", res.Content)
-		}
-		return err
-	}))
-}
-
-// Rules hold for reads too.
+// Reads need no consent, unless a rule says so.
 func TestRulesForReads(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
