@@ -1,10 +1,13 @@
-// Package inbox holds what a network stream has received until its reader takes it.
+// Package inbox holds what a stream has received: the pieces of a message until it is complete, and
+// messages until their reader takes them.
 package inbox
 
 import (
 	"context"
+	"slices"
 	"sync"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -174,4 +177,35 @@ func (in *Inbox[T]) makeRoomLocked() {
 		close(in.room)
 		in.room = nil
 	}
+}
+
+// Gather collects a message that arrives in pieces. Of one that is longer than Max it keeps only
+// what a [stream.TooLargeError] says.
+type Gather struct {
+	Max  int
+	data []byte
+	long *envelope.Skim // nil unless the message is too long
+}
+
+// Write adds a piece. It never fails.
+func (g *Gather) Write(piece []byte) (int, error) {
+	n := len(piece)
+	if g.long == nil {
+		if g.data = append(g.data, piece...); len(g.data) <= g.Max {
+			return n, nil
+		}
+		g.long, piece, g.data = new(envelope.Skim), g.data, nil
+	}
+	g.long.Write(piece)
+	return n, nil
+}
+
+// Take returns the message, or a *[stream.TooLargeError], and begins with the next one.
+func (g *Gather) Take() ([]byte, error) {
+	data, long := slices.Clip(g.data), g.long
+	g.data, g.long = nil, nil
+	if long != nil {
+		return nil, &stream.TooLargeError{Method: long.Method(), ID: long.ID(), HasResult: long.HasResult(), Size: long.Len(), Limit: int64(g.Max)}
+	}
+	return data, nil
 }

@@ -2,7 +2,6 @@ package objectstream
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,16 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-const (
-	// maxHeader is how long the header of a frame may be.
-	maxHeader = 4 << 10
-	// allocated is how much is allocated for a message before any of it has arrived.
-	allocated = 64 << 10
-)
+// maxHeader is how long the header of a frame may be.
+const maxHeader = 4 << 10
 
 // ContentLength returns a stream that reads and writes frames with a Content-Length header,
 // as the base protocol of the Language Server Protocol defines them. It interoperates with
@@ -56,15 +51,11 @@ func (f *framed) Read() ([]byte, error) {
 			continue // an empty frame holds no message
 		}
 		var msg []byte
-		if err == nil && n > int64(f.max) {
-			if err = f.skip(n); !f.isClosed() && errors.As(err, new(*stream.TooLargeError)) {
-				return nil, err
-			}
-		} else if err == nil {
-			msg, err = f.body(int(n))
-		}
 		if err == nil {
-			return msg, nil
+			msg, err = f.body(n)
+		}
+		if _, skipped := errors.AsType[*stream.TooLargeError](err); err == nil || skipped && !f.isClosed() {
+			return msg, err
 		}
 		f.final = err
 	}
@@ -110,41 +101,19 @@ func (f *framed) header() (int64, error) {
 	}
 }
 
-// body reads a message of n bytes. It allocates as the bytes arrive: a header alone costs
-// nothing.
-func (f *framed) body(n int) ([]byte, error) {
-	if n <= allocated {
-		msg := make([]byte, n)
-		_, err := io.ReadFull(f.in, msg)
-		return msg, inFrame(err)
+// body reads a message of n bytes, or skips one that is longer than the limit. It allocates as the
+// bytes arrive: a header alone costs nothing.
+func (f *framed) body(n int64) ([]byte, error) {
+	msg := inbox.Gather{Max: f.max}
+	if _, err := io.CopyN(&msg, f.in, n); err != nil {
+		return nil, inFrame(err)
 	}
-	var buf bytes.Buffer
-	buf.Grow(allocated)
-	_, err := io.CopyN(&buf, f.in, int64(n))
-	return buf.Bytes(), inFrame(err)
-}
-
-// skip reads over a message and returns what was found in it.
-func (f *framed) skip(n int64) error {
-	var skim envelope.Skim
-	block := make([]byte, allocated)
-	for n > 0 {
-		part := block[:min(n, int64(len(block)))]
-		if _, err := io.ReadFull(f.in, part); err != nil {
-			return inFrame(err)
-		}
-		skim.Write(part)
-		n -= int64(len(part))
-	}
-	return tooLarge(&skim, f.max)
+	return msg.Take()
 }
 
 // inFrame turns the end of input within a frame into an error that is not the clean end.
 func inFrame(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return reading(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -77,12 +78,10 @@ func (o *objects) Read() ([]byte, error) {
 		return nil, io.EOF
 	case err != nil:
 		return nil, fmt.Errorf("objectstream: reading: %w", err)
-	case len(msg) > o.max:
-		var skim envelope.Skim
-		skim.Write(msg)
-		return nil, tooLarge(&skim, o.max)
 	}
-	return msg, nil
+	whole := inbox.Gather{Max: o.max}
+	_, _ = whole.Write(msg)
+	return whole.Take()
 }
 
 func (o *objects) Write(msg []byte) error {
@@ -109,11 +108,6 @@ func (o *objects) Close() error {
 		o.err = o.s.Close()
 	})
 	return o.err
-}
-
-// tooLarge returns what was found in a message that is longer than the limit.
-func tooLarge(s *envelope.Skim, limit int) error {
-	return &stream.TooLargeError{Method: s.Method(), ID: s.ID(), HasResult: s.HasResult(), Size: s.Len(), Limit: int64(limit)}
 }
 
 // Of returns an ObjectStream over s, which it owns. Pass it to jsonrpc2.NewConn.

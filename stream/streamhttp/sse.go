@@ -5,27 +5,24 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/acpkit/go-sdk/internal/envelope"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/inbox"
 )
 
 // eventReader reads server-sent events. Lines end with LF, CRLF or CR.
 type eventReader struct {
 	r     *bufio.Reader
-	max   int
 	begun bool // the byte order mark has been read
 	skip  bool // the last line ended with CR: a LF belongs to it
 	lines int  // lines of data that the event has
-	data  []byte
-	long  *envelope.Skim // the data of an event that is too long
-	id    string         // that of the last event
-	newID string         // that of the event under way
+	data  inbox.Gather
+	id    string // that of the last event
+	newID string // that of the event under way
 
 	shutdown bool // the last line was that of a server that shuts down
 }
 
 func newEventReader(r io.Reader, max int) *eventReader {
-	return &eventReader{r: bufio.NewReaderSize(r, 4<<10), max: max}
+	return &eventReader{r: bufio.NewReaderSize(r, 4<<10), data: inbox.Gather{Max: max}}
 }
 
 // next returns the data of the next event that has some, or *stream.TooLargeError in place of one
@@ -50,13 +47,9 @@ func (e *eventReader) next() ([]byte, error) {
 }
 
 func (e *eventReader) take() ([]byte, error) {
-	data, long := e.data, e.long
-	e.data, e.long, e.lines = nil, nil, 0
+	e.lines = 0
 	e.id = e.newID // not earlier, because an event that was cut is requested again
-	if long != nil {
-		return nil, &stream.TooLargeError{Method: long.Method(), ID: long.ID(), HasResult: long.HasResult(), Size: long.Len(), Limit: int64(e.max)}
-	}
-	return data, nil
+	return e.data.Take()
 }
 
 // line reads one line. It reports whether the line has a field: a blank line ends the
@@ -82,7 +75,9 @@ func (e *eventReader) line() (field bool, err error) {
 			}
 			if value, ok := bytes.CutPrefix(head, []byte("data")); ok && (len(value) == 0 || value[0] == ':') {
 				isData = true
-				e.beginData()
+				if e.lines++; e.lines > 1 {
+					_, _ = e.data.Write([]byte{'\n'})
+				}
 				part = bytes.TrimPrefix(bytes.TrimPrefix(value, []byte(":")), []byte(" "))
 				head = nil
 			}
@@ -92,7 +87,7 @@ func (e *eventReader) line() (field bool, err error) {
 			}
 		}
 		if isData {
-			e.addData(part)
+			_, _ = e.data.Write(part)
 		}
 		if end || err != nil {
 			e.shutdown = string(head) == shutdownComment
@@ -141,22 +136,4 @@ func lineEnd(b []byte) int {
 		return cr
 	}
 	return lf
-}
-
-func (e *eventReader) beginData() {
-	if e.lines++; e.lines > 1 {
-		e.addData([]byte{'\n'})
-	}
-}
-
-func (e *eventReader) addData(b []byte) {
-	if e.long != nil {
-		e.long.Write(b)
-		return
-	}
-	if e.data = append(e.data, b...); len(e.data) > e.max {
-		e.long = new(envelope.Skim)
-		e.long.Write(e.data)
-		e.data = nil
-	}
 }

@@ -1,19 +1,17 @@
 package websocket
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
-	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -60,32 +58,16 @@ func (c *Conn) receive() {
 func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
 	block := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(block)
-	n, err := readFull(r, block[:])
-	if err == io.EOF && n <= c.maxMessage {
-		return bytes.Clone(block[:n]), nil
-	}
-	msg := bytes.Clone(block[:n])
-	for err == nil && len(msg) <= c.maxMessage {
-		n, err = readFull(r, block[:])
-		msg = append(msg, block[:n]...)
-	}
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	if len(msg) <= c.maxMessage {
-		return slices.Clip(msg), nil
-	}
-	var skim envelope.Skim
-	skim.Write(msg)
-	for err == nil {
-		n, err = readFull(r, block[:])
-		skim.Write(block[:n])
-	}
-	if err != io.EOF {
-		return nil, err
-	}
-	return nil, &stream.TooLargeError{
-		Method: skim.Method(), ID: skim.ID(), HasResult: skim.HasResult(), Size: skim.Len(), Limit: int64(c.maxMessage),
+	msg := inbox.Gather{Max: c.maxMessage}
+	for {
+		n, err := readFull(r, block[:])
+		_, _ = msg.Write(block[:n])
+		if err == io.EOF {
+			return msg.Take()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 }
 
