@@ -33,6 +33,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -88,6 +89,9 @@ type Options struct {
 	// Prompts are texts that make an agent do something, by the names in [PromptNames]. The
 	// checks that need one which is missing are inconclusive. There are defaults for text and stream.
 	Prompts map[string]string
+	// Drive makes a client send a prompt with the text. Nil means that the client does so by itself;
+	// if it does not, the checks that need a prompt are skipped.
+	Drive func(ctx context.Context, text string) error
 	// Auth is the id of the method by which sessions are signed in. Empty means that they need not be.
 	Auth string
 	// Only are the ids of the checks to run; none means all.
@@ -135,6 +139,14 @@ type Report struct {
 // CheckAgent runs the checks of agents. The error says why nothing could be checked.
 func CheckAgent(ctx context.Context, target Target, opts *Options) (*Report, error) {
 	return run(ctx, agents.Suite(), target, opts)
+}
+
+// CheckClient runs the checks of clients. The error says why nothing could be checked.
+func CheckClient(ctx context.Context, target Target, opts *Options) (*Report, error) {
+	if opts != nil {
+		target.t.Drive = opts.Drive
+	}
+	return run(ctx, clients.Suite(), target, opts)
 }
 
 // Prompting returns how many prompts [CheckAgent] sends at most with opts.
@@ -215,6 +227,13 @@ func article(r check.Role) string {
 func Agent(t *testing.T, target Target, opts *Options) {
 	t.Helper()
 	report, err := CheckAgent(t.Context(), target, opts)
+	show(t, report, err)
+}
+
+// Client checks a client, as [Agent] does an agent.
+func Client(t *testing.T, target Target, opts *Options) {
+	t.Helper()
+	report, err := CheckClient(t.Context(), target, opts)
 	show(t, report, err)
 }
 

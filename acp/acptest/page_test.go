@@ -13,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/defect"
 )
 
@@ -29,7 +30,7 @@ func TestPage(t *testing.T) {
 		name    string
 		suite   check.Suite
 		defects []defect.Defect
-	}{{"agents", agents.Suite(), defect.Agents}} {
+	}{{"agents", agents.Suite(), defect.Agents}, {"clients", clients.Suite(), defectsOfClients()}} {
 		begin, end := "<!-- "+part.name+" -->\n", "<!-- end of "+part.name+" -->"
 		before, rest, ok := strings.Cut(want, begin)
 		require.True(t, ok, "the mark %q is missing", begin)
@@ -42,6 +43,13 @@ func TestPage(t *testing.T) {
 		return
 	}
 	assert.Equal(t, want, string(page), "run go test ./acp/acptest -run TestPage -update")
+}
+
+func defectsOfClients() (all []defect.Defect) {
+	for _, d := range clientDefects() {
+		all = append(all, d.Defect)
+	}
+	return all
 }
 
 func rows(suite check.Suite, defects []defect.Defect) string {
