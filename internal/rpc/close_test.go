@@ -191,23 +191,6 @@ func TestWaitNamesLingeringWork(t *testing.T) {
 	})
 }
 
-// telling is a stream that can tell its peer why it is closed.
-type telling struct {
-	*held
-
-	mu  sync.Mutex // guards why
-	why []stream.Reason
-}
-
-func (s *telling) Features() *stream.Features {
-	return &stream.Features{CloseFor: func(why stream.Reason) error {
-		s.mu.Lock()
-		s.why = append(s.why, why)
-		s.mu.Unlock()
-		return s.Close()
-	}}
-}
-
 // A stream with Features.CloseFor receives the reason why the connection
 // ends.
 func TestReasonOfClose(t *testing.T) {
@@ -215,20 +198,20 @@ func TestReasonOfClose(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limits  rpc.Limits
 		blocked bool // writes wait
-		end     func(t *testing.T, c *rpc.Conn, s *telling, far peer, stop context.CancelFunc)
+		end     func(t *testing.T, c *rpc.Conn, s *held, far peer, stop context.CancelFunc)
 		want    []stream.Reason // none: the stream is closed without one
 	}{
-		"Close": {end: func(_ *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) { _ = c.Close() }},
-		"Shutdown": {end: func(t *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) {
+		"Close": {end: func(_ *testing.T, c *rpc.Conn, _ *held, _ peer, _ context.CancelFunc) { _ = c.Close() }},
+		"Shutdown": {end: func(t *testing.T, c *rpc.Conn, _ *held, _ peer, _ context.CancelFunc) {
 			_ = c.Shutdown(t.Context())
 		}},
-		"ctx": {end: func(_ *testing.T, _ *rpc.Conn, _ *telling, _ peer, stop context.CancelFunc) { stop() }},
-		"end of input": {end: func(_ *testing.T, _ *rpc.Conn, _ *telling, far peer, _ context.CancelFunc) {
+		"ctx": {end: func(_ *testing.T, _ *rpc.Conn, _ *held, _ peer, stop context.CancelFunc) { stop() }},
+		"end of input": {end: func(_ *testing.T, _ *rpc.Conn, _ *held, far peer, _ context.CancelFunc) {
 			far.Close()
 		}},
 		"too much is unhandled": {
 			limits: rpc.Limits{Backlog: 10_000, MaxBacklog: 20_000},
-			end: func(t *testing.T, c *rpc.Conn, _ *telling, far peer, _ context.CancelFunc) {
+			end: func(t *testing.T, c *rpc.Conn, _ *held, far peer, _ context.CancelFunc) {
 				go func() { _, _ = c.Call(t.Context(), mEcho, &msg{}, nil) }() // ends with the connection
 				far.Next()
 				for range 50 {
@@ -241,14 +224,14 @@ func TestReasonOfClose(t *testing.T) {
 		},
 		"the peer does not read": {
 			limits: rpc.Limits{SendQueue: 1000}, blocked: true,
-			end: func(t *testing.T, c *rpc.Conn, _ *telling, _ peer, _ context.CancelFunc) {
+			end: func(t *testing.T, c *rpc.Conn, _ *held, _ peer, _ context.CancelFunc) {
 				for c.Notify(t.Context(), mNote, &msg{N: 1}) == nil {
 				}
 			},
 			want: []stream.Reason{stream.ReasonLimit},
 		},
 		"writing fails": {
-			end: func(t *testing.T, c *rpc.Conn, s *telling, _ peer, _ context.CancelFunc) {
+			end: func(t *testing.T, c *rpc.Conn, s *held, _ peer, _ context.CancelFunc) {
 				s.fail(errors.New("broken"))
 				_ = c.Notify(t.Context(), mNote, &msg{N: 1})
 			},
@@ -258,20 +241,20 @@ func TestReasonOfClose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				near, far := stream.Pipe()
-				s := &telling{held: &held{Stream: near, gate: make(chan struct{})}}
+				s := &held{Stream: near, gate: make(chan struct{})}
+				var why []stream.Reason // the connection closes its stream once
 				if !tt.blocked {
 					close(s.gate)
 				}
-				c := newConn(rpc.Config{Stream: s, Entries: blocked, Limits: tt.limits, Logger: new(logs).logger()})
+				told := &fake{Stream: s, features: stream.Features{CloseFor: func(r stream.Reason) error { why = append(why, r); return s.Close() }}}
+				c := newConn(rpc.Config{Stream: told, Entries: blocked, Limits: tt.limits, Logger: new(logs).logger()})
 				ctx, stop := context.WithCancel(context.Background())
 				defer stop()
 				assert.NoError(t, c.Start(ctx))
 				tt.end(t, c, s, newPeer(t, far), stop)
 				_ = c.Wait()
 				synctest.Wait()
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				assert.Equal(t, tt.want, s.why)
+				assert.Equal(t, tt.want, why)
 				_ = far.Close()
 			})
 		})

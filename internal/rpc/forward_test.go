@@ -40,7 +40,7 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 				b, far := stream.Pipe()
 				var near *rpc.Conn
 				read := &counted{Stream: slow(b)}
-				near = startOn(t, rpc.Config{Stream: unbatched{read}, Limits: limits, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) })}})
+				near = startOn(t, rpc.Config{Stream: read, Limits: limits, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) })}})
 				p := newPeer(t, far)
 				for range 100 {
 					p.Send("%s", bigNote)
@@ -55,9 +55,6 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 		})
 	}
 }
-
-// unbatched hides WriteBatch.
-type unbatched struct{ stream.Stream }
 
 // A handler that waits for room keeps its slot: no other handler can help it, and every further
 // one would wait as well.

@@ -280,6 +280,7 @@ type fake struct {
 	stream.Stream
 	read     func() ([]byte, error)
 	write    func([]byte) error
+	close    func() error
 	features stream.Features
 }
 
@@ -297,4 +298,11 @@ func (f *fake) Write(b []byte) error {
 		return f.write(b)
 	}
 	return f.Stream.Write(b)
+}
+
+func (f *fake) Close() error {
+	if f.close != nil {
+		return f.close()
+	}
+	return f.Stream.Close()
 }

@@ -240,27 +240,18 @@ func TestDescriptionsMatchMessages(t *testing.T) {
 	})
 }
 
-// parsing is a stream that returns messages.
-type parsing struct {
-	stream.Stream
-	in chan stream.Message
-}
-
-func (p *parsing) Features() *stream.Features { return &stream.Features{ReadMessage: p.readMessage} }
-
-func (p *parsing) readMessage() (stream.Message, error) {
-	m, ok := <-p.in
-	if !ok {
-		return m, io.EOF
-	}
-	return m, nil
-}
-
 // The bytes of a message decide, not what the stream says about them.
 func TestMessagesOfAStreamThatParses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()
-		p := &parsing{near, make(chan stream.Message)}
+		in := make(chan stream.Message)
+		p := &fake{Stream: near}
+		p.features.ReadMessage = func() (stream.Message, error) {
+			if m, ok := <-in; ok {
+				return m, nil
+			}
+			return stream.Message{}, io.EOF
+		}
 		var ev events
 		c := startOn(t, rpc.Config{Stream: p, Entries: []*rpc.Entry{on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil })}})
 		note := func(n int) []byte {
@@ -269,9 +260,9 @@ func TestMessagesOfAStreamThatParses(t *testing.T) {
 		replaced := stream.ParseMessage(note(0))
 		replaced.Data = note(2)
 		for _, m := range []stream.Message{stream.ParseMessage(note(1)), replaced, {Data: note(3)}, {Data: note(4), Kind: stream.KindResponse, Method: "other"}} {
-			p.in <- m
+			in <- m
 		}
-		close(p.in)
+		close(in)
 		require.NoError(t, c.Wait())
 		assert.Equal(t, []string{"note 1", "note 2", "note 3", "note 4"}, ev.list())
 	})

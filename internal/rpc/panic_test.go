@@ -144,44 +144,6 @@ func TestRudeErrorsThatAreKept(t *testing.T) {
 	}
 }
 
-// panicking is a stream that panics in the methods whose fields are set.
-type panicking struct {
-	stream.Stream
-	features, read, write, close bool
-}
-
-func (r *panicking) Features() *stream.Features {
-	if r.features {
-		panic("boom")
-	}
-	return nil
-}
-
-// waiting is a stream whose Written waits for a Write, which never ends by itself, or
-// panics.
-type waiting struct {
-	*held
-	turn  chan struct{} // whose turn it is
-	panic bool
-}
-
-func (s *waiting) Write(b []byte) error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	return s.held.Write(b)
-}
-
-func (s *waiting) Features() *stream.Features { return &stream.Features{Written: s.written} }
-
-func (s *waiting) written() int64 {
-	if s.panic {
-		panic("boom")
-	}
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	return 0
-}
-
 // A method Written that blocks or panics does not delay the end of the connection, nor does it end
 // the process.
 func TestWrittenBlocksOrPanics(t *testing.T) {
@@ -190,7 +152,21 @@ func TestWrittenBlocksOrPanics(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				near, far := stream.Pipe()
 				defer far.Close()
-				s := &waiting{&held{Stream: near, gate: make(chan struct{})}, make(chan struct{}, 1), panics}
+				writing := make(chan struct{}, 1) // a mutex is no durable block in a bubble
+				blocked := &held{Stream: near, gate: make(chan struct{})}
+				s := &fake{Stream: blocked, write: func(msg []byte) error {
+					writing <- struct{}{}
+					defer func() { <-writing }()
+					return blocked.Write(msg)
+				}}
+				s.features.Written = func() int64 {
+					if panics {
+						panic("boom")
+					}
+					writing <- struct{}{} // until the write ends
+					<-writing
+					return 0
+				}
 				c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendQueue: 1000}})
 				require.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
 				synctest.Wait() // the write is stuck
@@ -214,38 +190,27 @@ func TestWrittenBlocksOrPanics(t *testing.T) {
 	}
 }
 
-func (r *panicking) Read() ([]byte, error) {
-	if r.read {
-		panic("boom")
-	}
-	return r.Stream.Read()
-}
-
-func (r *panicking) Write(msg []byte) error {
-	if r.write {
-		panic(&msg)
-	}
-	return r.Stream.Write(msg)
-}
-
-func (r *panicking) Close() error {
-	r.Stream.Close()
-	if r.close {
-		panic("boom")
-	}
-	return nil
-}
-
 // A panic of a stream ends its connection, not the process.
 func TestStreamsThatPanic(t *testing.T) {
-	for name, r := range map[string]*panicking{"features": {features: true}, "read": {read: true}, "write": {write: true}, "close": {close: true}} {
+	for name, wrap := range map[string]func(s stream.Stream) stream.Stream{
+		"features": func(s stream.Stream) stream.Stream { return noFeatures{s} },
+		"read": func(s stream.Stream) stream.Stream {
+			return &fake{Stream: s, read: func() ([]byte, error) { panic("boom") }}
+		},
+		"write": func(s stream.Stream) stream.Stream {
+			return &fake{Stream: s, write: func(msg []byte) error { panic(&msg) }}
+		},
+		"close": func(s stream.Stream) stream.Stream {
+			return &fake{Stream: s, close: func() error { s.Close(); panic("boom") }}
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				near, far := stream.Pipe()
+				defer near.Close()
 				defer far.Close()
-				r.Stream = near
 				var l logs
-				c := newConn(rpc.Config{Stream: r, Logger: l.logger()})
+				c := newConn(rpc.Config{Stream: wrap(near), Logger: l.logger()})
 				require.NoError(t, c.Start(t.Context()))
 				called := calling(t.Context(), c, mEcho, &msg{Text: "secret"}, nil)
 				synctest.Wait()
@@ -261,3 +226,8 @@ func TestStreamsThatPanic(t *testing.T) {
 		})
 	}
 }
+
+// noFeatures is a stream whose Features panics.
+type noFeatures struct{ stream.Stream }
+
+func (noFeatures) Features() *stream.Features { panic("boom") }

@@ -196,7 +196,7 @@ func TestReaderPausesForOwnResponses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		s := &counted{Stream: &fake{Stream: near, write: func(b []byte) error { time.Sleep(time.Millisecond); return near.Write(b) }}}
-		c := startOn(t, rpc.Config{Stream: unbatched{s}, Limits: rpc.Limits{SendReserve: 10_000}})
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendReserve: 10_000}})
 		p := newPeer(t, far)
 		go func() { // ends when all were read
 			for id := range n {
@@ -240,7 +240,7 @@ func TestPeerThatNeverReadsItsResponses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		s := &counted{Stream: &held{Stream: near, gate: make(chan struct{})}}
-		c := startOn(t, rpc.Config{Stream: unbatched{s}, Limits: rpc.Limits{SendReserve: 10_000}})
+		c := startOn(t, rpc.Config{Stream: s, Limits: rpc.Limits{SendReserve: 10_000}})
 		before, begun := live(), time.Now()
 		go func() { // ends with the connection
 			for far.Write([]byte("no")) == nil {

@@ -76,34 +76,27 @@ func TestCalls(t *testing.T) {
 	playFile(t, "calls.txtar", rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}})
 }
 
-// skipping hands out errors for messages that were too long.
-type skipping struct {
-	stream.Stream
-	skipped chan *stream.TooLargeError
-}
-
-func (s *skipping) Read() ([]byte, error) {
-	select {
-	case e := <-s.skipped:
-		return nil, e
-	default:
-		return s.Stream.Read()
-	}
-}
-
 func TestTooLongMessages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		p := newPeer(t, far)
-		s := &skipping{near, make(chan *stream.TooLargeError, 9)}
-		s.skipped <- &stream.TooLargeError{Method: "x", ID: json.RawMessage("5"), Size: 9, Limit: 8}
-		s.skipped <- &stream.TooLargeError{Method: "x"}
+		skipped := make(chan *stream.TooLargeError, 9)
+		s := &fake{Stream: near, read: func() ([]byte, error) {
+			select {
+			case e := <-skipped:
+				return nil, e
+			default:
+				return near.Read()
+			}
+		}}
+		skipped <- &stream.TooLargeError{Method: "x", ID: json.RawMessage("5"), Size: 9, Limit: 8}
+		skipped <- &stream.TooLargeError{Method: "x"}
 		c := startOn(t, rpc.Config{Stream: s})
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':5,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
 		p.ExpectJSON(`{'jsonrpc':'2.0','id':null,'error':{'code':-32600,'message':'Invalid request: message is too long'}}`)
 		go func() { // ends at once
 			p.Next()
-			s.skipped <- &stream.TooLargeError{ID: json.RawMessage("1"), HasResult: true}
+			skipped <- &stream.TooLargeError{ID: json.RawMessage("1"), HasResult: true}
 			p.note(1) // wakes the reader
 		}()
 		_, err := c.Call(t.Context(), mEcho, &msg{}, nil)
