@@ -107,29 +107,15 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	return size, err
 }
 
-// cutAgent answers a prompt with eight updates and one request in the middle.
+// cutAgent answers a prompt with eight updates and one request in the middle, and counts its prompts.
 type cutAgent struct {
-	echoAgent
+	*orderAgent
 	prompts *atomic.Int32
 }
 
 func (a *cutAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	a.prompts.Add(1)
-	for n := range 8 {
-		if err := a.conn.Session(p.SessionID).Message(ctx, fmt.Sprint(n)); err != nil {
-			return nil, err
-		}
-		if n == 3 {
-			_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
-				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "4"},
-				Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+	return a.orderAgent.Prompt(ctx, p)
 }
 
 // asked counts the requests that a client gets.
@@ -154,7 +140,8 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 	var prompts atomic.Int32
 	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			return &cutAgent{echoAgent{conn: c}, &prompts}
+			a := &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, updates: 8, asks: func(n int) bool { return n == 3 }}
+			return &cutAgent{a, &prompts}
 		}, &agent.Options{Logger: quiet})
 	}, &remote.Options{Logger: quiet, Resume: resume, AllowedHosts: []string{"server"}, Authorize: func(*http.Request) (*remote.Principal, error) {
 		return &remote.Principal{ID: "x"}, nil

@@ -22,9 +22,11 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// orderAgent sends numbered updates with a request in between, and can replay what it has sent.
+// orderAgent sends numbered updates with requests in between, and can replay what it has sent.
 type orderAgent struct {
 	echoAgent
+	updates int              // of a turn
+	asks    func(n int) bool // reports whether a request follows update n
 
 	mu   sync.Mutex // guards sent
 	sent map[acp.SessionID]int
@@ -36,7 +38,7 @@ func (a *orderAgent) say(ctx context.Context, id acp.SessionID, n int) error {
 }
 
 func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	for range 60 {
+	for range a.updates {
 		a.mu.Lock()
 		n := a.sent[p.SessionID]
 		a.sent[p.SessionID]++
@@ -44,7 +46,7 @@ func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Pro
 		if err := a.say(ctx, p.SessionID, n); err != nil {
 			return nil, err
 		}
-		if rand.IntN(10) == 0 {
+		if a.asks(n) {
 			_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
 				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(fmt.Sprint(n + 1))},
 				Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
@@ -100,7 +102,8 @@ func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hol
 	c := &orderClient{t: t}
 	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, hold: hold}
+			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, hold: hold,
+				updates: 60, asks: func(int) bool { return rand.IntN(10) == 0 }}
 		}, &agent.Options{Logger: quiet})
 	}, &remote.Options{Resume: resume}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
