@@ -47,7 +47,7 @@ type Config struct {
 type Box struct {
 	cfg Config
 
-	sender sender // only the writer uses it
+	msgs [][]byte // a batch; only the writer uses it
 
 	mu    sync.Mutex // guards all below
 	queue []*Frame
@@ -66,7 +66,6 @@ type Box struct {
 // New returns an empty Box. It starts nothing.
 func New(cfg Config) *Box {
 	b := &Box{cfg: cfg, over: make(chan struct{})}
-	b.sender = sender{cfg: &b.cfg, wrote: func() { b.written(nil, nil) }}
 	b.room.limit, b.own.limit = cfg.Queue, cfg.Reserve
 	b.own.room.L, b.hand.work.L, b.hand.begins.L = &b.mu, &b.mu, &b.mu
 	return b

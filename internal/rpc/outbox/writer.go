@@ -27,7 +27,7 @@ func (b *Box) Write() {
 		if batch == nil {
 			return
 		}
-		err := b.sender.send(batch)
+		err := b.send(batch)
 		if err == nil && slices.ContainsFunc(batch, (*Frame).isAwaited) {
 			b.cfg.Features.Hasten()
 		}
@@ -97,49 +97,42 @@ func (b *Box) written(batch []*Frame, err error) {
 	b.stall.progress(seen, b.fullLocked())
 }
 
-// sender passes batches to the stream.
-type sender struct {
-	cfg   *Config
-	msgs  [][]byte
-	wrote func() // called after a message whose batch goes on
-}
-
 // send writes a batch. A message that the stream refuses is left out.
-func (s *sender) send(batch []*Frame) error {
-	if s.cfg.Features.WriteBatch != nil && s.cfg.Features.WriteMessage == nil && len(batch) > 1 {
-		all := s.msgs[:0]
+func (b *Box) send(batch []*Frame) error {
+	if b.cfg.Features.WriteBatch != nil && b.cfg.Features.WriteMessage == nil && len(batch) > 1 {
+		all := b.msgs[:0]
 		for _, f := range batch {
 			all = append(all, f.Data)
 		}
-		err := s.cfg.Features.WriteBatch(all)
+		err := b.cfg.Features.WriteBatch(all)
 		clear(all)
-		s.msgs = all[:0]
+		b.msgs = all[:0]
 		if cap(all) > keptQueue {
-			s.msgs = nil
+			b.msgs = nil
 		}
 		if !isRefusal(err) {
 			return err
 		}
 	}
 	for i, f := range batch {
-		if err := s.sendOne(f); err != nil {
+		if err := b.sendOne(f); err != nil {
 			return err
 		}
 		if i < len(batch)-1 {
-			s.wrote()
+			b.written(nil, nil)
 		}
 	}
 	return nil
 }
 
-func (s *sender) sendOne(f *Frame) (err error) {
-	if s.cfg.Features.WriteMessage != nil {
-		err = s.cfg.Features.WriteMessage(f.Message)
+func (b *Box) sendOne(f *Frame) (err error) {
+	if b.cfg.Features.WriteMessage != nil {
+		err = b.cfg.Features.WriteMessage(f.Message)
 	} else {
-		err = s.cfg.Stream.Write(f.Data)
+		err = b.cfg.Stream.Write(f.Data)
 	}
 	if isRefusal(err) {
-		s.cfg.Refused(f, err)
+		b.cfg.Refused(f, err)
 		return nil
 	}
 	return err
