@@ -46,7 +46,7 @@ func TestPage(t *testing.T) {
 }
 
 func defectsOfClients() (all []defect.Defect) {
-	for _, d := range clientDefects() {
+	for _, d := range append(clientDefects(), terminalDefects()...) {
 		all = append(all, d.Defect)
 	}
 	return all

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +25,8 @@ type checkOptions struct {
 	protocol    string
 	only        string
 	model       string
+	drive       string
+	transport   string
 	skip        pairs
 	prompts     pairs
 	env         pairs
@@ -52,23 +56,29 @@ func (p *pairs) Set(s string) error {
 	return nil
 }
 
-const checkUsage = "[flags] -- AGENT [ARG ...]"
+// checkUsage is how a peer of each role is named.
+var checkUsage = map[string]string{
+	"agent":  "agent [flags] -- AGENT [ARG ...]",
+	"client": "client [flags] -- CLIENT [ARG ...] {agent} [ARG ...]",
+}
 
 func checkPeer(args []string) (err error) {
 	if len(args) == 0 || isHelp(args[0]) {
 		args = []string{"agent", "-h"}
 	}
 	role, args := args[0], args[1:]
-	if role != "agent" {
-		return &codeError{2, fmt.Sprintf("check checks an agent, not %q: acp check agent %s", role, checkUsage)}
+	if checkUsage[role] == "" {
+		return &codeError{2, fmt.Sprintf("check checks an agent or a client, not %q: acp check %s", role, checkUsage["agent"])}
 	}
 	o := checkOptions{skip: pairs{form: "ID=REASON"}, prompts: pairs{form: "NAME=TEXT"}, env: pairs{form: "NAME=VALUE"}}
-	flags := newFlags("check", "agent "+checkUsage, "agent [flags] URL")
+	flags := newFlags("check", checkUsage["agent"], "agent [flags] URL", checkUsage["client"])
 	flags.StringVar(&o.protocol, "protocol", "newest", "the version of the protocol: 1, 2 or newest")
 	flags.StringVar(&o.only, "only", "", "run these checks alone: ids, separated by commas")
 	flags.Var(&o.skip, "skip", "leave out a check: `ID=REASON`; may be repeated")
 	flags.Var(&o.prompts, "prompt", "a text that makes the agent do something: `NAME=TEXT`; may be repeated. The names are "+promptNames())
-	flags.Var(&o.env, "env", "a variable of the agent's environment: `NAME=VALUE`; may be repeated")
+	flags.Var(&o.env, "env", "a variable of the environment of the agent, or the client: `NAME=VALUE`; may be repeated")
+	flags.StringVar(&o.transport, "transport", "ws", "the scheme of {url} in the command of a client: ws or http")
+	flags.StringVar(&o.drive, "drive", "", "a `COMMAND` of the shell that makes the client send the prompt in $ACP_PROMPT")
 	flags.StringVar(&o.model, "model", "", "play the model of the agent: `anthropic`, openai or responses, the protocol that the agent speaks with it")
 	flags.StringVar(&o.options.Cwd, "cwd", "", "the folder in which sessions work (a temporary one)")
 	flags.StringVar(&o.options.Auth, "auth", "", "the id of the method by which sessions are signed in")
@@ -90,7 +100,7 @@ func checkPeer(args []string) (err error) {
 		o.options.Prompts = model.Prompts
 	}
 	maps.Copy(o.options.Prompts, o.prompts.values)
-	target, err := o.target(flags.Args())
+	target, err := o.target(role, flags.Args())
 	if err != nil {
 		return err
 	}
@@ -106,12 +116,15 @@ func promptNames() string {
 }
 
 // target returns what the arguments after the flags name.
-func (o *checkOptions) target(args []string) (acptest.Target, error) {
+func (o *checkOptions) target(role string, args []string) (acptest.Target, error) {
+	if len(args) > 0 && role == "client" {
+		return o.client(args)
+	}
 	switch {
 	case o.json && o.junit:
 		return acptest.Target{}, &codeError{2, "the report is printed in one form: leave out -json or -junit"}
 	case len(args) == 0:
-		return acptest.Target{}, &codeError{2, "check needs the command of the agent, or its URL: acp check agent " + checkUsage}
+		return acptest.Target{}, &codeError{2, "check needs the command of the " + role + ", or the URL of an agent: acp check " + checkUsage[role]}
 	case !strings.Contains(args[0], "://"):
 		if _, err := exec.LookPath(args[0]); err != nil {
 			return acptest.Target{}, startError(args[0], err)
@@ -121,6 +134,42 @@ func (o *checkOptions) target(args []string) (acptest.Target, error) {
 		return acptest.Target{}, &codeError{2, "a URL stands alone: it takes no arguments, and -env is for commands"}
 	}
 	return acptest.URL(args[0], &remote.DialOptions{Header: token}), nil
+}
+
+// client returns the client that a command starts.
+func (o *checkOptions) client(args []string) (acptest.Target, error) {
+	has := func(word string) bool {
+		return slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, word) })
+	}
+	switch {
+	case !has("{agent}") && !has("{url}"):
+		return acptest.Target{}, &codeError{2, "the command of a client has {agent} where the path of its agent belongs, or {url}: acp check " + checkUsage["client"]}
+	case o.transport != "ws" && o.transport != "http":
+		return acptest.Target{}, &codeError{2, fmt.Sprintf("there is no transport %q: -transport is ws or http", o.transport)}
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return acptest.Target{}, startError(args[0], err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return acptest.Target{}, err
+	}
+	target := acptest.ClientCommand(args, self, o.env.all...)
+	if has("{url}") {
+		target = acptest.ClientOverNetwork(args, o.transport, o.env.all...)
+	}
+	if o.drive != "" {
+		o.options.Drive = func(ctx context.Context, prompt string) error {
+			shell := []string{"sh", "-c"}
+			if runtime.GOOS == "windows" {
+				shell = []string{"cmd", "/c"}
+			}
+			cmd := exec.CommandContext(ctx, shell[0], shell[1], o.drive)
+			cmd.Env, cmd.Stderr = append(os.Environ(), "ACP_PROMPT="+prompt), os.Stderr
+			return cmd.Run()
+		}
+	}
+	return target, nil
 }
 
 // token returns the header with the token in ACP_TOKEN, if it is set.
@@ -146,12 +195,15 @@ func (o *checkOptions) run(target acptest.Target) error {
 	o.options.Progress = func(r acptest.Result) {
 		fmt.Fprintf(os.Stderr, "%-12s %-20s %s\n", r.Verdict, r.ID, r.Title)
 	}
-	if n := acptest.Prompting(&o.options); n > 0 {
+	checked := acptest.CheckAgent
+	if o.args[0] == "client" {
+		checked = acptest.CheckClient
+	} else if n := acptest.Prompting(&o.options); n > 0 {
 		fmt.Fprintf(os.Stderr, "acp: the checks send up to %d prompts\n", n)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	report, err := acptest.CheckAgent(ctx, target, &o.options)
+	report, err := checked(ctx, target, &o.options)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return &codeError{130, "the run was interrupted"}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	protocol "github.com/acpkit/go-sdk/acp"
 	sdk "github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -26,6 +28,25 @@ func init() {
 		err := sdk.Serve(context.Background(), stream.Stdio(), func(*sdk.Conn) protocol.Agent { return echo{} }, nil)
 		if err != nil {
 			os.Exit(1)
+		}
+	}
+}
+
+func init() {
+	// client is a client that is right: it starts the agent, opens a session and sends a prompt.
+	plays["client"] = func(args []string) {
+		process, err := stream.Command(exec.Command(args[0]), nil)
+		if err != nil {
+			os.Exit(1)
+		}
+		ctx := context.Background()
+		conn, err := client.Connect(ctx, process, func(*client.Conn) protocol.Client { return struct{ protocol.Client }{} }, nil)
+		if err != nil {
+			os.Exit(1)
+		}
+		defer conn.Close()
+		if session, err := conn.StartSession(ctx, &protocol.NewSessionRequest{Cwd: args[1]}); err == nil {
+			_, _ = session.Prompt(ctx, protocol.Text("hello")).Wait() // the check ends it
 		}
 	}
 }
@@ -86,6 +107,8 @@ func TestCheckBadUse(t *testing.T) {
 		"no role":             {"", "usage:"},
 		"another role":        {"editor", `not "editor"`},
 		"no command":          {"agent", "needs the command"},
+		"no agent's place":    {"client -- cat", "has {agent} where"},
+		"another transport":   {"client -transport tcp -- cat {url}", "ws or http"},
 		"a command not found": {"agent -- no-such-agent", "was not found"},
 		"an unknown check":    {"agent -only X -- cat", `no check "X"`},
 		"an unknown prompt":   {"agent -prompt fly=x -- cat", `no prompt "fly"`},
@@ -103,4 +126,12 @@ func TestCheckBadUse(t *testing.T) {
 			assert.NotZero(t, code)
 		})
 	}
+}
+
+// A client starts the program in place of {agent}, which is acp itself, and finds the check.
+func TestCheckClient(t *testing.T) {
+	const only = "AKC-INIT-001,AKC-SESSION-001,AKC-SESSION-003"
+	out, _, code := runAcp(t, "check", "client", "-only", only, "--", os.Args[0], "play", "client", "{agent}", "{cwd}")
+	assert.Zero(t, code, out)
+	assert.Contains(t, out, "version 1 of the protocol: 3 pass, 0 fail, 0 skipped, 0 inconclusive")
 }

@@ -1,15 +1,16 @@
 // Command acp shows the traffic between clients and agents of the Agent Client Protocol, and checks
-// agents.
+// both.
 //
 // In the settings of an editor, put acp tap before the command of the agent. Every byte passes
 // unchanged, and a recording of the conversation is written:
 //
 //	acp tap -- gemini --acp
 //
-// acp view shows it, while it is written too. acp check says whether an agent does what the
-// protocol demands:
+// acp view shows it, while it is written too. acp check says whether an agent, or a client, does
+// what the protocol demands:
 //
 //	acp check agent -- gemini --acp
+//	acp check client -- my-editor --agent {agent}
 package main
 
 import (
@@ -19,6 +20,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/acpkit/go-sdk/acp/acptest"
 )
 
 // command is one of the commands of acp.
@@ -32,12 +35,15 @@ var commands = []command{
 	{"tap", "pass on what a client and an agent send, and record it", tap},
 	{"view", "show a recording in a browser, or as text", viewRecording},
 	{"fixture", "print a recording as a Go test", writeFixture},
-	{"check", "check whether an agent is right", checkPeer},
+	{"check", "check whether an agent or a client is right", checkPeer},
 	{"recordings", "list the recordings, or remove them", recordings},
 	{"version", "print the version", printVersion},
 }
 
 func main() {
+	if launched, err := acptest.Launched(); launched { // by a client that is checked
+		os.Exit(exitCode(err))
+	}
 	args := append(os.Args[1:], "")
 	for _, c := range commands {
 		if c.name == args[0] {

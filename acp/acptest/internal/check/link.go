@@ -48,7 +48,10 @@ type Link interface {
 }
 
 // Interrupter is a [Link] whose peer can be asked to end, as by its user.
-type Interrupter interface{ Interrupt() }
+type Interrupter interface {
+	// Interrupt reports false if that is not possible.
+	Interrupt() bool
+}
 
 // Target is the program that is checked.
 type Target struct {
@@ -95,7 +98,7 @@ type memory struct {
 func (l *memory) Read() ([]byte, error) { return readLine(l.lines) }
 func (l *memory) Write(b []byte) error  { _, err := l.to.Write(b); return err }
 func (l *memory) CloseInput() error     { return l.to.Close() }
-func (l *memory) Interrupt()            { l.cancel() }
+func (l *memory) Interrupt() bool       { l.cancel(); return true }
 func (l *memory) Done() <-chan struct{} { return l.done }
 func (l *memory) Close() error {
 	l.cancel()

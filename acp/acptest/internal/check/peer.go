@@ -328,10 +328,7 @@ func (p *Peer) CloseInput() { _ = p.link.CloseInput() }
 // Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
 func (p *Peer) Interrupt() bool {
 	i, ok := p.link.(Interrupter)
-	if ok {
-		i.Interrupt()
-	}
-	return ok
+	return ok && i.Interrupt()
 }
 
 // Closed reports whether the peer has closed the connection.

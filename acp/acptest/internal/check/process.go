@@ -57,7 +57,7 @@ func start(c Command) (*processLink, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s does not start: %w", c.Args[0], err), in.Close(), out.Close())
 	}
-	l.in, l.out, l.lines = in, out, bufio.NewReaderSize(out, 64<<10)
+	l.process, l.in, l.out, l.lines = cmd.Process, in, out, bufio.NewReaderSize(out, 64<<10)
 	go func() { // ends with the process, which Close kills
 		defer close(l.done)
 		_ = cmd.Wait() // how it ended is not checked
@@ -68,14 +68,15 @@ func start(c Command) (*processLink, error) {
 
 // processLink is a [Link] to a child process.
 type processLink struct {
-	group  *process.Group
-	in     io.WriteCloser
-	out    *os.File
-	lines  *bufio.Reader
-	stderr head
-	done   chan struct{}
-	left   bool // processes of the group were left when the first one ended; set before done is closed
-	close  sync.Once
+	group   *process.Group
+	process *os.Process
+	in      io.WriteCloser
+	out     *os.File
+	lines   *bufio.Reader
+	stderr  head
+	done    chan struct{}
+	left    bool // processes of the group were left when the first one ended; set before done is closed
+	close   sync.Once
 }
 
 func (l *processLink) Read() ([]byte, error) { return readLine(l.lines) }

@@ -122,6 +122,7 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 		}
 	}
 	o.Prompts = prompts
+	ctx = context.WithValue(ctx, cwdKey{}, o.Cwd)
 	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
 	if err := r.hello(ctx); err != nil {
 		return &Report{Role: s.Role, Unreachable: err}
@@ -150,6 +151,14 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 	}
 	results = slices.DeleteFunc(results, func(one Result) bool { return one.ID == "" || !r.selected(one.ID) })
 	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results}
+}
+
+type cwdKey struct{}
+
+// cwdOf returns the folder of the sessions, from the ctx of a connection.
+func cwdOf(ctx context.Context) string {
+	cwd, _ := ctx.Value(cwdKey{}).(string)
+	return cwd
 }
 
 // run is one run of a suite.

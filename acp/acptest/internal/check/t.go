@@ -137,6 +137,9 @@ func (t *T) Target() *Target { return &t.target }
 // Wait is how long a check waits for what the peer must send.
 func (t *T) Wait() time.Duration { return t.wait }
 
+// Patient makes the check wait several times as long, for what takes a peer much work.
+func (t *T) Patient() { t.wait *= limit - 1 }
+
 // Kind is how the peer is reached.
 func (t *T) Kind() Kind { return t.target.Kind }
 

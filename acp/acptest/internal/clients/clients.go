@@ -96,6 +96,9 @@ func hello(t *check.T) {
 		t.Inconclusive("The client opens no session by itself.")
 	}
 	_, t.Prompts = p.Arrives(0, is("session/prompt"))
+	if !t.Prompts && p.Closed() {
+		t.Inconclusive("The client ends when it has opened its session.")
+	}
 	for _, m := range p.Since(0) { // the last one is for the version that was chosen
 		if m.Method == "initialize" {
 			t.Init = m.Params
@@ -198,6 +201,9 @@ func (s *session) asked(method string, params any) check.Message {
 	from := s.Mark()
 	c := s.Start(method, params)
 	m, ok := s.Arrives(from, func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == c.ID })
+	if s.Closed() && !ok {
+		s.t.Fail("The client closed the connection instead of answering %s.", method)
+	}
 	s.t.Requires(ok, "The client did not answer %s: it may wait for its user.", method)
 	return m
 }

@@ -48,7 +48,7 @@ func (s *session) offers(dir string) map[string]map[string]map[string]any {
 		canRead:  {readFile: s.with("path", filepath.Join(dir, "lines"))},
 		canWrite: {writeFile: s.with("path", filepath.Join(dir, "new"), "content", "new\n")},
 		"terminal": {"terminal/output": none, "terminal/wait_for_exit": none, "terminal/kill": none, "terminal/release": none,
-			"terminal/create": s.with("command", "acptest-unknown")},
+			"terminal/create": s.with("command", "true")},
 		"elicitation.form": {"elicitation/create": s.form("form")},
 	}
 }

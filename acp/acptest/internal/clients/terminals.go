@@ -55,7 +55,7 @@ func (s *session) busy(dir string) *busy {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	s.t.Requires(err == nil, "The pipe cannot be opened: %v.", err)
 	s.t.Cleanup(func() { _ = f.Close() })
-	b := &busy{s.script("echo begun; sh -c 'echo $$; exec sleep 300' > pipe & wait", "cwd", dir), f}
+	b := &busy{s.script("echo begun; sh -c 'echo $$; exec sleep 60' > pipe & wait", "cwd", dir), f}
 	pid := b.read(s.t.Wait(), false)
 	s.t.Requires(pid != "", "The command did not start.")
 	s.t.Cleanup(func() { // a child that was left
@@ -102,7 +102,7 @@ var terminals = []check.Check{
 		Run: func(t *check.T) {
 			s := open(t)
 			first := s.script("exit 0")
-			m := s.Call("terminal/create", s.with("command", "sh", "args", []string{"-c", "sleep 300 # acptest-long"}))
+			m := s.Call("terminal/create", s.with("command", "sh", "args", []string{"-c", "exec sleep 60 # acptest-long"}))
 			if m.Error == nil && (m.Text("terminalId") == "" || m.Text("terminalId") == first) {
 				t.FailAt(m, "The terminal has no id of its own.")
 			}
@@ -123,7 +123,7 @@ var terminals = []check.Check{
 	{ID: "AKC-TERM-003", Title: "Other requests are answered while one waits for the exit.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRun,
 		Run: func(t *check.T) {
 			s := open(t)
-			id := s.script("sleep 300")
+			id := s.script("exec sleep 60")
 			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
 			s.terminal("output", id)
 			s.terminal("kill", id)
@@ -132,9 +132,12 @@ var terminals = []check.Check{
 	{ID: "AKC-TERM-004", Title: "The output of a command that was killed can be read.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: func(t *check.T) {
 			s := open(t)
-			b := s.busy(s.folder())
-			s.terminal("kill", b.id)
-			if out := s.output(b.id); out != "begun\n" {
+			id := s.script("echo begun; exec sleep 60")
+			for m := s.terminal("output", id); m.Error == nil && m.Text("output") == ""; m = s.terminal("output", id) {
+				s.Quiet(s.Mark())
+			}
+			s.terminal("kill", id)
+			if out := s.output(id); out != "begun\n" {
 				t.Fail("What the command has printed is lost: the output is %q.", out)
 			}
 		}},

@@ -82,7 +82,7 @@ var Clients = []Defect{
 				m.Set("id", "9223372036854775808")
 			}
 		}),
-		Finds: map[string]check.Verdict{"AKC-RPC-004": fail, "AKC-WIRE-003": fail}},
+		Finds: map[string]check.Verdict{"AKC-RPC-004": fail}},
 	{Name: "answers_twice", Does: "sends its responses twice",
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
 			return nil, func(m *Message) {

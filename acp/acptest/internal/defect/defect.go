@@ -166,10 +166,9 @@ func (l *wrapped) Write(b []byte) error {
 	return nil
 }
 
-func (l *wrapped) Interrupt() {
-	if i, ok := l.Link.(check.Interrupter); ok {
-		i.Interrupt()
-	}
+func (l *wrapped) Interrupt() bool {
+	i, ok := l.Link.(check.Interrupter)
+	return ok && i.Interrupt()
 }
 
 func (l *wrapped) Close() error {
