@@ -126,6 +126,8 @@ func openWith(t *check.T, answers map[string]check.Handler, id string) *session 
 		s.Await(0, "session/new", is("session/new"))
 		if t.Prompts {
 			s.prompt = s.Await(0, "session/prompt", is("session/prompt"))
+		} else {
+			s.Quiet(0) // until the client has the answer to session/new, any id may be that of the session
 		}
 		if t.Prompts && t.Version == 2 {
 			s.update("state_update", "state", "running")
