@@ -75,20 +75,18 @@ func (e *codeError) Error() string { return e.text }
 
 // exitCode prints err and returns the code with which the program ends.
 func exitCode(err error) int {
-	if err == nil {
+	code := &codeError{code: 1}
+	switch {
+	case err == nil:
 		return 0
-	}
-	var code *codeError
-	if errors.Is(err, flag.ErrHelp) {
+	case errors.Is(err, flag.ErrHelp):
 		return 2
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "acp:", text)
 	}
-	if errors.As(err, &code) {
-		return code.code
-	}
-	return 1
+	_ = errors.As(err, &code)
+	return code.code
 }
 
 // newFlags returns the flags of a command. Synopsis has a line for each form of it.

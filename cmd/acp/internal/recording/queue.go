@@ -30,9 +30,8 @@ type queue struct {
 	start time.Time
 	limit int // of size; beyond three quarters of it only the beginnings of messages are queued
 
-	mu       sync.Mutex // guards the fields below, and those of lanes
-	arrived  sync.Cond  // signalled when something is queued or the queue is closed, while asleep
-	asleep   bool
+	mu       sync.Mutex    // guards the fields below, and those of lanes
+	arrived  sync.Cond     // signalled when something is queued or the queue is closed
 	last     time.Duration // when something was queued last
 	taken    time.Duration // when something was taken last, or the queue was empty
 	list     []part        // what is queued, the oldest first
@@ -75,8 +74,13 @@ func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 		now := time.Since(q.start)
 		switch {
 		case len(q.list) == 0 && !told:
-			gaps := q.settle(now)
-			told = true
+			var gaps []part
+			for _, l := range q.behind {
+				if l.dropped > 0 {
+					gaps = append(gaps, part{lane: l, time: now, rec: l.gap()})
+				}
+			}
+			q.dropping, q.behind, told = false, nil, true
 			q.mu.Unlock()
 			idle(gaps)
 			q.mu.Lock()
@@ -84,9 +88,7 @@ func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 		case len(q.list) == 0 && q.closed:
 			return nil, 0
 		case len(q.list) == 0 && now-q.last >= awake:
-			q.asleep = true
 			q.arrived.Wait()
-			q.asleep = false
 			q.taken = time.Since(q.start)
 			continue
 		case len(q.list) == 0:
@@ -106,24 +108,6 @@ func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 	}
 }
 
-// settle ends the dropping of messages when the queue is empty, and returns the gaps.
-func (q *queue) settle(now time.Duration) (gaps []part) {
-	for _, l := range q.behind {
-		if l.dropped > 0 {
-			gaps = append(gaps, part{lane: l, time: now, rec: l.gap()})
-		}
-	}
-	q.dropping, q.behind = false, nil
-	return gaps
-}
-
-// wake makes take notice what is queued.
-func (q *queue) wake() {
-	if q.asleep {
-		q.arrived.Signal()
-	}
-}
-
 // wrote makes room for as much as was written.
 func (q *queue) wrote(batch []part, size int) {
 	clear(batch) // the list still refers to it
@@ -139,7 +123,7 @@ func (q *queue) close(discard bool) {
 	if q.closed = true; discard {
 		q.list, q.size = nil, 0
 	}
-	q.wake()
+	q.arrived.Signal()
 }
 
 // Lane records what one peer of a connection sends. Each method is called by one goroutine at a
@@ -181,7 +165,7 @@ func (l *Lane) Write(b []byte) {
 		l.crowded(at, line, ended)
 		b = rest
 	}
-	q.wake()
+	q.arrived.Signal()
 }
 
 var newline = []byte{'\n'}
@@ -213,7 +197,7 @@ func (l *Lane) End(how string) {
 		l.q.put(part{lane: l, time: at, rec: l.gap()})
 	}
 	l.q.put(part{lane: l, time: at, rec: &Record{Kind: End, Line: how}})
-	l.q.wake()
+	l.q.arrived.Signal()
 }
 
 // crowded queues as much of a piece of a line as the queue has room for.
