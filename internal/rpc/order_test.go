@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 func index(list []string, s string) int {
@@ -137,6 +138,26 @@ func TestAtResponseOfAnExemptCallKeepsItsPlace(t *testing.T) {
 		p.note(3)
 		synctest.Wait()
 		assert.Equal(t, []string{"note 1", "returned <nil>", "note 2", "at", "note 3"}, ev.list())
+	})
+}
+
+// When the connection is closed, AtResponse of such a call runs as well, once.
+func TestAtResponseOfAnExemptCallAtClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		at := make(chan error, 2)
+		var c *rpc.Conn
+		c, p := start(t, rpc.Config{Entries: []*rpc.Entry{
+			on(mNote, func(ctx context.Context, m *msg) (*msg, error) {
+				_, err := c.Call(ctx, mAsk, m, &rpc.CallOptions{AtResponse: func(err error) { at <- err }})
+				return nil, err
+			}),
+		}})
+		p.note(1)
+		p.Next()
+		require.NoError(t, c.Close())
+		require.NoError(t, c.Wait())
+		require.ErrorIs(t, <-at, wire.ErrClosed)
+		assert.Empty(t, at)
 	})
 }
 
