@@ -53,7 +53,7 @@ func TestDefectsOfClients(t *testing.T) {
 	try := func(t *testing.T, d clientDefect, opts check.Options) {
 		opts.Cwd, opts.Few = t.TempDir(), true
 		d.client.Cwd = opts.Cwd
-		report := suite.Run(t.Context(), defect.Wrap(check.InMemory(d.client.Run), &d.Defect), &opts)
+		report := suite.Run(t.Context(), defect.Wrap(check.InMemory(d.client.Run), &d.Defect, nil), &opts)
 		checked := suite
 		checked.Checks = slices.DeleteFunc(slices.Clone(suite.Checks), func(c check.Check) bool {
 			return len(opts.Only) > 0 && !slices.Contains(opts.Only, c.ID)

@@ -31,7 +31,7 @@ func TestDefectsOfServers(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s over %s", d.Name, scheme), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					opts := &check.Options{Cwd: t.TempDir(), Prompts: reference.Prompts}
+					opts := &check.Options{Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true}
 					if d.Wrap != nil {
 						for _, c := range suite.Checks {
 							if c.Over != 0 && !c.Over.Has(check.Bytes) {
@@ -58,7 +58,7 @@ func TestDefectsOfServers(t *testing.T) {
 
 // serveHTTP serves the reference agent with a defect, and returns a client that reaches it.
 func serveHTTP(t *testing.T, d *defect.NetworkDefect) *http.Client {
-	agent := reference.NewAgent()
+	agent := reference.NewAgent(streamed)
 	handler := remote.NewHandler(agent.Serve, &remote.Options{
 		Authorize: remote.BearerToken(defect.Token), Resume: true, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})

@@ -46,12 +46,12 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 				opts.Only = append(opts.Only, c.ID)
 			}
 		}
-		if d.New == nil || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
+		if d.New == nil || d.Own || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
 			continue
 		}
 		shown++
 		t.Run(d.Name, func(t *testing.T) {
-			for _, r := range suite.Run(t.Context(), defect.Wrap(target, &d), &opts).Results {
+			for _, r := range suite.Run(t.Context(), defect.Wrap(target, &d, opts.Prompts), &opts).Results {
 				assert.Equal(t, check.Fail, r.Verdict, "%s does not find it: %s", r.ID, r.Reason)
 			}
 		})

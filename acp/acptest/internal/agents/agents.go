@@ -2,7 +2,9 @@
 package agents
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -10,7 +12,8 @@ import (
 // Suite returns the checks of agents.
 func Suite() check.Suite {
 	return check.Suite{Role: check.AgentRole, Hello: hello,
-		Checks: slices.Concat(initializing, jsonrpc, passiveRules, prompts, cancelling, network)}
+		Checks: slices.Concat(starting, initializing, jsonrpc, ids, passiveRules, ordering, sessions, reopening, prompts, cancelling,
+			permission, clientSide, settings, signingIn, failing, sizes, version2, network)}
 }
 
 // newest is the version that a client asks for which speaks them all.
@@ -50,16 +53,21 @@ func hello(t *check.T) {
 // session is a session that a check has begun.
 type session struct {
 	*check.Peer
-	t  *check.T
-	id string
+	t   *check.T
+	id  string
+	new check.Message // the response to session/new
+
+	resumed int // where in the log the session was opened again
 }
 
 // begin connects and sends initialize.
-func begin(t *check.T) *check.Peer {
+func begin(t *check.T) *check.Peer { return beginAs(t, initParams(t.Version)) }
+
+func beginAs(t *check.T, params map[string]any) *check.Peer {
 	var p *check.Peer
 	t.Works(func() {
 		p = t.Connect()
-		p.Start("initialize", initParams(t.Version)).Result()
+		p.Start("initialize", params).Result()
 		if t.Auth() != "" {
 			p.Start(map[int]string{1: "authenticate", 2: "auth/login"}[t.Version], map[string]any{"methodId": t.Auth()}).Result()
 		}
@@ -78,8 +86,8 @@ func open(t *check.T) *session {
 func start(t *check.T, p *check.Peer) *session {
 	s := &session{Peer: p, t: t}
 	t.Works(func() {
-		m := p.Start("session/new", newParams(t)).Result()
-		s.id = m.Text("sessionId")
+		s.new = p.Start("session/new", newParams(t)).Result()
+		s.id = s.new.Text("sessionId")
 		t.Requires(s.id != "", "session/new returned no session id.")
 	})
 	return s
@@ -89,9 +97,11 @@ func newParams(t *check.T) map[string]any {
 	return map[string]any{"cwd": t.Cwd(), "mcpServers": []any{}}
 }
 
-// prompt sends a prompt with one text.
-func (s *session) prompt(text string) *check.Call {
-	return s.Start("session/prompt", s.with("prompt", []any{map[string]any{"type": "text", "text": text}}))
+func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+
+// prompt sends a prompt with a text and further blocks.
+func (s *session) prompt(text string, more ...any) *check.Call {
+	return s.Start("session/prompt", s.with("prompt", append([]any{textBlock(text)}, more...)))
 }
 
 // with returns params of the session with further members, given as names and values.
@@ -103,30 +113,117 @@ func (s *session) with(members ...any) map[string]any {
 	return params
 }
 
-// turn sends a prompt and waits until its turn has ended. It returns the stop reason.
-func (s *session) turn(text string) (reason string) {
-	s.t.Works(func() { reason = s.stopReason(s.prompt(text)) })
-	return reason
+// turn sends the prompt of a name and waits until its turn has ended, which is not the subject of
+// the check. It returns what the agent has sent meanwhile.
+func (s *session) turn(name string) []check.Message {
+	from := s.Mark()
+	s.t.Works(func() { s.stopReason(s.prompt(s.t.Prompt(name))) })
+	return s.Since(from)
 }
 
 // stopReason waits for the end of the turn that a prompt began: the response in version 1, and the
-// idle state after it in version 2.
+// idle state in version 2, where the stop reason may be absent.
 func (s *session) stopReason(c *check.Call) string {
 	m := c.Result()
 	if s.t.Version == 2 {
-		m = s.Await(c.From(), "the idle state", func(m *check.Message) bool {
-			return m.Update() == "state_update" && m.Text("update", "state") == "idle"
-		})
+		m = s.state(c.From(), "idle")
 		return m.Text("update", "stopReason")
 	}
 	return m.Text("stopReason")
 }
 
-// updates awaits an update of one of the kinds, from a place of the log on.
-func (s *session) update(from int, kinds ...string) check.Message {
-	return s.Await(from, "an update "+kinds[0], func(m *check.Message) bool {
-		return slices.Contains(kinds, m.Update()) && m.Text("sessionId") == s.id
+// ends waits for the end of the turn that a prompt began, which may be an error.
+func (s *session) ends(c *check.Call) {
+	if c.Response(); s.t.Version == 2 {
+		s.state(c.From(), "idle")
+	}
+}
+
+// state awaits a state of the session, from a place of the log on.
+func (s *session) state(from int, state string) check.Message {
+	return s.Await(from, "the state "+state, func(m *check.Message) bool { return s.is(m, "state_update") && m.Text("update", "state") == state })
+}
+
+// is reports whether m is an update of the session of one of the kinds.
+func (s *session) is(m *check.Message, kinds ...string) bool {
+	return slices.Contains(kinds, m.Update()) && m.Text("sessionId") == s.id
+}
+
+// ended reports whether a reason is one that a version allows for the end of a turn.
+func (s *session) ended(reason string) bool {
+	return slices.Contains([]string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}, reason) ||
+		s.t.Version == 2 && (reason == "" || reason == "error" || strings.HasPrefix(reason, "_"))
+}
+
+// spoken are the kinds of updates that belong to a turn.
+var spoken = []string{"agent_message_chunk", "agent_thought_chunk", "agent_message", "agent_thought", "tool_call", "tool_call_update", "tool_call_content_chunk"}
+
+// working starts a session whose turn goes on until it is cancelled.
+func working(t *check.T) (*session, *check.Call) {
+	s := open(t)
+	c := s.prompt(t.Prompt("slow"))
+	t.Works(func() {
+		s.Await(c.From(), "the beginning of the turn", func(m *check.Message) bool { return s.is(m, spoken...) })
 	})
+	return s, c
+}
+
+func (s *session) cancel() { s.Notify("session/cancel", s.with()) }
+
+// said returns the text of the messages of the agent, or of the user, as a client shows it.
+func said(log []check.Message, by string) string {
+	texts, order := map[string]string{}, []string{}
+	for _, m := range log {
+		id := m.Text("update", "messageId")
+		if _, ok := texts[id]; !ok {
+			order = append(order, id)
+		}
+		switch m.Update() {
+		case by + "_message_chunk":
+			texts[id] += m.Text("update", "content", "text")
+		case by + "_message":
+			texts[id] = ""
+			for _, block := range check.Get[[]struct{ Text string }](&m, "update", "content") {
+				texts[id] += block.Text
+			}
+		}
+	}
+	var all strings.Builder
+	for _, id := range order {
+		all.WriteString(texts[id] + "\n")
+	}
+	return all.String()
+}
+
+// words returns a text with single spaces.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// kinds returns the updates of some kinds.
+func kinds(log []check.Message, wanted ...string) (all []check.Message) {
+	for _, m := range log {
+		if slices.Contains(wanted, m.Update()) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// silent fails the check if one of the messages is an update of one of the kinds.
+func silent(t *check.T, log []check.Message, what string, wanted ...string) {
+	if wrong := kinds(log, wanted...); len(wrong) > 0 {
+		t.FailAt(wrong[0], "An update %q came %s.", wrong[0].Update(), what)
+	}
+}
+
+// fails fails the check unless m is an error with one of the codes; none means any code.
+func fails(t *check.T, m check.Message, codes ...int64) {
+	t.Expect(fmt.Sprintf("an error %v", codes))
+	switch {
+	case m.Error == nil:
+		t.FailAt(m, "The request succeeded.")
+	case len(codes) > 0 && !slices.Contains(codes, m.Error.Code):
+		t.FailAt(m, "The request failed with the code %d.", m.Error.Code)
+	}
 }
 
 // allow chooses the first option that allows.
@@ -138,10 +235,14 @@ func reject(m check.Message) any { return choose(m, "reject_once", "reject_alway
 func choose(m check.Message, kinds ...string) any {
 	for _, option := range check.Get[[]struct{ OptionID, Kind string }](&m, "options") {
 		if slices.Contains(kinds, option.Kind) {
-			return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option.OptionID}}
+			return selected(option.OptionID)
 		}
 	}
 	return cancelled
+}
+
+func selected(option string) any {
+	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
 }
 
 var cancelled = map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}

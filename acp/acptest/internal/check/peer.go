@@ -351,6 +351,16 @@ func (p *Peer) Ends(within time.Duration) bool {
 	return false
 }
 
+// Left reports whether processes that the peer has started are left after its end. It is not known
+// for each kind of link.
+func (p *Peer) Left() (left, known bool) {
+	link, ok := p.link.(interface{ Left() (left, known bool) })
+	if !ok {
+		return false, false
+	}
+	return link.Left()
+}
+
 // Alive fails the check if the peer does not answer a request any more.
 func (p *Peer) Alive() {
 	c := p.Start("_acptest/ping", map[string]any{})

@@ -90,7 +90,7 @@ func (l *processLink) CloseInput() error     { return l.in.Close() }
 func (l *processLink) Done() <-chan struct{} { return l.done }
 
 // Left reports whether processes were left when the peer ended. It is called after Done is closed.
-func (l *processLink) Left() bool { return l.left }
+func (l *processLink) Left() (left, known bool) { return l.left, true }
 
 // Stderr returns the beginning of what the peer has written to its standard error.
 func (l *processLink) Stderr() string { return l.stderr.String() }

@@ -37,8 +37,8 @@ func updates(old, new string) maker {
 func replace(old, new string) func(m *Message) {
 	return func(m *Message) {
 		for _, member := range []string{"params", "result"} {
-			if raw, ok := m.Object[member]; ok {
-				m.Set(member, strings.ReplaceAll(string(raw), old, new))
+			if raw := string(m.Object[member]); strings.Contains(raw, old) {
+				m.Set(member, strings.ReplaceAll(raw, old, new))
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func both(a, b maker) maker {
 func (m *Message) fails(code int, text string) {
 	delete(m.Object, "result")
 	b, _ := json.Marshal(map[string]any{"code": code, "message": text}) // a map of these cannot fail
-	m.Object["error"] = b
+	m.Set("error", string(b))
 }
 
 // asks returns a maker that changes the peer's requests of a method.

@@ -21,6 +21,11 @@ type Defect struct {
 	// New returns the functions that handle the messages of one connection, each of which may be
 	// nil: it then passes them on. They are called by one goroutine at a time.
 	New maker
+	// Deaf says that the peer does not learn of the end of its input, and Leaves that processes are
+	// left after its end: neither is a message.
+	Deaf, Leaves bool
+	// Own says that the defect changes texts which only the reference peer sends.
+	Own bool
 	// Finds has the verdict of each check that is not PASS or SKIP because of the defect. An id
 	// that ends with * stands for all others that begin so. An id behind "v1 " or "v2 " is for that version alone.
 	Finds map[string]check.Verdict
@@ -34,10 +39,14 @@ type Message struct {
 	// Method is the method of a request or a notification, or the one that a response belongs to.
 	Method   string
 	Response bool
+
+	changed bool
 }
 
 // Set replaces a member.
-func (m *Message) Set(name, value string) { m.Object[name] = json.RawMessage(value) }
+func (m *Message) Set(name, value string) {
+	m.Object[name], m.changed = json.RawMessage(value), true
+}
 
 // Wire is the connection between a check and a peer.
 type Wire struct {
@@ -48,6 +57,9 @@ type Wire struct {
 	out     chan []byte       // to the check
 	ended   chan struct{}     // closed when the peer has
 	done    chan struct{}
+
+	prompts map[string]string
+	log     []*Message // what the check has sent, if the defect notes it
 
 	to func(m *Message) // takes the place of ToCheck, if it is set
 }
@@ -76,7 +88,7 @@ func (w *Wire) ToPeer(m *Message) {
 }
 
 func (m *Message) encode() []byte {
-	if m.Object == nil {
+	if !m.changed {
 		return m.Raw
 	}
 	b, err := json.Marshal(m.Object)
@@ -87,10 +99,11 @@ func (m *Message) encode() []byte {
 }
 
 // Wrap returns a target whose connections have a defect. The target must be of the kind
-// [check.Bytes].
-func Wrap(target check.Target, d *Defect) check.Target {
+// [check.Bytes]. The prompts are those of the checks.
+func Wrap(target check.Target, d *Defect, prompts map[string]string) check.Target {
 	if d.New == nil {
-		return target
+		d = new(*d)
+		d.New = func(*Wire) (toPeer, fromPeer func(*Message)) { return nil, nil }
 	}
 	open := target.Open
 	target.Open = func(ctx context.Context) (check.Link, error) {
@@ -98,7 +111,7 @@ func Wrap(target check.Target, d *Defect) check.Target {
 		if err != nil {
 			return nil, err
 		}
-		w := &Wire{link: link, methods: map[string]string{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
+		w := &Wire{link: link, prompts: prompts, methods: map[string]string{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
 		toPeer, fromPeer := d.New(w)
 		if toPeer == nil {
 			toPeer = w.ToPeer
@@ -107,7 +120,7 @@ func Wrap(target check.Target, d *Defect) check.Target {
 			fromPeer = w.ToCheck
 		}
 		go w.pump(fromPeer) // ends with the link
-		return &wrapped{Link: link, w: w, toPeer: toPeer}, nil
+		return &wrapped{Link: link, d: d, w: w, toPeer: toPeer}, nil
 	}
 	return target
 }
@@ -142,6 +155,7 @@ func (w *Wire) handle(line []byte, from, to string, f func(*Message)) {
 // wrapped is the link of a check to a peer with a defect.
 type wrapped struct {
 	check.Link
+	d      *Defect
 	w      *Wire
 	toPeer func(*Message)
 	close  sync.Once
@@ -169,6 +183,21 @@ func (l *wrapped) Write(b []byte) error {
 func (l *wrapped) Interrupt() bool {
 	i, ok := l.Link.(check.Interrupter)
 	return ok && i.Interrupt()
+}
+
+func (l *wrapped) CloseInput() error {
+	if l.d.Deaf {
+		return nil
+	}
+	return l.Link.CloseInput()
+}
+
+// Left is what the checks look for after the end of a peer.
+func (l *wrapped) Left() (left, known bool) {
+	if below, ok := l.Link.(interface{ Left() (left, known bool) }); ok && !l.d.Leaves {
+		return below.Left()
+	}
+	return l.d.Leaves, true
 }
 
 func (l *wrapped) Close() error {

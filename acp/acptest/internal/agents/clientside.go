@@ -1,0 +1,158 @@
+package agents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+var clientSide = []check.Check{
+	{ID: "AK-FILE-001", Title: "A file is read by an absolute path, and the turn goes on with its text.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+		Run: served("fs/read_text_file", "read", map[string]any{"content": "hello\n"})},
+	{ID: "AK-FILE-002", Title: "A turn goes on when a file cannot be read.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+		Run: served("fs/read_text_file", "read", notFound)},
+	{ID: "AK-FILE-003", Title: "A file is written by an absolute path, and the turn goes on.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+		Run: served("fs/write_text_file", "write", map[string]any{})},
+	{ID: "AK-FILE-004", Title: "A turn goes on when a file cannot be written.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+		Run: served("fs/write_text_file", "write", &check.Error{Code: -32603, Message: "The disk is full"})},
+	{ID: "ACP-CLIENTCAP-001", Title: "An agent reads no files of a client that has none.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+		Run: unused("read", "fs/read_text_file")},
+	{ID: "ACP-CLIENTCAP-002", Title: "An agent writes no files of a client that has none.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+		Run: unused("write", "fs/write_text_file")},
+	{ID: "ACP-CLIENTCAP-003", Title: "An agent runs nothing on a client that has no terminals.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
+		Run: unused("run", "terminal/create")},
+	{ID: "AK-TERMINAL-001", Title: "A terminal is released once, and not used after that.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+		Run: func(t *check.T) { released(terminals(t, map[string]any{"exitCode": 0}), false) }},
+	{ID: "AK-TERMINAL-002", Title: "A terminal is released also if waiting for its end fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+		Run: func(t *check.T) {
+			released(terminals(t, &check.Error{Code: -32603, Message: "The terminal is broken"}), false)
+		}},
+	{ID: "AK-TERMINAL-003", Title: "A terminal is released also if the turn is cancelled while its command runs.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+		Run: func(t *check.T) { released(terminals(t, check.NoAnswer), true) }},
+	{ID: "AK-TERMINAL-004", Title: "A turn goes on when a command cannot be started.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
+		Run: func(t *check.T) {
+			p := begin(t)
+			p.Handle("session/request_permission", allow)
+			s := start(t, p)
+			s.Handle("terminal/create", func(check.Message) any { return &check.Error{Code: -32603, Message: "There is no such command"} })
+			s.asks("run", "terminal/create")
+		}},
+}
+
+var notFound = &check.Error{Code: -32002, Message: "Resource not found"}
+
+// asks sends a prompt that makes the agent send a request, and waits for the end of the turn.
+func (s *session) asks(name, method string) check.Message {
+	c := s.prompt(s.t.Prompt(name))
+	m, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == method || string(m.ID) == c.ID && m.Method == "" })
+	s.t.Requires(ok && m.Method == method, "The agent did not send %s.", method)
+	s.t.Expect("the end of the turn")
+	if reason := s.stopReason(c); !s.ended(reason) || reason == "cancelled" {
+		s.t.Fail("The turn ended with the stop reason %q.", reason)
+	}
+	return m
+}
+
+var absolute = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
+
+// served returns a check of a request for a file, which is answered with answer.
+func served(method, name string, answer any) func(*check.T) {
+	return func(t *check.T) {
+		s := open(t)
+		for _, other := range []string{"fs/read_text_file", "fs/write_text_file"} { // agents read a file before they write it
+			s.Handle(other, func(check.Message) any {
+				if other == method {
+					return answer
+				}
+				return notFound
+			})
+		}
+		m := s.asks(name, method)
+		if path := m.Text("path"); !absolute.MatchString(path) || m.Text("sessionId") != s.id {
+			t.FailAt(m, "The path %q is not absolute, or the session is another one.", path)
+		}
+	}
+}
+
+// unused returns a check that a client which serves nothing is not asked to.
+func unused(name, method string) func(*check.T) {
+	return func(t *check.T) {
+		params := initParams(t.Version)
+		params["clientCapabilities"] = map[string]any{}
+		p := beginAs(t, params)
+		p.Handle("session/request_permission", allow)
+		s := start(t, p)
+		c := s.prompt(t.Prompt(name))
+		m, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == method || string(m.ID) == c.ID && m.Method == "" })
+		if ok && m.Method == method {
+			t.FailAt(m, "%s was sent to a client that does not offer it.", method)
+		}
+	}
+}
+
+// terminals serves terminals, whose end is the answer to terminal/wait_for_exit. With NoAnswer they
+// end when they are killed or released.
+func terminals(t *check.T, exit any) *session {
+	p, dead := begin(t), make(chan struct{})
+	end := sync.OnceFunc(func() { close(dead) })
+	p.Handle("session/request_permission", allow)
+	p.Handle("fs/read_text_file", func(check.Message) any { return notFound })
+	p.Handle("terminal/create", func(check.Message) any { return map[string]any{"terminalId": "acptest-1"} })
+	p.Handle("terminal/output", func(check.Message) any { return map[string]any{"output": "", "truncated": false} })
+	p.Handle("terminal/wait_for_exit", func(check.Message) any {
+		if exit != check.NoAnswer {
+			return exit
+		}
+		select {
+		case <-dead:
+		case <-t.Context().Done():
+		}
+		return map[string]any{"signal": "SIGKILL"}
+	})
+	for _, method := range []string{"terminal/kill", "terminal/release"} {
+		p.Handle(method, func(check.Message) any {
+			end()
+			return map[string]any{}
+		})
+	}
+	return start(t, p)
+}
+
+// released fails the check if a terminal of a turn is not released once, or used later. With cancel
+// the turn is cancelled while the agent waits for the command.
+func released(s *session, cancel bool) {
+	c := s.prompt(s.t.Prompt("run"))
+	created, ok := s.Arrives(c.From(), func(m *check.Message) bool {
+		return m.Method == "terminal/create" || string(m.ID) == c.ID && m.Method == ""
+	})
+	s.t.Requires(ok && created.Method != "", "The agent did not create a terminal.")
+	if cancel {
+		s.t.Works(func() {
+			s.Await(c.From(), "the wait for the command", func(m *check.Message) bool {
+				return slices.Contains([]string{"terminal/wait_for_exit", "terminal/output"}, m.Method)
+			})
+		})
+		s.cancel()
+	}
+	s.ends(c)
+	releases, made := 0, 0
+	s.t.Expect("one terminal/release for each terminal/create")
+	for _, m := range s.Quiet(c.From()) {
+		switch {
+		case m.Method == "terminal/create":
+			made++
+		case m.Method == "terminal/release":
+			if releases++; releases > made {
+				s.t.FailAt(m, "The terminal was released twice.")
+			}
+		case strings.HasPrefix(m.Method, "terminal/") && releases == made:
+			s.t.FailAt(m, "The terminal was used after it was released.")
+		}
+	}
+	if releases < made {
+		s.t.FailAt(created, "The terminal was not released.")
+	}
+}

@@ -1,0 +1,167 @@
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+var settings = []check.Check{
+	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.V1,
+		Run: func(t *check.T) {
+			s := open(t)
+			current, all := s.modes()
+			if !slices.Contains(all, current) {
+				t.FailAt(s.new, "The mode %q is not offered.", current)
+			}
+		}},
+	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Must, Fact: "1.1", In: check.V1,
+		Run: func(t *check.T) {
+			s := open(t)
+			_, all := s.modes()
+			for _, id := range all {
+				s.Start("session/set_mode", s.with("modeId", id)).Result()
+			}
+		}},
+	{ID: "ACP-MODES-003", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			s.modes()
+			fails(t, s.Call("session/set_mode", s.with("modeId", "acptest-no-such-mode")))
+		}},
+	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: func(t *check.T) {
+			s := open(t)
+			for _, o := range s.options(s.new) {
+				if o.Type == "select" && !slices.Contains(o.values(), o.value()) {
+					t.FailAt(s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
+				}
+			}
+		}},
+	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: func(t *check.T) {
+			s := open(t)
+			before := s.options(s.new)
+			id, value := choice(t, before)
+			m := s.Start("session/set_config_option", s.with("configId", id, "type", "id", "value", value)).Result()
+			after := s.options(m)
+			i := slices.IndexFunc(after, func(o option) bool { return o.id() == id })
+			switch {
+			case i < 0 || after[i].value() != value:
+				t.FailAt(m, "The option %q does not have the value %q.", id, value)
+			case len(after) < 2 && len(before) > 2: // a choice may add and remove others
+				t.FailAt(m, "The response does not have all options.")
+			}
+		}},
+	{ID: "ACP-CONFIG-003", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			id, _ := choice(t, s.options(s.new))
+			fails(t, s.Call("session/set_config_option", s.with("configId", "acptest-no-such-option", "type", "id", "value", "x")))
+			fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", "acptest-no-such-value")))
+		}},
+	{ID: "ACP-CONFIG-004", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
+		Run: func(t *check.T) {
+			s, c := working(t)
+			id, value := choice(t, s.options(s.new))
+			t.Expect("a response while the turn runs")
+			s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+			s.cancel()
+			t.Works(func() { s.stopReason(c) })
+		}},
+	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: func(t *check.T) {
+			s := open(t)
+			var ids []string
+			for _, o := range s.options(s.new) {
+				if slices.Contains(ids, o.id()) {
+					t.FailAt(s.new, "Two options have the id %q.", o.id())
+				}
+				ids = append(ids, o.id())
+			}
+		}},
+	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own, without space and slash.", Tier: check.Should, Fact: "8.9", In: check.Both,
+		Run: func(t *check.T) {
+			s := open(t)
+			type commands []struct{ Name string }
+			lists, proof := check.Get[commands](&s.new, "availableCommands"), s.new
+			if updates := kinds(s.Quiet(0), "available_commands_update"); len(updates) > 0 {
+				proof = updates[len(updates)-1]
+				lists = check.Get[commands](&proof, "update", "availableCommands")
+			}
+			if len(lists) == 0 {
+				t.Skip("The agent has no slash commands.")
+			}
+			var names []string
+			for _, c := range lists {
+				if slices.Contains(names, c.Name) || c.Name == "" || strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
+					t.FailAt(proof, "The name %q of a command is used twice, or is no name.", c.Name)
+				}
+				names = append(names, c.Name)
+			}
+		}},
+}
+
+// modes returns the mode of a session and those that are offered, or ends the check.
+func (s *session) modes() (current string, all []string) {
+	for _, m := range check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes") {
+		all = append(all, m.ID)
+	}
+	if current = s.new.Text("modes", "currentModeId"); current == "" && len(all) == 0 {
+		s.t.Skip("The agent has no modes.")
+	}
+	return current, all
+}
+
+// option is a config option of one of the versions.
+type option struct {
+	ID, ConfigID, Type string
+	CurrentValue       json.RawMessage
+	Options            json.RawMessage
+}
+
+func (o *option) id() string { return o.ID + o.ConfigID }
+
+func (o *option) value() (value string) {
+	_ = json.Unmarshal(o.CurrentValue, &value) // that of a switch is none
+	return value
+}
+
+func (o *option) values() (all []string) {
+	type item struct {
+		Value   string
+		Options []item
+	}
+	var items []item
+	_ = json.Unmarshal(o.Options, &items) // the schema is checked elsewhere
+	for i := 0; i < len(items); i++ {
+		if items = append(items, items[i].Options...); items[i].Options == nil {
+			all = append(all, items[i].Value)
+		}
+	}
+	return all
+}
+
+// options returns the options in a result, or ends the check.
+func (s *session) options(m check.Message) []option {
+	all := check.Get[[]option](&m, "configOptions")
+	if len(all) == 0 && m.Seq == s.new.Seq {
+		s.t.Skip("The agent has no config options.")
+	}
+	return all
+}
+
+// choice returns an option with another value that it offers, or ends the check.
+func choice(t *check.T, all []option) (id, value string) {
+	for _, o := range all {
+		for _, value := range o.values() {
+			if o.Type == "select" && value != o.value() {
+				return o.id(), value
+			}
+		}
+	}
+	t.Skip("The agent has no option with another value.")
+	return "", ""
+}

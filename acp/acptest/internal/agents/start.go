@@ -1,0 +1,56 @@
+package agents
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+// How long an agent may take to end: without work, and with a turn that must be stored.
+const (
+	endTime     = 5 * time.Second
+	busyEndTime = 10 * time.Second
+)
+
+var starting = []check.Check{
+	{ID: "ACP-TRANSPORT-001", Title: "Nothing but messages is sent, such as a banner or a log.", Tier: check.Must, Fact: "6.1", In: check.Both, Passive: "message"},
+	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			s.turn("text")
+			for _, m := range s.Since(0) {
+				if !utf8.Valid(m.Raw) {
+					t.FailAt(m, "The message is not UTF-8.")
+				}
+			}
+		}},
+	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes,
+		Run: func(t *check.T) {
+			p := begin(t)
+			p.CloseInput()
+			if !p.Ends(endTime) {
+				t.Fail("The agent was running %v after the end of its input.", endTime)
+			}
+		}},
+	{ID: "AK-START-001", Title: "The agent ends within 10 s of the end of its input also if a turn runs.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"slow"},
+		Run: func(t *check.T) {
+			s, _ := working(t)
+			s.CloseInput()
+			if !s.Ends(busyEndTime) {
+				t.Fail("The agent was running %v after the end of its input.", busyEndTime)
+			}
+		}},
+	{ID: "AK-START-002", Title: "No processes are left when the agent has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			s.turn("text")
+			s.CloseInput()
+			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
+			if left, known := s.Left(); !known {
+				t.Skip("It is not known which processes such a peer has started.")
+			} else if left {
+				t.Fail("Processes that the agent has started are still running.")
+			}
+		}},
+}

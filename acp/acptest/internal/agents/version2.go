@@ -1,0 +1,165 @@
+package agents
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+)
+
+var version2 = []check.Check{
+	{ID: "ACP-PROMPT-201", Title: "The response to a prompt has the id of its message, while the turn still runs.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"slow"},
+		Run: func(t *check.T) {
+			_, c := working(t)
+			if m := c.Result(); m.Text("messageId") == "" {
+				t.FailAt(m, "There is no messageId.")
+			}
+		}},
+	{ID: "ACP-PROMPT-203", Title: "The prompt comes back as a message with its id, before the turn ends.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			c := s.prompt(t.Prompt("text"))
+			t.Works(func() { s.stopReason(c) })
+			m := c.Result()
+			idle := s.state(c.From(), "idle")
+			for _, u := range kinds(s.Since(c.From()), "user_message", "user_message_chunk") {
+				if u.Text("update", "messageId") == m.Text("messageId") && u.Seq < idle.Seq {
+					return
+				}
+			}
+			t.FailAt(m, "No message of the user has the id %q.", m.Text("messageId"))
+		}},
+	{ID: "ACP-PATCH-203", Title: "Each prompt has an id of its own.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text", "text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			first := s.prompt(t.Prompt("text"))
+			t.Works(func() { s.stopReason(first) })
+			m, again := first.Result(), s.prompt(t.Prompt("text")).Result()
+			if m.Text("messageId") == again.Text("messageId") {
+				t.FailAt(again, "Two prompts have the id %q.", m.Text("messageId"))
+			}
+		}},
+	{ID: "ACP-STATE-201", Title: "A session is running before it becomes idle.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			c := s.prompt(t.Prompt("text"))
+			t.Works(func() { s.stopReason(c) })
+			idle := s.state(c.From(), "idle")
+			if !slices.ContainsFunc(s.Since(c.From()), func(m check.Message) bool {
+				return s.is(&m, "state_update") && m.Text("update", "state") == "running" && m.Seq < idle.Seq
+			}) {
+				t.FailAt(idle, "The session became idle without having been running.")
+			}
+		}},
+	{ID: "AK-STATE-001", Title: "An agent that reports background work does so in each state of a session.", Tier: check.Must, Fact: "8.14", In: check.V2, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			s, reported := open(t), false
+			for _, m := range kinds(s.turn("text"), "state_update") {
+				has := check.At(m.Params, "update", "background") != nil
+				if reported && !has {
+					t.FailAt(m, "The state does not report background work, as an earlier one did.")
+				}
+				reported = has
+			}
+		}},
+	{ID: "AK-INSERT-001", Title: "Prompts become messages in the order in which they were sent, without one that was withdrawn.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"stream", "text", "text", "text"},
+		Run: func(t *check.T) {
+			s := open(t)
+			calls := []*check.Call{s.prompt(t.Prompt("stream"))}
+			for range 3 {
+				calls = append(calls, s.prompt(t.Prompt("text")))
+			}
+			s.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(calls[2].ID)})
+			var wanted, echoed []string
+			for i, c := range calls {
+				m := c.Response()
+				if m.Error != nil && i == 2 {
+					fails(t, m, -32800)
+					continue
+				}
+				t.Requires(m.Error == nil || m.Error.Code == -32800, "The agent refused a prompt while a turn ran, or at all.")
+				if m.Error != nil {
+					t.FailAt(m, "A prompt that was not withdrawn failed with %d (%s).", m.Error.Code, m.Error.Message)
+				}
+				wanted = append(wanted, m.Text("messageId"))
+				t.Works(func() {
+					s.Await(calls[0].From(), "the prompt as a message", func(u *check.Message) bool {
+						return s.is(u, "user_message", "user_message_chunk") && u.Text("update", "messageId") == m.Text("messageId")
+					})
+				})
+			}
+			for _, m := range kinds(s.Since(calls[0].From()), "user_message", "user_message_chunk") {
+				if id := m.Text("update", "messageId"); !slices.Contains(echoed, id) {
+					echoed = append(echoed, id)
+				}
+			}
+			if !slices.Equal(wanted, echoed) {
+				t.Fail("The messages are %q, and the prompts were %q.", echoed, wanted)
+			}
+		}},
+	{ID: "AK-INSERT-002", Title: "session/cancel withdraws the prompts that wait, with the error -32800.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},
+		Run: func(t *check.T) {
+			s, c := working(t)
+			waiting := s.prompt(t.Prompt("text"))
+			s.Quiet(s.Mark())
+			s.cancel()
+			t.Works(func() { s.stopReason(c) })
+			if m := waiting.Response(); m.Error != nil { // an agent may insert a prompt into the turn
+				fails(t, m, -32800)
+			}
+		}},
+	{ID: "ACP-PATCH-208", Title: "The first update of a tool call has a title.", Tier: check.Interop, Fact: "8.5", In: check.V2, Prompts: []string{"tool"},
+		Run: func(t *check.T) {
+			s, seen := open(t), map[string]bool{}
+			log := kinds(s.turn("tool"), "tool_call_update")
+			t.Requires(len(log) > 0, "The agent called no tool.")
+			for _, m := range log {
+				id := m.Text("update", "toolCallId")
+				if !seen[id] && m.Text("update", "title") == "" {
+					t.FailAt(m, "The tool call %q has no title.", id)
+				}
+				seen[id] = true
+			}
+		}},
+	{ID: "ACP-PATCH-209", Title: "A session that asks for permission has the state requires_action.", Tier: check.Interop, Fact: "4.4", In: check.V2, Prompts: []string{"ask"},
+		Run: func(t *check.T) {
+			s, c, asked := asking(t)
+			if _, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Text("update", "state") == "requires_action" }); !ok {
+				t.FailAt(asked, "The state was not reported.")
+			}
+			s.Answer(asked, reject(asked))
+		}},
+	{ID: "AK-PERM-008", Title: "A permission request that a cancel makes void is cancelled with $/cancel_request.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"ask"},
+		Run: func(t *check.T) {
+			s, _, asked := asking(t)
+			s.cancel()
+			m, ok := s.Arrives(asked.Seq, func(m *check.Message) bool {
+				return m.Method == "$/cancel_request" && string(check.At(m.Params, "requestId")) == string(asked.ID)
+			})
+			if !ok {
+				t.FailAt(asked, "The question was not cancelled.")
+			}
+			s.Answer(m, cancelled)
+		}},
+	{ID: "ACP-ENUM-201", Title: "The kinds and the states of tool calls are known, or begin with an underscore.", Tier: check.Interop, Fact: "2.2.4", In: check.V2, Prompts: []string{"tool"},
+		Run: func(t *check.T) {
+			s := open(t)
+			for _, m := range kinds(s.turn("tool"), "tool_call_update") {
+				for member, words := range map[string]string{
+					"status": " pending in_progress paused completed failed cancelled ",
+					"kind":   " read edit delete move search execute think fetch switch_mode other ",
+				} {
+					if word := m.Text("update", member); word != "" && word[0] != '_' && !strings.Contains(words, " "+word+" ") {
+						t.FailAt(m, "The %s %q is not of the protocol.", member, word)
+					}
+				}
+			}
+		}},
+	{ID: "AK-CANCEL-008", Title: "A tool call and a terminal that do not exist cannot be cancelled: -32602.", Tier: check.Must, Fact: "1.3", In: check.V2, Rough: true,
+		Run: func(t *check.T) {
+			s := open(t)
+			fails(t, s.Call("tool_call/cancel", s.with("toolCallId", "acptest-none")), -32602)
+			fails(t, s.Call("terminal/cancel", s.with("terminalId", "acptest-none")), -32602)
+		}},
+}
