@@ -87,7 +87,8 @@ type Options struct {
 	// Cwd is the folder in which sessions work. Empty means a new folder, removed after the run.
 	Cwd string
 	// Prompts are texts that make an agent do something, by the names in [PromptNames]. The
-	// checks that need one which is missing are inconclusive. There are defaults for text and stream.
+	// checks that need one which is missing are inconclusive, and those of an empty one, which says
+	// that the agent never does it, are skipped. There are defaults for text and stream.
 	Prompts map[string]string
 	// Drive makes a client send a prompt with the text. Nil means that the client does so by itself;
 	// if it does not, the checks that need a prompt are skipped.

@@ -15,7 +15,7 @@ import (
 type echo struct{ conn *agent.Conn }
 
 func (e echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil // version and capabilities are filled in
+	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "echo", Version: "1"}}, nil // the rest is filled in
 }
 
 func (e echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -34,7 +34,7 @@ func main() {
 	log.SetFlags(0)
 	flag.Usage = func() { log.Print("usage: echo (a client starts it and talks to it on standard input and output)") }
 	flag.Parse()
-	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{c} }, nil)
+	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{c} }, &agent.Options{CheckIDs: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 
 func TestEchoIsRight(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return echo{c} }, nil)
+		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return echo{c} }, &agent.Options{CheckIDs: true})
 	}
-	acptest.Agent(t, acptest.InMemory(serve), nil)
+	never := map[string]string{"slow": "", "tool": "", "ask": "", "read": "", "write": "", "run": ""}
+	acptest.Agent(t, acptest.InMemory(serve), &acptest.Options{Prompts: never})
 }

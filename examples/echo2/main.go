@@ -38,7 +38,7 @@ func main() {
 	log.SetFlags(0)
 	flag.Usage = func() { log.Print("usage: echo2 (a client starts it and talks to it on standard input and output)") }
 	flag.Parse()
-	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{conn: c} }, nil)
+	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{conn: c} }, &agent.Options{CheckIDs: true})
 	if err != nil {
 		log.Fatal(err)
 	}

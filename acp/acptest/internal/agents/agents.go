@@ -75,10 +75,14 @@ func beginAs(t *check.T, params map[string]any) *check.Peer {
 	return p
 }
 
-// open connects and starts a session, in which permission is given.
+// open connects and starts a session, in which permission is given, and files and commands are
+// served as a client does that has an empty folder.
 func open(t *check.T) *session {
 	p := begin(t)
 	p.Handle("session/request_permission", allow)
+	p.Handle("fs/read_text_file", func(check.Message) any { return notFound })
+	p.Handle("fs/write_text_file", func(check.Message) any { return map[string]any{} })
+	shell(t, p)
 	return start(t, p)
 }
 

@@ -1,10 +1,13 @@
 package agents
 
 import (
+	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -90,6 +93,34 @@ func unused(name, method string) func(*check.T) {
 		if ok && m.Method == method {
 			t.FailAt(m, "%s was sent to a client that does not offer it.", method)
 		}
+	}
+}
+
+// shell serves terminals in which every command succeeds at once, except for sleep: it lasts until
+// a terminal is killed or released.
+func shell(t *check.T, p *check.Peer) {
+	var asleep atomic.Bool
+	dead := make(chan struct{})
+	end := sync.OnceFunc(func() { close(dead) })
+	p.Handle("terminal/create", func(m check.Message) any {
+		asleep.Store(bytes.Contains(m.Params, []byte("sleep")))
+		return map[string]any{"terminalId": fmt.Sprintf("acptest-%d", m.Seq)}
+	})
+	p.Handle("terminal/output", func(check.Message) any { return map[string]any{"output": "acptest\n", "truncated": false} })
+	p.Handle("terminal/wait_for_exit", func(check.Message) any {
+		if asleep.Load() {
+			select {
+			case <-dead:
+			case <-t.Context().Done():
+			}
+		}
+		return map[string]any{"exitCode": 0}
+	})
+	for _, method := range []string{"terminal/kill", "terminal/release"} {
+		p.Handle(method, func(check.Message) any {
+			end()
+			return map[string]any{}
+		})
 	}
 }
 

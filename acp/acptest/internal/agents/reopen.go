@@ -98,7 +98,11 @@ var reopening = []check.Check{
 		Run: func(t *check.T) {
 			s := open(t)
 			s.turn("text")
-			fails(t, s.Call("session/resume", s.with("cwd", t.Cwd(), "replayFrom", map[string]any{"type": "_acptest"})), -32602)
+			m := s.Call("session/resume", s.with("cwd", t.Cwd(), "replayFrom", map[string]any{"type": "_acptest"}))
+			if m.Error != nil && m.Error.Code == -32002 && !listed(t, s.Peer, s.id) {
+				t.Skip("The agent keeps no sessions.")
+			}
+			fails(t, m, -32602)
 		}},
 	{ID: "ACP-CLOSE-001", Title: "session/close succeeds.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: closes,
 		Run: func(t *check.T) {
@@ -143,6 +147,9 @@ func (s *session) reopen(history bool) (before []check.Message, m check.Message)
 	})
 	c := s.again(history)
 	s.resumed = c.From()
+	if m = c.Response(); s.t.Version == 2 && m.Error != nil && m.Error.Code == -32002 && !listed(s.t, s.Peer, s.id) {
+		s.t.Skip("The agent keeps no sessions.") // version 2 has no capability for it
+	}
 	m = c.Result()
 	for _, one := range s.Since(c.From()) {
 		if one.Seq < m.Seq {

@@ -22,7 +22,7 @@ type Options struct {
 	// Cwd is the folder in which sessions work. It must exist.
 	Cwd string
 	// Prompts are the texts that make an agent do something, by the names in promptNames. For
-	// text and stream there are defaults.
+	// text and stream there are defaults. An empty text says that the agent never does it.
 	Prompts map[string]string
 	// Auth is the id of the method by which the agent is signed in; empty means none.
 	Auth string

@@ -146,7 +146,10 @@ func (t *T) Kind() Kind { return t.target.Kind }
 // Prompt returns the text that makes the peer do something; see [Options.Prompts].
 func (t *T) Prompt(name string) string {
 	text, ok := t.opts.Prompts[name]
-	if !ok {
+	switch {
+	case ok && text == "":
+		t.Skip("This agent does not %s.", promptNames[name])
+	case !ok:
 		t.Inconclusive("Nothing is known that makes the agent %s: set -prompt %s=TEXT.", promptNames[name], name)
 	}
 	return text
