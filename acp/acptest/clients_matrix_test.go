@@ -2,6 +2,7 @@ package acptest
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func clientDefects() []clientDefect {
 }
 
 // The reference client passes all checks, and each defect makes exactly those checks fail that it
-// names. Every check has a defect. Of the defects of both versions every other one is tried in each.
+// names. Every check has a defect.
 func TestDefectsOfClients(t *testing.T) {
 	suite := clients.Suite()
 	var mu sync.Mutex
@@ -68,17 +69,26 @@ func TestDefectsOfClients(t *testing.T) {
 	t.Run("in a bubble", func(t *testing.T) {
 		for i, d := range clientDefects() {
 			for _, version := range []int{1, 2} {
-				if d.In != 0 && !d.In.Has(version) || d.In == 0 && i > 0 && i%2 != version-1 {
+				if d.In != 0 && !d.In.Has(version) || d.In == 0 && i > 0 && i%2 != version-1 && os.Getenv(whole) == "" {
 					continue
+				}
+				opts := check.Options{Version: version}
+				for n, c := range suite.Checks {
+					if i > 0 && os.Getenv(whole) == "" && (d.Finding(c.ID, version) != "" || c.Passive == "" && (n+i)%4 == 0) {
+						opts.Only = append(opts.Only, c.ID)
+					}
 				}
 				t.Run(fmt.Sprintf("%s in version %d", d.Name, version), func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { try(t, d, check.Options{Version: version}) })
+					synctest.Test(t, func(t *testing.T) { try(t, d, opts) })
 				})
 			}
 		}
 	})
 	t.Run("with commands", func(t *testing.T) { // which are not in a bubble
+		if os.Getenv(whole) == "" {
+			t.Skipf("what hangs is waited for in vain: set %s=1", whole)
+		}
 		if _, err := exec.LookPath("mkfifo"); err != nil {
 			t.Skip("there are no named pipes")
 		}
@@ -104,7 +114,7 @@ func TestDefectsOfClients(t *testing.T) {
 		}
 	})
 	for _, c := range suite.Checks {
-		assert.True(t, caught[c.ID], "no defect makes %s fail", c.ID)
+		assert.True(t, caught[c.ID] || os.Getenv(whole) == "" && strings.HasPrefix(c.ID, "AKC-TERM"), "no defect makes %s fail", c.ID)
 	}
 }
 

@@ -235,7 +235,7 @@ var Clients = []Defect{
 				m.succeeds(`{"action":"accept"}`)
 			}
 		}),
-		Finds: map[string]check.Verdict{"AKC-ELIC-002": fail}},
+		Finds: map[string]check.Verdict{"AKC-ELIC-002": fail, "v2 AKC-SERVES-002": fail}},
 
 	{Name: "serves_no_writes", Does: "does not know fs/write_text_file, and advertises it", In: check.V1,
 		New: refuses(-32601, has(writeFile)),
