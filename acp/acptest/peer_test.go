@@ -42,7 +42,8 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 	for _, d := range defect.Agents {
 		opts := opts
 		for _, c := range suite.Checks {
-			if passes[c.ID] && d.Finding(c.ID, *peerVersion) == check.Fail {
+			// The rules of package passive are tested on recordings of others, and would run all checks.
+			if passes[c.ID] && c.Passive == "" && d.Finding(c.ID, *peerVersion) == check.Fail {
 				opts.Only = append(opts.Only, c.ID)
 			}
 		}

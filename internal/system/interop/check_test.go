@@ -19,7 +19,7 @@ func TestDefectsBeforeOtherAgents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), need(t, "go"), "test", "-vet=off", "-count=1", "-v", "-timeout", "8m", "./acp/acptest", "-run", "TestDefectsBeforeAPeer",
-				"-peer", strings.Join(node(t, c.script), " "), "-peer-version", c.version, "-peer-prompts", c.prompts, "-peer-shown", "8")
+				"-peer", strings.Join(node(t, c.script), " "), "-peer-version", c.version, "-peer-prompts", c.prompts, "-peer-shown", "70")
 			cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GOFLAGS=")
 			out, err := cmd.CombinedOutput()
 			assert.NoError(t, err, "%s", out)

@@ -104,7 +104,7 @@ var ofTurns = []Defect{
 			w.ToCheck(m)
 		}),
 		Finds: found("ACP-CANCEL-001 ACP-CLOSE-002 AK-CANCEL-001 AK-CANCEL-003 AK-INSERT-002 AK-PERM-006", "")},
-	{Name: "cancel_returns_error", Does: "fails a turn that is cancelled while permission is asked for", In: check.V1,
+	{Name: "cancel_returns_error", Does: "fails a turn that is cancelled while permission is asked for", In: check.V1, Own: true,
 		New:   changes(responds("session/prompt", `"cancelled"`).after("#ask"), func(m *Message) { m.fails(-32603, "Internal error") }),
 		Finds: found("ACP-CANCEL-002 AK-PERM-006", "")},
 	{Name: "forgets_early_cancel", Does: "does not cancel a turn that has just begun",
@@ -174,7 +174,7 @@ func chosen(text string) match { return responds("session/request_permission", t
 
 var ofPermission = []Defect{
 	{Name: "no_reject", Does: "offers no option to reject",
-		New:   changes(is("session/request_permission"), replace(`"kind":"reject_once"`, `"kind":"allow_once"`)),
+		New:   changes(is("session/request_permission"), replace(`"kind":"reject_`, `"kind":"allow_`)),
 		Finds: found("ACP-PERM-201", "")},
 	{Name: "hangs_after_permission", Does: "does not go on after permission was given", Own: true,
 		New:   ignores(chosen(`"allow_once"`)),
