@@ -115,7 +115,7 @@ var ofSessions = []Defect{
 	{Name: "delete_fails", Does: "fails to delete what does not exist",
 		New:   answersItself(is("session/delete", nobody), internalError),
 		Finds: found("ACP-DELETE-002", "")},
-	{Name: "load_doubles", Does: "replays what it has said twice",
+	{Name: "load_doubles", Does: "replays what it has said twice", Own: true,
 		New: opening(true, func(w *Wire, m *Message) {
 			w.ToCheck(m)
 			if m.has(`"agent_message`) {
