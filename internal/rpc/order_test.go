@@ -15,15 +15,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-func index(list []string, s string) int {
-	for i, e := range list {
-		if e == s {
-			return i
-		}
-	}
-	return -1
-}
-
 func TestCallReturnsAfterEarlierNotifications(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events

@@ -102,7 +102,6 @@ type message struct {
 type tool struct {
 	name   string
 	schema schema
-	custom bool // its input is text
 }
 
 type schema struct {
