@@ -193,9 +193,10 @@ func TestCancelAfterTheResponse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				gone := make(chan struct{})
+				sent, gone := make(chan struct{}), make(chan struct{})
 				var client, agent *testEnd
 				quick := &quickClient{goOn: func() { // the client continues before the write of the response returns
+					<-sent // a stream has one writer at a time
 					assert.Equal(t, response, client.receive())
 					client.send(cancel)
 					synctest.Wait()
@@ -214,6 +215,7 @@ func TestCancelAfterTheResponse(t *testing.T) {
 					return quick
 				}, unchanged)
 				client.send(ask)
+				close(sent)
 				if name == "after" {
 					assert.Equal(t, ask, agent.receive())
 					agent.send(response)
