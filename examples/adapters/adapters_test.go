@@ -235,7 +235,7 @@ func TestTurn(t *testing.T) {
 			p := &person{}
 			stop := talk(t, tt.start(t), p, "go")
 			assert.Equal(t, acp.StopReasonMaxTokens, stop)
-			assert.Equal(t, "I look.Hal", strings.ReplaceAll(p.text, "\n", ""))
+			assert.Regexp(t, "^I look.HalThe model had no room left", strings.ReplaceAll(p.text, "\n", ""))
 			assert.Equal(t, "Let me look.", p.thought)
 			assert.Equal(t, tt.used, p.used)
 			require.Len(t, tt.asked, 2)
