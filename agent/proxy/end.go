@@ -28,8 +28,9 @@ type end struct {
 	mu   sync.Mutex // guards the fields below
 	max  int
 	open map[string]*request // by the key of the request's id at this end
+	busy int                 // messages that settle requests and are not passed on yet
 	gone error               // why nothing more can be passed on; nil before
-	idle chan struct{}       // closed when open becomes empty; nil if nothing waits for that
+	idle chan struct{}       // closed when open becomes empty and busy 0; nil if nothing waits for that
 }
 
 // request is a request in flight.
@@ -156,7 +157,21 @@ func (e *end) leave(err error) []*request {
 	return e.takeAll(func(*request) bool { return true })
 }
 
-// whenIdle returns a channel that is closed when no request to the end is open.
+// settling keeps the end from being idle until the caller has passed on a response and calls done.
+func (e *end) settling() (done func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.busy++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.busy--
+		e.tellIdleLocked()
+	}
+}
+
+// whenIdle returns a channel that is closed when no request to the end is open and every response
+// of the end is passed on.
 func (e *end) whenIdle() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,7 +184,7 @@ func (e *end) whenIdle() <-chan struct{} {
 }
 
 func (e *end) tellIdleLocked() {
-	if e.idle != nil && len(e.open) == 0 {
+	if e.idle != nil && len(e.open) == 0 && e.busy == 0 {
 		close(e.idle)
 		e.idle = nil
 	}

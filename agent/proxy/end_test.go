@@ -47,6 +47,47 @@ func TestClientClosesItsSide(t *testing.T) {
 	}
 }
 
+// The proxy does not close the streams while it writes the last response.
+func TestClientClosesItsSideAndReadsSlowly(t *testing.T) {
+	for name, tt := range map[string]struct {
+		m      []proxy.Middleware
+		answer func(agent *testEnd, s *failing)
+	}{
+		"response":               {nil, func(a *testEnd, _ *failing) { a.send(`{"jsonrpc":"2.0","id":1,"result":1}`) }},
+		"response to middleware": {[]proxy.Middleware{watching}, func(a *testEnd, _ *failing) { a.send(`{"jsonrpc":"2.0","id":1,"result":1}`) }},
+		"too large": {nil, func(_ *testEnd, s *failing) {
+			s.reads <- &stream.TooLargeError{ID: json.RawMessage("1"), HasResult: true}
+		}},
+		"lost": {nil, func(_ *testEnd, s *failing) { s.reads <- &stream.LostError{ID: json.RawMessage("1")} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				reads := make(chan error, 1)
+				answers := &failing{reads: make(chan error, 1)}
+				p, client, agent := startOver(t, &proxy.Options{FromClient: tt.m},
+					func(s stream.Stream) stream.Stream { return &slow{&failing{Stream: s, reads: reads}} },
+					func(s stream.Stream) stream.Stream { answers.Stream = s; return answers })
+				client.send(ask)
+				agent.receive()
+				reads <- io.EOF
+				synctest.Wait()
+				tt.answer(agent, answers)
+				assert.Contains(t, client.receive(), `"id":1`)
+				assert.NoError(t, p.Wait())
+			})
+		})
+	}
+}
+
+// slow is a stream whose writes take half a second.
+type slow struct{ stream.Stream }
+
+func (s *slow) Write(msg []byte) error {
+	time.Sleep(time.Second / 2)
+	return s.Stream.Write(msg)
+}
+
 func TestClientLeavesAnAgentThatDoesNotRespond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leak.Check(t)
@@ -119,20 +160,27 @@ func TestOtherEnds(t *testing.T) {
 type failing struct {
 	stream.Stream
 	reads, writes chan error
+
+	got chan readResult // of the read that has begun; nil if there is none
+}
+
+type readResult struct {
+	b   []byte
+	err error
 }
 
 func (f *failing) Read() ([]byte, error) {
-	type read struct {
-		b   []byte
-		err error
+	if f.got == nil {
+		got := make(chan readResult, 1)
+		f.got = got
+		go func() { // ends with the stream
+			b, err := f.Stream.Read()
+			got <- readResult{b, err}
+		}()
 	}
-	got := make(chan read, 1)
-	go func() { // ends with the stream
-		b, err := f.Stream.Read()
-		got <- read{b, err}
-	}()
 	select {
-	case r := <-got:
+	case r := <-f.got:
+		f.got = nil
 		return r.b, r.err
 	case err := <-f.reads:
 		return nil, err

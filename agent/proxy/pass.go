@@ -117,6 +117,7 @@ func passError(err error) error {
 
 // response passes on a response.
 func (p *Proxy) response(m stream.Message, from, to *end) error {
+	defer from.settling()()
 	var r *request
 	if m.ID != nil {
 		r = from.take(m.ID)
@@ -162,6 +163,7 @@ func (p *Proxy) fail(e *end, id json.RawMessage, err error) error {
 func (p *Proxy) tooLarge(long *stream.TooLargeError, from, to *end) error {
 	switch {
 	case long.HasResult:
+		defer from.settling()()
 		if r := from.take(long.ID); r != nil {
 			return p.respond(r, rpcerr.InternalError(nil).WithDetail("the response is too long"))
 		}
@@ -174,6 +176,7 @@ func (p *Proxy) tooLarge(long *stream.TooLargeError, from, to *end) error {
 
 // lost fails the requests whose responses the stream of an end has lost.
 func (p *Proxy) lost(lost *stream.LostError, at *end) error {
+	defer at.settling()()
 	failed := at.takeAll(func(r *request) bool {
 		if lost.ID != nil {
 			return idKey(r.id) == idKey(lost.ID)
