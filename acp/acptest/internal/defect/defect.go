@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -55,6 +56,7 @@ type Wire struct {
 
 	methods map[string]string // of requests in flight of each end, by their ids
 	out     chan []byte       // to the check
+	over    atomic.Bool       // a line to the check was lost
 	ended   chan struct{}     // closed when the peer has
 	done    chan struct{}
 
@@ -73,13 +75,19 @@ func (w *Wire) ToCheck(m *Message) {
 	w.LineToCheck(m.encode())
 }
 
-// LineToCheck sends a line to the check.
+// LineToCheck sends a line to the check. At the end of the connection all further lines are lost,
+// so that none arrives behind one that is missing.
 func (w *Wire) LineToCheck(line []byte) {
+	if w.over.Load() {
+		return
+	}
 	select {
 	case w.out <- line:
+		return
 	case <-w.ended: // nobody reads any more
 	case <-w.done:
 	}
+	w.over.Store(true)
 }
 
 // ToPeer sends a message to the peer, as if it came from the check.
