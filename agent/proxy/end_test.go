@@ -64,15 +64,18 @@ func TestClientClosesItsSideAndReadsSlowly(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
 				reads := make(chan error, 1)
+				may := make(chan struct{})
 				answers := &failing{reads: make(chan error, 1)}
 				p, client, agent := startOver(t, &proxy.Options{FromClient: tt.m},
-					func(s stream.Stream) stream.Stream { return &slow{&failing{Stream: s, reads: reads}} },
+					func(s stream.Stream) stream.Stream { return &held{&failing{Stream: s, reads: reads}, may} },
 					func(s stream.Stream) stream.Stream { answers.Stream = s; return answers })
 				client.send(ask)
 				agent.receive()
 				reads <- io.EOF
 				synctest.Wait()
 				tt.answer(agent, answers)
+				synctest.Wait()
+				close(may)
 				assert.Contains(t, client.receive(), `"id":1`)
 				assert.NoError(t, p.Wait())
 			})
@@ -80,11 +83,14 @@ func TestClientClosesItsSideAndReadsSlowly(t *testing.T) {
 	}
 }
 
-// slow is a stream whose writes take half a second.
-type slow struct{ stream.Stream }
+// held is a stream that writes nothing before it may.
+type held struct {
+	stream.Stream
+	may chan struct{}
+}
 
-func (s *slow) Write(msg []byte) error {
-	time.Sleep(time.Second / 2)
+func (s *held) Write(msg []byte) error {
+	<-s.may
 	return s.Stream.Write(msg)
 }
 
