@@ -42,7 +42,8 @@ func (c *Conn) cancel(ctx context.Context, n *cancelNotification) error {
 	if n == nil {
 		n = &cancelNotification{}
 	}
-	cancelled := c.turns.cancelling(n.SessionID, false)
+	cancelled, stop := c.turns.cancelling(n.SessionID, false)
+	defer stop()
 	err := methodCancel.Notify(ctx, &c.out, n)
 	if err == nil {
 		cancelled()
@@ -64,11 +65,13 @@ func (c *Conn) closeSession(ctx context.Context, req *acp.CloseSessionRequest) (
 	if req == nil {
 		req = &acp.CloseSessionRequest{}
 	}
+	cancelled, stop := c.turns.cancelling(req.SessionID, true)
+	defer stop()
 	res, err := methodCloseSession.Call(ctx, &c.out, req, &rpc.CallOptions{
 		// The agent may wait for the responses to its questions before it closes the session. They
 		// are sent after the close request. If they came before it, the agent would read them as
 		// refusals in a turn that continues.
-		Sent: c.turns.cancelling(req.SessionID, true),
+		Sent: cancelled,
 	})
 	if err == nil {
 		c.sessions.end(req.SessionID)

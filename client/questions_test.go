@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 const ask = `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[{"optionId":"ok","name":"OK","kind":"allow_once"}]}`
@@ -176,4 +178,67 @@ func TestPromptAfterACancelGoesOn(t *testing.T) {
 		peer.Answer(two, endTurn)
 		require.NoError(t, <-second)
 	})
+}
+
+// While a cancel or a close is being sent, a question of its session has no other response than
+// cancelled. If that fails and nothing was sent, the decision counts.
+func TestDecisionDuringACancel(t *testing.T) {
+	selected, cancelled := `{"outcome":{"outcome":"selected","optionId":"ok"}}`, `{"outcome":{"outcome":"cancelled"}}`
+	errRefused := errors.New("refused")
+	for name, tt := range map[string]struct {
+		method string
+		queued bool  // the user decides when it is queued, and not before
+		err    error // of a middleware, which sends nothing
+		want   string
+	}{
+		"before a cancel is queued":  {acp.MethodSessionCancel, false, nil, cancelled},
+		"after a cancel is queued":   {acp.MethodSessionCancel, true, nil, cancelled},
+		"before a cancel is refused": {acp.MethodSessionCancel, false, errRefused, selected},
+		"before a close is queued":   {acp.MethodSessionClose, false, nil, cancelled},
+		"before a close is refused":  {acp.MethodSessionClose, false, errRefused, selected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				c := newStubborn()
+				decide := sync.OnceFunc(func() { close(c.person); synctest.Wait() })
+				deciding := func(next acp.Handler) acp.Handler {
+					return func(ctx context.Context, method string, params any) (any, error) {
+						if method != tt.method {
+							return next(ctx, method, params)
+						}
+						if !tt.queued {
+							decide()
+						}
+						if tt.err != nil {
+							return nil, tt.err
+						}
+						defer decide()
+						return next(ctx, method, params)
+					}
+				}
+				s, peer := session(t, c, &client.Options{Sending: []acp.Middleware{deciding}})
+				peer.Call("1", "session/request_permission", ask)
+				<-c.asked
+				ended := make(chan error, 1)
+				go func() { // ends with the call
+					if tt.method == acp.MethodSessionCancel {
+						ended <- s.Cancel(t.Context())
+					} else {
+						ended <- s.Close(t.Context())
+					}
+				}()
+				var closing rawpeer.Message
+				if tt.err == nil {
+					closing = peer.Expect(tt.method)
+				}
+				m, _ := peer.Recv()
+				assert.JSONEq(t, tt.want, string(m.Result))
+				if closing.ID != nil {
+					peer.Answer(closing, `{}`)
+				}
+				require.ErrorIs(t, <-ended, tt.err)
+			})
+		})
+	}
 }

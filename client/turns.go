@@ -11,9 +11,10 @@ import (
 // response yet, by session. When a turn is cancelled, its questions end too: the agent waits for
 // their responses, and the user has already decided.
 type turns struct {
-	mu    sync.Mutex // guards the fields below, and what they contain
-	open  map[acp.SessionID]*work
-	begun uint64 // number of prompts so far
+	mu      sync.Mutex // guards the fields below, and what they contain
+	open    map[acp.SessionID]*work
+	leaving map[acp.SessionID]*leaving
+	begun   uint64 // number of prompts so far
 }
 
 // work is what is in progress in one session.

@@ -3,6 +3,9 @@
 package client
 
 import (
+	"context"
+	"sync"
+
 	"github.com/acpkit/go-sdk/acp/v2"
 )
 
@@ -12,12 +15,35 @@ type question struct {
 	cancelled chan struct{}
 }
 
+// leaving are the cancels and closes of a session that are being queued for sending.
+type leaving struct {
+	count int
+	none  chan struct{} // closed when count is 0 again
+}
+
 // cancelling must be called before a cancel or a close of the session is sent. The caller must
-// call cancelled after that is queued for sending. A prompt that is sent between the two calls is
-// not affected. Questions about background work end only if all is true.
-func (t *turns) cancelling(id acp.SessionID, all bool) (cancelled func()) {
+// call cancelled when that is queued for sending, and stop in any case. A prompt that is sent before
+// the call of cancelled is not affected. Questions about background work end only if all is true.
+func (t *turns) cancelling(id acp.SessionID, all bool) (cancelled, stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	l := t.leaving[id]
+	if l == nil {
+		if t.leaving == nil {
+			t.leaving = map[acp.SessionID]*leaving{}
+		}
+		l = &leaving{none: make(chan struct{})}
+		t.leaving[id] = l
+	}
+	l.count++
+	stop = sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if l.count--; l.count == 0 {
+			delete(t.leaving, id)
+			close(l.none)
+		}
+	})
 	var prompts []*openPrompt
 	var questions []*question
 	if w := t.open[id]; w != nil {
@@ -30,7 +56,7 @@ func (t *turns) cancelling(id acp.SessionID, all bool) (cancelled func()) {
 			questions = append(questions, q)
 		}
 	}
-	return func() { t.cancelled(id, prompts, questions, all) }
+	return func() { t.cancelled(id, prompts, questions, all); stop() }, stop
 }
 
 func (t *turns) cancelled(id acp.SessionID, prompts []*openPrompt, questions []*question, all bool) {
@@ -85,12 +111,26 @@ func (t *turns) ask(id acp.SessionID, about matter) *question {
 	return q
 }
 
-// answered records that the question is no longer open.
-func (t *turns) answered(id acp.SessionID, q *question) {
+// answered records that the user, or the client, has decided. It reports false if the question was
+// cancelled. While a cancel of the session is being queued it waits: a decision that followed the
+// cancel would reach an agent that no longer expects one.
+func (t *turns) answered(ctx context.Context, id acp.SessionID, q *question) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if w := t.open[id]; w != nil {
-		delete(w.questions, q)
-		t.tidyLocked(id, w)
+	for l := t.leaving[id]; l != nil && ctx.Err() == nil; l = t.leaving[id] {
+		t.mu.Unlock()
+		select {
+		case <-l.none:
+		case <-ctx.Done():
+		}
+		t.mu.Lock()
 	}
+	w := t.open[id]
+	if w == nil {
+		return false
+	}
+	_, open := w.questions[q]
+	delete(w.questions, q)
+	t.tidyLocked(id, w)
+	return open
 }

@@ -70,7 +70,7 @@ func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.
 	}
 	over := c.turns.over(id)
 	go func() { // ends when stop is called, or with ctx or the turn
-		defer c.turns.answered(id, q)
+		defer c.turns.answered(turn, id, q)
 		select {
 		case <-q.cancelled:
 			end(acp.ErrTurnCancelled)
@@ -99,8 +99,8 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about mat
 		res *R
 		err error
 	}
-	done, abandoned := make(chan outcome), make(chan struct{})
-	go func() { // ends when the handler returns
+	done := make(chan outcome, 1)
+	go func() { // ends when the handler returns and no cancel is being queued
 		defer lingered()
 		o := outcome{err: errExited}
 		defer func() {
@@ -108,13 +108,10 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about mat
 			if p != nil {
 				o.err = rpc.Panicked(p) // the engine logs it and sends the response
 			}
-			c.turns.answered(id, q)
-			select {
-			case done <- o:
-			case <-abandoned:
-				if p != nil {
-					c.log.Error("acp: panic in a handler whose question was cancelled", "error", o.err)
-				}
+			if c.turns.answered(ctx, id, q) {
+				done <- o
+			} else if p != nil {
+				c.log.Error("acp: panic in a handler whose question was cancelled", "error", o.err)
 			}
 		}()
 		o.res, o.err = handle(ctx, req)
@@ -123,7 +120,6 @@ func askUser[P, R any](ctx context.Context, c *Conn, id acp.SessionID, about mat
 	case o := <-done:
 		return o.res, o.err
 	case <-q.cancelled:
-		close(abandoned)
 		end(acp.ErrTurnCancelled)
 		return cancelled, nil
 	}

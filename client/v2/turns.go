@@ -12,9 +12,10 @@ import (
 // when the work on a prompt begins and ends. When a session is cancelled, its questions end
 // too: the agent waits for their responses, and the user has already decided.
 type turns struct {
-	mu    sync.Mutex // guards the fields below, and what they contain
-	open  map[acp.SessionID]*work
-	begun uint64 // prompts of all sessions
+	mu      sync.Mutex // guards the fields below, and what they contain
+	open    map[acp.SessionID]*work
+	leaving map[acp.SessionID]*leaving
+	begun   uint64 // prompts of all sessions
 }
 
 // work is what is in progress in one session.
