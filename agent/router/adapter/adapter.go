@@ -112,9 +112,21 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		own.Receiving = append([]acp.Middleware{a.withMessageID}, own.Receiving...)
 		a.agent = agent.New(far, newV1, &own)
 		a.below = client.New(near, func(*client.Conn) acp.Client { return &lower{a} },
-			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true})
+			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true, Sending: []acp.Middleware{refuseParams}})
 		conn.OnEnd(a.end)
 		return a
+	}
+}
+
+// refuseParams returns to the client what version 1 does not allow in its params. Version 2 accepts
+// them, because a receiver is less strict than a sender.
+func refuseParams(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		res, err := next(ctx, method, params)
+		if bad, ok := errors.AsType[*acp.InvalidError](err); ok && bad.Where == method+" params" {
+			err = rpcerr.InvalidParams(nil).WithDetail(bad.Fields[0].Error()).WithCause(err)
+		}
+		return res, err
 	}
 }
 

@@ -304,6 +304,8 @@ func TestSessionMethodsOfTheAgent(t *testing.T) {
 	scene(t, a, own, func(p *testClient) {
 		p.call(1, "session/list", `{"cwd":"/old","cursor":"c"}`)
 		p.want(result(1, `{"sessions":[{"sessionId":"old","cwd":"/old","title":"Old"}],"nextCursor":"more"}`))
+		p.call(6, "session/list", `{"cwd":"old"}`)
+		p.want(failure(6, -32602, "Invalid params: cwd: must be an absolute path"))
 		p.call(2, "session/list", `{"cursor":""}`)
 		p.want(failure(2, -32602, "Invalid params: cursor: unknown"))
 		p.call(3, "session/resume", `{"sessionId":"old","cwd":"/old"}`)
