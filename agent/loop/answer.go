@@ -81,12 +81,3 @@ func input(text string) json.RawMessage {
 	quoted, _ := json.Marshal(text) // a text can always be encoded
 	return quoted
 }
-
-// requests returns the calls as package tools runs them.
-func (a *answer) requests() []tools.Request {
-	all := make([]tools.Request, len(a.message.Calls))
-	for i, c := range a.message.Calls {
-		all[i] = tools.Request{ID: c.ID, Name: c.Name, Input: c.Input, ToolCallID: a.shown[i]}
-	}
-	return all
-}

@@ -5,8 +5,8 @@
 //	l := loop.New(model, nil)
 //	a := kit.New(&kit.Options{Turn: l.Turn, Tools: ...})
 //
-// A [Model] has one method. Package loop/chat has one for servers of chat completions; one over
-// the library of another service takes about fifty lines.
+// A [Model] has one method. Package loop/chat has one for servers of chat completions. [Stream]
+// helps to write one over the library of another service; examples/adapters has two.
 //
 // # What it promises
 //

@@ -11,9 +11,6 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// ErrTooLong is matched by the error of a Model if the request was too long for it.
-var ErrTooLong = errors.New("loop: the conversation is too long for the model")
-
 // conversation is one turn: what the model reads, in memory and stored.
 type conversation struct {
 	loop      *Loop
@@ -171,11 +168,12 @@ func (c *conversation) read(ctx context.Context, a *answer) error {
 
 // run runs the calls of an answer and adds their results. Each one is stored when its call ends.
 func (c *conversation) run(ctx context.Context, a *answer) error {
-	requests := a.requests()
-	for i := range requests {
-		requests[i].Ended = func(d tools.Done) error {
-			return c.session.Remember(Message{Role: Results, Results: []Result{resultOf(d)}})
-		}
+	ended := func(d tools.Done) error {
+		return c.session.Remember(Message{Role: Results, Results: []Result{resultOf(d)}})
+	}
+	requests := make([]tools.Request, len(a.message.Calls))
+	for i, call := range a.message.Calls {
+		requests[i] = tools.Request{ID: call.ID, Name: call.Name, Input: call.Input, ToolCallID: a.shown[i], Ended: ended}
 	}
 	done, err := c.session.Run(ctx, requests...)
 	m := Message{Role: Results}

@@ -26,48 +26,42 @@ type Anthropic struct {
 
 // Generate implements loop.Model.
 func (m *Anthropic) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
-	return func(yield func(loop.Event, error) bool) {
+	return loop.Stream(ctx, func(ctx context.Context, show func(loop.Event)) error {
 		stream := m.Client.Messages.NewStreaming(ctx, m.params(req))
 		defer stream.Close()
 		var answer anthropic.Message
 		for stream.Next() {
 			e := stream.Current()
 			if err := answer.Accumulate(e); err != nil {
-				yield(nil, failed(ctx, err))
-				return
+				return err
 			}
-			var event loop.Event
 			switch {
 			case e.Type == "message_stop":
 				u := answer.Usage
-				used := u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens + u.OutputTokens
-				_ = yield(loop.Usage{Used: uint64(used)}, nil) && yield(stop(&answer))
-				return
+				show(loop.Usage{Used: uint64(u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens + u.OutputTokens)})
+				show(stop(&answer))
 			case e.ContentBlock.Type == "tool_use":
-				event = loop.CallDelta{Index: int(e.Index), ID: e.ContentBlock.ID, Name: e.ContentBlock.Name}
+				show(loop.CallDelta{Index: int(e.Index), ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
 			case e.Delta.PartialJSON != "":
-				event = loop.CallDelta{Index: int(e.Index), Input: e.Delta.PartialJSON}
+				show(loop.CallDelta{Index: int(e.Index), Input: e.Delta.PartialJSON})
 			case e.Delta.Thinking != "":
-				event = loop.Thought(e.Delta.Thinking)
+				show(loop.Thought(e.Delta.Thinking))
 			case e.Delta.Text != "":
-				event = loop.Text(e.Delta.Text)
-			}
-			if event != nil && !yield(event, nil) {
-				return
+				show(loop.Text(e.Delta.Text))
 			}
 		}
-		yield(nil, failed(ctx, stream.Err()))
-	}
+		return stream.Err()
+	})
 }
 
-func stop(answer *anthropic.Message) (loop.Event, error) {
+func stop(answer *anthropic.Message) loop.Stop {
 	message := answer.ToParam()
 	message.Content = slices.DeleteFunc(message.Content, func(b anthropic.ContentBlockParamUnion) bool {
 		return b.OfText != nil && strings.TrimSpace(b.OfText.Text) == "" // which the service sends, and refuses
 	})
-	opaque, err := json.Marshal(message)
+	opaque, _ := json.Marshal(message) // of which all was JSON
 	reasons := map[anthropic.StopReason]loop.StopReason{"max_tokens": loop.Length, "model_context_window_exceeded": loop.Length, "refusal": loop.Refused}
-	return loop.Stop{Reason: reasons[answer.StopReason], Opaque: opaque}, err
+	return loop.Stop{Reason: reasons[answer.StopReason], Opaque: opaque}
 }
 
 func (m *Anthropic) params(req *loop.Request) anthropic.MessageNewParams {
@@ -83,26 +77,31 @@ func (m *Anthropic) params(req *loop.Request) anthropic.MessageNewParams {
 		p.Tools = append(p.Tools, tool)
 	}
 	for _, msg := range req.Messages {
-		out := anthropic.NewUserMessage(blocks(msg.Parts)...)
-		for _, r := range msg.Results {
-			result := &anthropic.ToolResultBlockParam{ToolUseID: r.ID, IsError: anthropic.Bool(r.Failed)}
-			for _, b := range blocks(r.Parts) {
-				result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage})
-			}
-			out.Content = append(out.Content, anthropic.ContentBlockParamUnion{OfToolResult: result})
-		}
-		var own anthropic.MessageParam
-		if json.Unmarshal(msg.Opaque, &own) == nil && own.Content != nil {
-			out = own
-		} else if msg.Role == loop.Assistant { // cut, or of another model
-			out.Role = anthropic.MessageParamRoleAssistant
-			for _, c := range msg.Calls {
-				out.Content = append(out.Content, anthropic.NewToolUseBlock(c.ID, object(c.Input), c.Name))
-			}
+		var out anthropic.MessageParam
+		if json.Unmarshal(msg.Opaque, &out) != nil || out.Content == nil { // it was cut, or is of another model
+			out = message(msg)
 		}
 		p.Messages = append(p.Messages, out)
 	}
 	return p
+}
+
+func message(msg loop.Message) anthropic.MessageParam {
+	out := anthropic.NewUserMessage(blocks(msg.Parts)...)
+	if msg.Role == loop.Assistant {
+		out.Role = anthropic.MessageParamRoleAssistant
+	}
+	for _, c := range msg.Calls {
+		out.Content = append(out.Content, anthropic.NewToolUseBlock(c.ID, c.Object(), c.Name))
+	}
+	for _, r := range msg.Results {
+		result := &anthropic.ToolResultBlockParam{ToolUseID: r.ID, IsError: anthropic.Bool(r.Failed)}
+		for _, b := range blocks(r.Parts) {
+			result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage})
+		}
+		out.Content = append(out.Content, anthropic.ContentBlockParamUnion{OfToolResult: result})
+	}
+	return out
 }
 
 func blocks(parts []tools.Part) (all []anthropic.ContentBlockParamUnion) {

@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // GenAI is a loop.Model. Config is that of each request, without SystemInstruction and Tools.
@@ -31,16 +28,13 @@ var reasons = map[genai.FinishReason]loop.StopReason{
 
 var roles = map[loop.Role]genai.Role{loop.User: genai.RoleUser, loop.Assistant: genai.RoleModel, loop.Results: genai.RoleUser}
 
-var tooLong = regexp.MustCompile("prompt is too long|exceed context limit|request_too_large|exceeds the maximum number of tokens")
-
 // Generate implements loop.Model.
 func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
-	return func(yield func(loop.Event, error) bool) {
+	return loop.Stream(ctx, func(ctx context.Context, show func(loop.Event)) error {
 		answer, finish, used, calls := genai.Content{Role: genai.RoleModel}, genai.FinishReason(""), int32(0), 0
 		for chunk, err := range m.Client.Models.GenerateContentStream(ctx, cmp.Or(req.Model, m.Model), contents(req.Messages), m.config(req)) {
 			if err != nil {
-				yield(nil, failed(ctx, err))
-				return
+				return err
 			}
 			if u := chunk.UsageMetadata; u != nil {
 				used = u.TotalTokenCount
@@ -51,31 +45,31 @@ func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 			for _, c := range chunk.Candidates {
 				finish = cmp.Or(c.FinishReason, finish)
 				for _, p := range cmp.Or(c.Content, &genai.Content{}).Parts {
-					var event loop.Event = loop.Text(p.Text)
 					if call := p.FunctionCall; call != nil {
 						input, _ := json.Marshal(call.Args)                      // which were JSON
 						call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%d", calls)) // not all models have ids
-						event = loop.CallDelta{Index: calls, ID: call.ID, Name: call.Name, Input: strings.TrimPrefix(string(input), "null")}
+						show(loop.CallDelta{Index: calls, ID: call.ID, Name: call.Name, Input: strings.TrimPrefix(string(input), "null")})
 						calls++
 					} else if p.Thought {
-						event = loop.Thought(p.Text)
-					}
-					if !yield(event, nil) {
-						return
+						show(loop.Thought(p.Text))
+					} else {
+						show(loop.Text(p.Text))
 					}
 					add(&answer, p)
 				}
 			}
 		}
-		opaque, err := json.Marshal(answer)
+		show(loop.Usage{Used: uint64(used)})
 		reason, known := reasons[finish]
 		if finish == "" {
-			err = failed(ctx, nil)
+			return nil // without a Stop: the answer was cut
 		} else if !known {
-			err = failed(ctx, fmt.Errorf("the answer ended with %s", finish))
+			return fmt.Errorf("the answer ended with %s", finish)
 		}
-		_ = yield(loop.Usage{Used: uint64(used)}, nil) && yield(loop.Stop{Reason: reason, Opaque: opaque}, err)
-	}
+		opaque, err := json.Marshal(answer)
+		show(loop.Stop{Reason: reason, Opaque: opaque})
+		return err
+	})
 }
 
 // add joins the pieces of a text: its signature may come in an empty piece, which could not be
@@ -111,7 +105,9 @@ func contents(messages []loop.Message) (all []*genai.Content) {
 		if json.Unmarshal(msg.Opaque, out) != nil || out.Parts == nil { // it was cut, or is of another model
 			out = genai.NewContentFromParts(parts(msg.Parts), roles[msg.Role])
 			for _, c := range msg.Calls {
-				out.Parts = append(out.Parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.ID, Name: c.Name, Args: object(c.Input)}})
+				call := &genai.FunctionCall{ID: c.ID, Name: c.Name}
+				_ = json.Unmarshal(c.Object(), &call.Args)
+				out.Parts = append(out.Parts, &genai.Part{FunctionCall: call})
 			}
 		}
 		var images []*genai.Part
@@ -151,27 +147,4 @@ func text(p tools.Part) string {
 		return "[" + p.MIMEType + " that this model cannot read]"
 	}
 	return p.Text
-}
-
-// object is the input of a call: the services take nothing but objects.
-func object(input json.RawMessage) (o map[string]any) {
-	if json.Unmarshal(input, &o) != nil {
-		o = map[string]any{"input": input}
-	}
-	return o
-}
-
-// failed is the error of a request, or, without err, of an answer that has no end.
-func failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err == nil {
-		err = errors.New("the answer of the model ended in the middle")
-	}
-	detail := fmt.Sprintf("%.300s", err)
-	if tooLong.MatchString(detail) {
-		err = errors.Join(err, loop.ErrTooLong)
-	}
-	return rpcerr.InternalError(nil).WithDetail(detail).WithCause(err)
 }

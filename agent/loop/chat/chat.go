@@ -10,7 +10,6 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +26,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Options configure a Model.
@@ -51,17 +49,15 @@ type Options struct {
 type Model struct {
 	opts Options
 	base string // without a slash at its end
+	host string // that of base
 	bad  error  // what is wrong with the base, if anything is
 
 	mu      sync.Mutex
 	version string // "/v1" once the server has been found there
 }
 
-// headerTime is how long a server may take to begin an answer: it may have to load a model.
-const headerTime = 2 * time.Minute
-
-// New returns a model. It sends nothing; what is wrong with the options is the error of Ready
-// and of the first request.
+// New returns a model. It sends nothing; what is wrong with the options is the error of the first
+// request, and of Ready of [Model.Auth].
 func New(opts *Options) *Model {
 	m := &Model{}
 	if opts != nil {
@@ -69,7 +65,7 @@ func New(opts *Options) *Model {
 	}
 	if m.opts.Client == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.ResponseHeaderTimeout = headerTime
+		t.ResponseHeaderTimeout = 2 * time.Minute // a server may have to load the model
 		m.opts.Client = &http.Client{Transport: t}
 	}
 	if m.opts.Client.CheckRedirect == nil {
@@ -87,6 +83,8 @@ func New(opts *Options) *Model {
 		wrong("BASE_URL is not a URL. It looks like http://localhost:11434/v1.")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		wrong("BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1.")
+	default:
+		m.host = u.Host
 	}
 	return m
 }
@@ -100,11 +98,6 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Ready returns an error that says how to set the URL, if it cannot be used.
-func (m *Model) Ready(context.Context) error {
-	return m.bad
-}
-
 // Auth tells clients how to set up the agent: by its environment.
 func (m *Model) Auth() *kit.Auth {
 	return &kit.Auth{
@@ -112,7 +105,7 @@ func (m *Model) Auth() *kit.Auth {
 			ID: "environment", Name: "Environment variables",
 			Description: "Set BASE_URL to the address of a server of chat completions, API_KEY if it needs one, and MODEL, in the environment of the agent.",
 		}},
-		Ready: m.Ready,
+		Ready: func(context.Context) error { return m.bad },
 	}
 }
 
@@ -175,7 +168,7 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 		return nil, m.explain(ctx, newStatusError(res, body), "")
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, m.failed("the list of models of %s is not JSON", m.host()).WithCause(err)
+		return nil, m.failed("the list of models of %s is not JSON", m.host).WithCause(err)
 	}
 	ids := make([]string, 0, len(list.Data))
 	for _, d := range list.Data {
@@ -198,11 +191,11 @@ func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 	var status *statusError
 	switch {
 	case errors.As(err, &status) && status.status == http.StatusNotFound && !status.html:
-		return "", m.failed("MODEL is not set, and %s has no list of models at %s/models: set MODEL, and see whether BASE_URL ends in /v1", m.host(), m.base).WithCause(err)
+		return "", m.failed("MODEL is not set, and %s has no list of models at %s/models: set MODEL, and see whether BASE_URL ends in /v1", m.host, m.base).WithCause(err)
 	case err != nil:
 		return "", err
 	case len(ids) != 1:
-		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them, or choose one in the session", m.host(), listed(ids))
+		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them, or choose one in the session", m.host, listed(ids))
 	}
 	return ids[0], nil
 }
@@ -220,73 +213,20 @@ func listed(ids []string) string {
 
 // Generate implements loop.Model.
 func (m *Model) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
-	return func(yield func(loop.Event, error) bool) {
-		if err := m.generate(ctx, req, func(e loop.Event) bool { return yield(e, nil) }); err != nil {
-			yield(nil, err)
+	return loop.Stream(ctx, func(ctx context.Context, show func(loop.Event)) error {
+		model, err := m.name(ctx, req.Model)
+		if err != nil {
+			return err
 		}
-	}
-}
-
-func (m *Model) generate(ctx context.Context, req *loop.Request, yield func(loop.Event) bool) error {
-	model, err := m.name(ctx, req.Model)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(requestOf(model, req))
-	if err != nil {
-		return err
-	}
-	res, err := m.retry(ctx, body)
-	if err != nil {
-		return m.explain(ctx, err, model)
-	}
-	defer res.Body.Close()
-	return m.stream(ctx, res.Body, yield)
-}
-
-// send sends one request. An error of the server is a *statusError. A server that has nothing at
-// the base is tried with /v1 behind it, once.
-func (m *Model) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	if m.bad != nil {
-		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad.Error())
-	}
-	m.mu.Lock()
-	version := m.version
-	m.mu.Unlock()
-	res, err := m.sendTo(ctx, method, version+path, body)
-	missing, ok := err.(*statusError)
-	if !ok || missing.status != http.StatusNotFound || version != "" || path != "/models" && unknownModel(missing) || strings.HasSuffix(m.base, "/v1") {
-		return res, err
-	}
-	if res, err := m.sendTo(ctx, method, "/v1"+path, body); err == nil {
-		m.mu.Lock()
-		m.version = "/v1"
-		m.mu.Unlock()
-		return res, nil
-	}
-	return nil, err
-}
-
-func (m *Model) sendTo(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, m.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "text/event-stream, application/json")
-	}
-	if m.opts.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.opts.Key)
-	}
-	res, err := m.opts.Client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode == http.StatusOK {
-		return res, nil
-	}
-	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // what has arrived says enough
-	return nil, newStatusError(res, text)
+		body, err := json.Marshal(requestOf(model, req))
+		if err != nil {
+			return err
+		}
+		res, err := m.retry(ctx, body)
+		if err != nil {
+			return m.explain(ctx, err, model)
+		}
+		defer res.Body.Close()
+		return m.stream(res.Body, show)
+	})
 }

@@ -84,14 +84,6 @@ func clip(text string) string {
 	return text
 }
 
-func (m *Model) host() string {
-	u, err := url.Parse(m.base)
-	if err != nil {
-		return "the server"
-	}
-	return u.Host
-}
-
 // failed returns an error that a person reads.
 func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
 	text := fmt.Sprintf(format, args...)
@@ -100,11 +92,6 @@ func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
 	}
 	return rpcerr.InternalError(nil).WithDetail(text)
 }
-
-// tooLong is an error that matches loop.ErrTooLong.
-type tooLong struct{ *rpcerr.RequestError }
-
-func (e tooLong) Unwrap() []error { return []error{e.RequestError, loop.ErrTooLong} }
 
 // explain returns the error of a request as a person reads it. The model is empty if the request was
 // for the list of models.
@@ -119,8 +106,8 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 	case !errors.As(err, &status):
 		return m.unreachable(err)
 	}
-	if isTooLong(status.message, status.code) {
-		return tooLong{m.failed("%s says that the conversation is too long for the model: %s", m.host(), status.message).WithCause(err)}
+	if loop.SaysTooLong(status.message + " " + status.code) {
+		return m.tooLong(status.message, err)
 	}
 	says := ""
 	if status.message != "" {
@@ -128,27 +115,27 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 	}
 	switch {
 	case status.to != "":
-		return m.failed("%s redirects (status %d): set BASE_URL to %s", m.host(), status.status, clip(status.to)).WithCause(err)
+		return m.failed("%s redirects (status %d): set BASE_URL to %s", m.host, status.status, clip(status.to)).WithCause(err)
 	case status.html:
-		return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)", m.host(), status.status).WithCause(err)
+		return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)", m.host, status.status).WithCause(err)
 	case strings.Contains(strings.ToLower(status.message), "does not support tools"):
 		return m.failed("the model %s cannot call tools: choose another MODEL%s", model, says).WithCause(err)
 	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
 		if m.opts.Key == "" {
-			return m.failed("%s wants a key: set API_KEY%s", m.host(), says).WithCause(err)
+			return m.failed("%s wants a key: set API_KEY%s", m.host, says).WithCause(err)
 		}
-		return m.failed("%s rejects API_KEY (status %d)%s", m.host(), status.status, says).WithCause(err)
+		return m.failed("%s rejects API_KEY (status %d)%s", m.host, status.status, says).WithCause(err)
 	case status.status == http.StatusPaymentRequired, status.status == http.StatusTooManyRequests:
-		return m.failed("%s has a limit that is reached (status %d)%s", m.host(), status.status, says).WithCause(err)
+		return m.failed("%s has a limit that is reached (status %d)%s", m.host, status.status, says).WithCause(err)
 	case model != "" && unknownModel(status):
 		if ids, listErr := m.models(ctx); listErr == nil {
-			return m.failed("%s does not know the model %s; it has %s", m.host(), model, listed(ids)).WithCause(err)
+			return m.failed("%s does not know the model %s; it has %s", m.host, model, listed(ids)).WithCause(err)
 		}
-		return m.failed("%s does not know the model %s%s", m.host(), model, says).WithCause(err)
+		return m.failed("%s does not know the model %s%s", m.host, model, says).WithCause(err)
 	case status.status == http.StatusNotFound:
-		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host(), m.base).WithCause(err)
+		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host, m.base).WithCause(err)
 	}
-	return m.failed("%s has answered with status %d%s", m.host(), status.status, says).WithCause(err)
+	return m.failed("%s has answered with status %d%s", m.host, status.status, says).WithCause(err)
 }
 
 func unknownModel(e *statusError) bool {
@@ -157,27 +144,20 @@ func unknownModel(e *statusError) bool {
 		(e.status == http.StatusNotFound || strings.Contains(text, "not found") || strings.Contains(text, "does not exist") || strings.Contains(text, "not a valid model"))
 }
 
-// isTooLong knows the words that servers have for a request that is longer than the context.
-func isTooLong(message, code string) bool {
-	text := strings.ToLower(message)
-	for _, words := range []string{"context length", "context_length", "context size", "context window", "maximum context", "prompt is too long", "too many tokens"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return code == "context_length_exceeded" || code == "exceed_context_size_error"
+func (m *Model) tooLong(says string, err error) error {
+	return m.failed("%s says that the conversation is too long for the model: %s", m.host, says).WithCause(errors.Join(err, loop.ErrTooLong))
 }
 
 // explainBody returns the error that a server has sent in the middle of an answer.
 func (m *Model) explainBody(body json.RawMessage) error {
 	message, code := errorOf(body)
-	if isTooLong(message, code) {
-		return tooLong{m.failed("%s says that the conversation is too long for the model: %s", m.host(), message)}
+	if loop.SaysTooLong(message + " " + code) {
+		return m.tooLong(message, nil)
 	}
 	if message == "" {
 		message = clip(string(body))
 	}
-	return m.failed("%s has ended its answer with an error: %s", m.host(), message)
+	return m.failed("%s has ended its answer with an error: %s", m.host, message)
 }
 
 // unreachable returns the error of a request that has got no response.
@@ -186,11 +166,11 @@ func (m *Model) unreachable(err error) error {
 	var timeout interface{ Timeout() bool }
 	switch {
 	case errors.As(err, &dns):
-		return m.failed("the host of BASE_URL, %s, cannot be found", m.host()).WithCause(err)
+		return m.failed("the host of BASE_URL, %s, cannot be found", m.host).WithCause(err)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return m.failed("%s has not answered in time", m.host()).WithCause(err)
+		return m.failed("%s has not answered in time", m.host).WithCause(err)
 	}
-	return m.failed("%s cannot be reached: %v. Is the server running?", m.host(), short(err)).WithCause(err)
+	return m.failed("%s cannot be reached: %v. Is the server running?", m.host, short(err)).WithCause(err)
 }
 
 // short returns the innermost error, which has no URL.

@@ -11,15 +11,13 @@ import (
 
 // request is the body of a request.
 type request struct {
-	Model         string        `json:"model"`
-	Messages      []message     `json:"messages"`
-	Tools         []tool        `json:"tools,omitempty"`
-	Stream        bool          `json:"stream"`
-	StreamOptions streamOptions `json:"stream_options"`
-}
-
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
+	Model         string    `json:"model"`
+	Messages      []message `json:"messages"`
+	Tools         []tool    `json:"tools,omitempty"`
+	Stream        bool      `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
 }
 
 type message struct {
@@ -50,17 +48,14 @@ type function struct {
 }
 
 type part struct {
-	Type     string    `json:"type"`
-	Text     string    `json:"text,omitempty"`
-	ImageURL *imageURL `json:"image_url,omitempty"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
+	Type     string            `json:"type"`
+	Text     string            `json:"text,omitempty"`
+	ImageURL map[string]string `json:"image_url,omitempty"`
 }
 
 func requestOf(model string, req *loop.Request) *request {
-	r := &request{Model: model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
+	r := &request{Model: model, Stream: true}
+	r.StreamOptions.IncludeUsage = true
 	if req.System != "" {
 		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
 	}
@@ -99,7 +94,8 @@ func content(parts []tools.Part) any {
 			all = append(all, part{Type: "text", Text: p.Text})
 		case strings.HasPrefix(p.MIMEType, "image/"):
 			texts = false
-			all = append(all, part{Type: "image_url", ImageURL: &imageURL{"data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)}})
+			url := "data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
+			all = append(all, part{Type: "image_url", ImageURL: map[string]string{"url": url}})
 		default:
 			all = append(all, part{Type: "text", Text: "[" + p.MIMEType + " that this model cannot read]"})
 		}
@@ -121,22 +117,10 @@ func assistant(m loop.Message) message {
 	}
 	for _, c := range m.Calls {
 		t := call{ID: c.ID, Type: "function"}
-		t.Function.Name, t.Function.Arguments = c.Name, arguments(c.Input)
+		t.Function.Name, t.Function.Arguments = c.Name, string(c.Object())
 		out.ToolCalls = append(out.ToolCalls, t)
 	}
 	return out
-}
-
-// arguments returns the input of a call as an object: servers parse it again.
-func arguments(input json.RawMessage) string {
-	if len(input) > 0 && input[0] == '{' {
-		return string(input)
-	}
-	wrapped, err := json.Marshal(map[string]json.RawMessage{"input": input})
-	if err != nil {
-		return "{}"
-	}
-	return string(wrapped)
 }
 
 // results adds the results of calls. Images follow in a message of the user, because those of tools

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -48,10 +47,10 @@ type fragment struct {
 // maxEvent is the length that one event may have.
 const maxEvent = 16 << 20
 
-// stream reads an answer. It ends with data [DONE], with the end of input after a finish reason,
-// however that comes, or when yield returns false.
-func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Event) bool) error {
-	r := &reader{yield: yield}
+// stream reads an answer. It ends with data [DONE], or with the end of input after a finish reason,
+// however that comes.
+func (m *Model) stream(body io.Reader, show func(loop.Event)) error {
+	r := &reader{show: show}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
 	partial := false // the line has no end
@@ -66,75 +65,73 @@ func (m *Model) stream(ctx context.Context, body io.Reader, yield func(loop.Even
 		data, ok := bytes.CutPrefix(line, []byte("data:"))
 		switch data = bytes.TrimSpace(data); {
 		case !ok && bytes.HasPrefix(line, []byte("<")) && len(whole) == 0:
-			return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s)", m.host())
+			return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s)", m.host)
 		case !ok && (len(whole) > 0 || bytes.HasPrefix(line, []byte("{"))):
 			whole = append(append(whole, line...), '\n')
 			continue
 		case !ok || len(data) == 0: // comments, names of events, blank lines
 			continue
 		case string(data) == "[DONE]":
-			return r.end()
+			r.end()
+			return nil
 		case partial && !json.Valid(data): // cut: the end of the input says how
 			continue
 		}
-		if more, err := m.chunk(r, data); !more || err != nil {
+		if err := m.chunk(r, data); err != nil {
 			return err
 		}
 	}
 	err := lines.Err()
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
 	case errors.Is(err, bufio.ErrTooLong):
-		return m.failed("%s has sent an event of more than %d MiB", m.host(), maxEvent>>20)
+		return m.failed("%s has sent an event of more than %d MiB", m.host, maxEvent>>20)
 	case err != nil && !r.finished:
-		return m.failed("the answer of %s was cut: %v", m.host(), short(err)).WithCause(err)
+		return m.failed("the answer of %s was cut: %v", m.host, short(err)).WithCause(err)
 	}
 	if len(whole) > 0 {
-		if more, err := m.chunk(r, whole); !more || err != nil {
+		if err := m.chunk(r, whole); err != nil {
 			return err
 		}
 	}
 	if !r.finished {
-		return m.failed("the answer of %s ended in the middle", m.host())
+		return m.failed("the answer of %s ended in the middle", m.host)
 	}
-	return r.end()
+	r.end()
+	return nil
 }
 
-// chunk handles one event. more is false if no more are wanted.
-func (m *Model) chunk(r *reader, data []byte) (more bool, err error) {
+// chunk handles one event.
+func (m *Model) chunk(r *reader, data []byte) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, m.failed("%s has sent an event that is not JSON", m.host()).WithCause(err)
+		return m.failed("%s has sent an event that is not JSON", m.host).WithCause(err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return false, m.explainBody(c.Error)
+		return m.explainBody(c.Error)
 	}
-	return r.read(&c), nil
+	r.read(&c)
+	return nil
 }
 
 // reader makes events of chunks.
 type reader struct {
-	yield    func(loop.Event) bool
+	show     func(loop.Event)
 	calls    calls
 	finished bool
 	reason   loop.StopReason
 }
 
-// read returns false if no more events are wanted.
-func (r *reader) read(c *chunk) bool {
+func (r *reader) read(c *chunk) {
 	for _, choice := range c.Choices {
 		for _, d := range []delta{choice.Delta, choice.Message} {
-			if t := cmp.Or(d.Reasoning, d.ReasoningContent); t != "" && !r.yield(loop.Thought(t)) {
-				return false
+			if t := cmp.Or(d.Reasoning, d.ReasoningContent); t != "" {
+				r.show(loop.Thought(t))
 			}
-			if t := d.Content + d.Refusal; t != "" && !r.yield(loop.Text(t)) {
-				return false
+			if t := d.Content + d.Refusal; t != "" {
+				r.show(loop.Text(t))
 			}
 			for _, f := range d.ToolCalls {
-				if !r.yield(r.calls.delta(f)) {
-					return false
-				}
+				r.show(r.calls.delta(f))
 			}
 		}
 		if choice.FinishReason != "" {
@@ -142,15 +139,11 @@ func (r *reader) read(c *chunk) bool {
 		}
 	}
 	if u := c.Usage; u != nil {
-		return r.yield(loop.Usage{Used: max(u.TotalTokens, u.PromptTokens+u.CompletionTokens)})
+		r.show(loop.Usage{Used: max(u.TotalTokens, u.PromptTokens+u.CompletionTokens)})
 	}
-	return true
 }
 
-func (r *reader) end() error {
-	r.yield(loop.Stop{Reason: r.reason})
-	return nil
-}
+func (r *reader) end() { r.show(loop.Stop{Reason: r.reason}) }
 
 func reasonOf(reason string) loop.StopReason {
 	switch reason {
