@@ -25,12 +25,12 @@ func files(t testing.TB, dir string) *journal.Files {
 	return s
 }
 
-// number returns a record that numbers returns as n.
+// number returns a record with the number n as its data.
 func number(n int) journal.Record {
 	return journal.Record{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Kind: journal.KindEvent, Data: fmt.Append(nil, n)}
 }
 
-// numbers returns the data of all records.
+// numbers returns the data of all records of a log.
 func numbers(t testing.TB, l journal.Log) (all []string) {
 	for r, err := range l.Read(t.Context(), 0) {
 		require.NoError(t, err)
@@ -39,8 +39,8 @@ func numbers(t testing.TB, l journal.Log) (all []string) {
 	return all
 }
 
-// written returns the text of the log of session "s", which has three records, two of them
-// counted by its meta file.
+// written returns the text of the log of session "s". The log has three records, and its meta file
+// counts two of them.
 func written(t testing.TB, dir string) []byte {
 	s := files(t, dir)
 	l, err := s.Create(t.Context(), "s", journal.Meta{Cwd: "/w", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
@@ -56,7 +56,8 @@ func written(t testing.TB, dir string) []byte {
 	return text
 }
 
-// A log that is cut anywhere has the records before the cut, says what it has lost, and goes on.
+// A log that is cut at any byte has the records before the cut, reports the loss, and accepts new
+// records.
 func TestCutAtEveryByte(t *testing.T) {
 	dir := t.TempDir()
 	text := written(t, dir)
@@ -96,7 +97,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// A byte that is changed costs the record that it belongs to, and nothing else.
+// A changed byte damages the record that contains it, and no other record.
 func TestEveryByteFlipped(t *testing.T) {
 	dir := t.TempDir()
 	text := written(t, dir)
@@ -126,7 +127,7 @@ func TestEveryByteFlipped(t *testing.T) {
 	}
 }
 
-// faulty is a log file whose operations a test lets fail.
+// faulty is a log file whose operations can be made to fail.
 type faulty struct {
 	journal.LogFile
 	write    func(b []byte) (int, error)
@@ -170,7 +171,7 @@ func faultyLog(t *testing.T, dir string) (journal.Log, *faulty) {
 	return l, f
 }
 
-// An Append that fails leaves nothing behind, and the next one succeeds once there is room.
+// A failed Append leaves nothing in the log, and the next one succeeds once there is room.
 func TestAppendFails(t *testing.T) {
 	for name, write := range map[string]func(b []byte) (int, error){
 		"the disk is full at once":  func([]byte) (int, error) { return 0, syscall.ENOSPC },
@@ -209,7 +210,7 @@ func TestAppendFails(t *testing.T) {
 	}
 }
 
-// After fsync has failed nobody knows what the disk has: nothing more is promised.
+// After a failed fsync the content of the disk is unknown, so Sync and Append keep failing.
 func TestSyncFails(t *testing.T) {
 	l, f := faultyLog(t, t.TempDir())
 	f.sync = func() error { return syscall.EIO }
@@ -220,7 +221,7 @@ func TestSyncFails(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EIO)
 }
 
-// Appending does not wait for an fsync, and an fsync is waited for no longer than its ctx.
+// Append does not wait for a running fsync. Sync waits for it until its ctx is done.
 func TestAppendDuringSync(t *testing.T) {
 	l, f := faultyLog(t, t.TempDir())
 	began, end := make(chan struct{}), make(chan struct{})
@@ -241,7 +242,7 @@ func TestAppendDuringSync(t *testing.T) {
 	require.NoError(t, l.Sync(t.Context()))
 }
 
-// A process that is killed leaves no lock, and all that it has appended.
+// A killed process leaves no lock, and all records that it has appended are there.
 func TestKilledWriter(t *testing.T) {
 	if dir := os.Getenv("JOURNAL_WRITER"); dir != "" {
 		l, err := files(t, dir).Create(t.Context(), "s", journal.Meta{})

@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// errHeld is what lock returns while another open file has the lock.
+// errHeld is the error of lock while another open file has the lock.
 var errHeld = errors.New("held")
 
-// appendFile is a log file. Truncate goes by name, because a file that Windows has opened for
-// appending cannot be cut.
+// appendFile is a log file. Its Truncate method opens the file by name, because Windows cannot
+// truncate a file that is open for appending.
 type appendFile struct{ *os.File }
 
 func openLogFile(name string) (logFile, error) {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock locks a log file for this open file alone. The lock ends with the process, however
-// it ends.
+// lock takes an exclusive lock on a log file. The lock belongs to this open file. The operating
+// system releases it when the process ends, also after a crash.
 func lock(f logFile) (unlock func(), err error) {
 	fd := int(f.Fd())
 	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
@@ -20,7 +20,7 @@ func lock(f logFile) (unlock func(), err error) {
 	return func() { _ = syscall.Flock(fd, syscall.LOCK_UN) }, nil
 }
 
-// syncFolder makes the names in a folder survive the loss of power.
+// syncFolder flushes a directory, so that the names in it survive a loss of power.
 func syncFolder(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -18,12 +18,12 @@ const (
 	errLockViolation    = syscall.Errno(33)
 )
 
-// behind is where the byte is that is locked: behind all that is read or written, because
-// Windows lets nobody else read what is locked.
+// behind is the offset of the locked byte. It is beyond the end of every log, because on Windows a
+// locked range cannot be read by other processes.
 var behind = syscall.Overlapped{OffsetHigh: 1 << 30}
 
-// lock locks a log file for this open file alone. The lock ends with the process, however
-// it ends.
+// lock takes an exclusive lock on a log file. The lock belongs to this open file. The operating
+// system releases it when the process ends, also after a crash.
 func lock(f logFile) (unlock func(), err error) {
 	at := behind
 	done, _, err := procLockFile.Call(f.Fd(), lockExclusive|lockFailImmediately, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
@@ -39,5 +39,6 @@ func lock(f logFile) (unlock func(), err error) {
 	}, nil
 }
 
-// syncFolder does nothing: Windows keeps the names of a folder in its own journal.
+// syncFolder does nothing, because the file system of Windows journals the names in a directory
+// itself.
 func syncFolder(string) error { return nil }

@@ -3,7 +3,7 @@ package journal
 // LogFile is an open log file.
 type LogFile = logFile
 
-// Wrap lets a test stand between the store and its log files.
+// Wrap makes the store use wrap(f) in place of each log file f that it opens.
 func (s *Files) Wrap(wrap func(LogFile) LogFile) {
 	open := s.open
 	s.open = func(name string) (logFile, error) {

@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// Files is a Store that keeps a folder for each session: log.jsonl with a record in each
-// line, and meta.json. Other processes may use the same folder at the same time.
+// Files is a Store in a folder, which other processes may use at the same time. Each session has a
+// folder of its own with two files: log.jsonl, which has one record a line, and meta.json.
 //
-// What a crash has left at the end of a log is cut off by the next Append; a line that is
-// damaged is skipped and kept. Damage reports both.
+// If a crash leaves an incomplete record at the end of a log, the next Append removes it. A damaged
+// line is skipped and stays in the file. [Log].Damage reports both.
 type Files struct {
 	dir  string
 	opts FilesOptions
@@ -34,29 +34,30 @@ type Files struct {
 	logs  map[string]*fileLog // those that this store has open, by id
 }
 
-// FilesOptions configures Files. Its zero value deletes nothing.
+// FilesOptions configure [OpenFiles]. With the zero value, no session is deleted.
 type FilesOptions struct {
-	// MaxAge deletes sessions that were not changed for so long. Zero keeps them.
+	// MaxAge is the age of its last change at which a session is deleted. Zero means no limit.
 	MaxAge time.Duration
 
-	// MaxBytes is how much all logs may take together: beyond it, sessions are deleted, those
-	// first that were not changed for longest. Zero keeps them.
+	// MaxBytes is the maximum size of all logs together. Beyond it sessions are deleted, beginning
+	// with the one that was not changed for longest. Zero means no limit.
 	MaxBytes int64
 
-	// Logger gets a record for each session that is deleted because of the two limits, and
-	// a warning for each whose meta.json cannot be read. Nil stands for slog.Default.
+	// Logger receives a record for each session that is deleted because of these limits, and a
+	// warning for each session whose meta.json cannot be read. If it is nil, slog.Default() is
+	// used.
 	Logger *slog.Logger
 }
 
-// indexed is what the store knows of a session without opening its log.
+// indexed describes a session for List. It is known without opening the log.
 type indexed struct {
 	meta     Meta
 	modified time.Time // of the meta file
 }
 
-// OpenFiles returns the store in a folder, which it creates if necessary. Only the user of
-// the process may read what it writes. A nil opts stands for the zero FilesOptions. Limits
-// are applied by OpenFiles and by Create.
+// OpenFiles returns the store in the folder dir, which it creates if necessary. Only the user of
+// the process can read the files that the store writes. A nil opts is equivalent to the zero
+// FilesOptions. OpenFiles and Create delete the sessions that exceed the limits.
 func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	s := &Files{dir: dir, open: openLogFile, logs: make(map[string]*fileLog)}
 	if opts != nil {
@@ -74,15 +75,16 @@ func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	return s, s.purge(context.Background())
 }
 
-// plainID reports whether an id is the name of its folder. Case is left out because some file
-// systems ignore it, and the names of devices because Windows reserves them.
+// plainID reports whether an id can be used as the name of the session's folder. Ids with
+// upper-case letters cannot, because some file systems ignore case. Windows reserves the names of
+// devices.
 func plainID(id string) bool {
 	const first = "0123456789abcdefghijklmnopqrstuvwxyz"
 	device := slices.Contains([]string{"con", "prn", "aux", "nul", "com", "lpt"}, strings.TrimRight(id, "0123456789"))
 	return !device && id != "" && len(id) <= 64 && strings.IndexByte(first, id[0]) >= 0 && strings.Trim(id, first+"_-") == ""
 }
 
-// folder returns where a session is.
+// folder returns the path of a session's folder.
 func (s *Files) folder(id string) string {
 	if !plainID(id) {
 		hash := sha256.Sum256([]byte(id))
@@ -148,7 +150,7 @@ func (s *Files) hold(id, folder string, flag int) (*fileLog, error) {
 	return &fileLog{store: s, folder: folder, file: file, unlock: unlock}, nil
 }
 
-// deleted reports whether the session in a folder is deleted, maybe not to the end.
+// deleted reports whether the session in a folder is deleted. Some of its files may still exist.
 func deleted(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, deletedName))
 	return err == nil
@@ -161,8 +163,8 @@ func missing(err error) error {
 	return fmt.Errorf("journal: %w", err)
 }
 
-// create writes the files of a session that is new. A folder without a meta file and with an
-// empty log is what a crash has left of an earlier Create.
+// create writes the files of a new session. It accepts a folder that has an empty log and no meta
+// file: a crash during an earlier Create leaves such a folder.
 func (l *fileLog) create(meta Meta) error {
 	info, err := os.Stat(l.path())
 	if err != nil {
@@ -215,7 +217,7 @@ func (s *Files) Open(ctx context.Context, id string) (Log, error) {
 	err = l.load()
 	switch {
 	case err == nil && l.stored.ID == "" && l.size == 0 && !l.torn && errors.Is(metaErr, fs.ErrNotExist):
-		err = ErrNotFound // of a Create that was not finished
+		err = ErrNotFound // a Create that was not finished left the folder
 	case err == nil && l.stored.ID != id:
 		err = &DamagedError{ID: id, Damage: Damage{filepath.Join(folder, metaName), 0, fmt.Sprintf("it is not of this session: %v", metaErr)}}
 	}
@@ -228,7 +230,7 @@ func (s *Files) Open(ctx context.Context, id string) (Log, error) {
 	return l, nil
 }
 
-// closed keeps what a log that is closed has made of its meta, for List.
+// closed updates the index, which List uses, with the metadata of a log that was closed.
 func (s *Files) closed(l *fileLog) {
 	m := l.Meta()
 	s.mu.Lock()
@@ -239,7 +241,7 @@ func (s *Files) closed(l *fileLog) {
 	}
 }
 
-// Delete implements Store. A crash leaves the session deleted or whole.
+// Delete implements Store. After a crash the session is either deleted or complete.
 func (s *Files) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -253,8 +255,8 @@ func (s *Files) Delete(ctx context.Context, id string) error {
 	} else if err != nil {
 		return err
 	} else {
-		// Once this mark exists the session is gone, wherever a crash ends what follows. It is
-		// the last file that is removed.
+		// The session is deleted as soon as this file exists, so a crash in the steps below does no
+		// harm. This file is removed last.
 		err := os.WriteFile(filepath.Join(folder, deletedName), nil, 0o600)
 		if err = errors.Join(err, l.release()); err == nil {
 			err = errors.Join(os.Remove(filepath.Join(folder, logName)), os.Remove(filepath.Join(folder, metaName)))
@@ -272,8 +274,8 @@ func (s *Files) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// List implements Store. A first page reads the meta files that have changed since the one
-// before it.
+// List implements Store. For a first page it reads the meta files that have changed since the
+// previous first page.
 func (s *Files) List(ctx context.Context, q Query) ([]Meta, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,7 +340,7 @@ func (s *Files) refresh(ctx context.Context) error {
 	return nil
 }
 
-// look returns what is known of the session in a folder, or nil if there is none.
+// look returns the index entry of the session in a folder, or nil if the folder holds none.
 func (s *Files) look(folder string, before *indexed) *indexed {
 	info, err := os.Stat(filepath.Join(folder, metaName))
 	if err == nil && before != nil && info.ModTime().Equal(before.modified) {
@@ -357,13 +359,13 @@ func (s *Files) look(folder string, before *indexed) *indexed {
 		}
 		return &indexed{meta: m.Meta, modified: info.ModTime()}
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // of a Create or a Delete that was not finished
+		return nil // left by an unfinished Create or Delete
 	}
 	s.opts.Logger.Warn("a session is left out of the list", "folder", folder, "error", err)
 	return nil
 }
 
-// purge applies the limits of the options.
+// purge deletes the sessions that exceed the limits of the options.
 func (s *Files) purge(ctx context.Context) error {
 	if s.opts.MaxAge == 0 && s.opts.MaxBytes == 0 {
 		return nil
@@ -384,7 +386,7 @@ func (s *Files) purge(ctx context.Context) error {
 		}
 	}
 	oldest := now().Add(-s.opts.MaxAge)
-	for i, at := range slices.Backward(order) { // the latest are first
+	for i, at := range slices.Backward(order) { // order begins with the latest session
 		if (s.opts.MaxAge == 0 || !at.updated.Before(oldest)) && (s.opts.MaxBytes == 0 || bytes <= s.opts.MaxBytes) {
 			return nil
 		}

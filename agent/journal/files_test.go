@@ -22,7 +22,7 @@ func contextWithCause(t *testing.T, cause error) (context.Context, func()) {
 	return ctx, func() { cancel(cause) }
 }
 
-// The format of a log stays what it is: sessions of earlier versions are read.
+// The format of a log does not change: sessions of earlier versions can be read.
 func TestFormat(t *testing.T) {
 	want, err := os.ReadFile(filepath.Join("testdata", "log.jsonl"))
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestFormat(t *testing.T) {
 	assert.Empty(t, l.Damage())
 }
 
-// What a later version has written is kept, and nothing is written behind it.
+// Records of a later version are kept, and nothing is appended after them.
 func TestLaterVersion(t *testing.T) {
 	dir := t.TempDir()
 	text := written(t, dir)
@@ -65,7 +65,7 @@ func TestLaterVersion(t *testing.T) {
 	assert.Equal(t, string(text)+string(later), string(after))
 }
 
-// Only the user reads what is stored.
+// Only the user of the process can read the files.
 func TestPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no permission bits")
@@ -79,7 +79,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// A crash may come between any two operations of Create and Delete.
+// A crash may happen between any two operations of Create and Delete.
 func TestUnfinished(t *testing.T) {
 	for name, c := range map[string]struct {
 		remain map[string]string // "" is the text of a complete file, "empty" an empty one
@@ -142,7 +142,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// A log that is missing, or is empty, is no empty session.
+// A missing or empty log is an error, not an empty session.
 func TestLostLog(t *testing.T) {
 	for name, lose := range map[string]func(name string) error{
 		"removed": os.Remove,
@@ -161,7 +161,7 @@ func TestLostLog(t *testing.T) {
 	}
 }
 
-// One session that cannot be read hides no other.
+// A session that cannot be read does not hide other sessions.
 func TestListWithDamage(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir)
@@ -177,7 +177,8 @@ func TestListWithDamage(t *testing.T) {
 	assert.Empty(t, next)
 }
 
-// The limits delete what was not changed for longest, never what is in use, and say so.
+// The limits delete the sessions that were not changed for longest, never one that is open, and
+// each deletion is logged.
 func TestLimits(t *testing.T) {
 	dir := t.TempDir()
 	all := files(t, dir)

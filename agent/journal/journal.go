@@ -1,22 +1,22 @@
-// Package journal stores what happened in the sessions of an agent, so that session/load can
-// replay it and a crash loses nothing that was reported.
+// Package journal stores the history of an agent's sessions. It lets session/load replay a session,
+// and after a crash no stored record is lost.
 //
-// A [Store] holds sessions, and a [Log] the records of one: what the person saw, what the
-// model reads, where turns begin and end, and the rules that the person has set. The kinds
-// of records differ because their histories do: a compaction replaces what the model reads
-// and leaves what the person saw. The journal does not look into the data of a record.
+// A [Store] holds sessions, and a [Log] holds the records of one session: what the person saw, what
+// the model reads, the begin and end of turns, and the rules that the person has set. What the
+// person saw and what the model reads are separate kinds of records, because a compaction replaces
+// only the latter. The journal does not interpret the data of a record.
 //
-// [Files] keeps a folder for each session, [Memory] keeps nothing once the program ends.
-// Both pass the tests of package journaltest, which authors of other stores can run too.
+// [Files] stores each session in a folder. [Memory] stores sessions in memory only. Both pass the
+// tests of package journaltest, which authors of other stores can run too.
 //
 // # What a store promises
 //
 //   - Records are read in the order in which they were appended, each at most once.
-//   - A record survives the end of the program, kill -9 included, once Append has returned,
-//     and the loss of power once Sync has returned.
-//   - A session has one writer at a time, also among processes.
-//   - What is lost is reported: by an error of Open, or by Damage. A store never shows a
-//     session whose records are lost as one that is empty.
+//   - When Append has returned, its records survive the end of the process, also by kill -9. When
+//     Sync has returned, they survive a loss of power.
+//   - A session has one writer at a time, across all processes.
+//   - Every loss is reported, by an error of Open or by Damage. A session whose records are lost
+//     never looks like an empty session.
 //
 // Stores and logs are safe for concurrent use.
 package journal
@@ -32,55 +32,57 @@ import (
 
 // A Store holds the sessions of an agent.
 type Store interface {
-	// Create stores a new session and opens its log. The ID of meta is replaced by id.
-	// It fails with ErrExists if there is a session of that id, and for an empty id.
+	// Create stores a new session and opens its log. It replaces the ID of meta by id. It fails
+	// with ErrExists if a session with this id exists. An empty id is an error.
 	Create(ctx context.Context, id string, meta Meta) (Log, error)
 
-	// Open opens the log of a session. It fails with ErrNotFound, with a *HeldError while
-	// another Log of the session is open, in any process, and with a *DamagedError if
-	// nothing of the session can be read.
+	// Open opens the log of a session. It fails with ErrNotFound if there is no such session, with
+	// a *HeldError while another Log of the session is open in any process, and with a
+	// *DamagedError if nothing of the session can be read.
 	Open(ctx context.Context, id string) (Log, error)
 
-	// List returns a page of the sessions that fit, the latest first, and the cursor of the
-	// next page, which is empty after the last one. A session that changes while pages are
-	// read keeps its place until a first page is read again. An invalid cursor fails with
+	// List returns a page of the sessions that match q, the latest first. It also returns the
+	// cursor of the next page, which is empty after the last page. A session that changes while
+	// pages are read keeps its place until a first page is read again. An invalid cursor fails with
 	// ErrCursor.
 	List(ctx context.Context, q Query) (page []Meta, next string, err error)
 
-	// Delete deletes a session. It returns nil if there is none, and a *HeldError while its
-	// log is open.
+	// Delete deletes a session. It returns nil if the session does not exist, and a *HeldError
+	// while its log is open.
 	Delete(ctx context.Context, id string) error
 }
 
-// A Log holds the records of one session. Its creator must close it.
+// A Log holds the records of one session. The caller of Create or Open must close it.
 type Log interface {
-	// Append adds records and returns the number of the last one. It sets their Seq, and the
-	// Time where it is zero; a time before that of the record before becomes that. The
-	// operating system has the records when Append returns. After an error none of them
-	// is in the log, and a later call may succeed.
+	// Append adds records and returns the number of the last one. It sets their Seq, and also their
+	// Time if that is zero or earlier than the time of the previous record. When Append returns,
+	// the operating system has the records. After an error the log contains none of them, and a
+	// later call may succeed.
 	Append(recs ...Record) (seq int64, err error)
 
-	// Sync returns once all that was appended before survives the loss of power. Append does
-	// not wait for it. It returns at the end of ctx, but the work goes on.
+	// Sync returns when all records that were appended before the call survive a loss of power.
+	// Append does not wait for a Sync. If ctx is done first, Sync returns, and the flush to the
+	// disk continues.
 	Sync(ctx context.Context) error
 
-	// Read iterates over the records behind the number after, as many as there are when it
-	// begins. An error ends the iteration. The Data of a record belongs to the caller.
+	// Read iterates over the records whose numbers are greater than after, up to the last record
+	// that exists when the iteration begins. An error ends the iteration. The caller owns the Data
+	// of the records.
 	Read(ctx context.Context, after int64) iter.Seq2[Record, error]
 
-	// Meta returns what is known of the session.
+	// Meta returns the metadata of the session.
 	Meta() Meta
 
-	// SetMeta changes what is known of the session, and returns once it is stored. What
-	// change makes of ID, Created and Updated is ignored; it must not use the log. After an
-	// error nothing is changed.
+	// SetMeta calls change to modify the metadata, and returns when the result is stored. Changes
+	// of ID, Created and Updated are ignored. The function change must not use the log. After an
+	// error the metadata are unchanged.
 	SetMeta(change func(*Meta)) error
 
-	// Damage returns what was lost, as far as Open and Read have seen it.
+	// Damage returns the losses that Open and Read have found so far.
 	Damage() []Damage
 
-	// Close ends the use of the log. It does not wait for records to survive the loss of
-	// power. Later calls of other methods fail with ErrClosed.
+	// Close closes the log. It does not wait until records survive a loss of power. Later calls of
+	// other methods fail with ErrClosed.
 	Close() error
 }
 
@@ -92,7 +94,7 @@ type Record struct {
 	Data json.RawMessage `json:"data"` // one JSON value
 }
 
-// A Kind says whose history a record belongs to. A store keeps other kinds as they are.
+// A Kind tells which history a record belongs to. A store accepts and keeps unknown kinds.
 type Kind string
 
 // The kinds of records that agent/kit writes.
@@ -104,7 +106,7 @@ const (
 	KindRule    Kind = "rule"    // what the person allowed for the rest of the session
 )
 
-// Meta is what can be said of a session without reading its records.
+// Meta is the metadata of a session, which is available without reading its records.
 type Meta struct {
 	ID                    string          `json:"id"`
 	Created               time.Time       `json:"created"` // set by Create where it is zero
@@ -113,24 +115,24 @@ type Meta struct {
 	AdditionalDirectories []string        `json:"additionalDirectories,omitempty"`
 	Title                 string          `json:"title,omitempty"`
 	Owner                 string          `json:"owner,omitempty"` // empty if sessions have no owners
-	Data                  json.RawMessage `json:"data,omitempty"`  // what the program adds, such as its version
+	Data                  json.RawMessage `json:"data,omitempty"`  // data of the program, such as its version
 }
 
-// A Query says which sessions to list.
+// A Query selects sessions for List.
 type Query struct {
-	Owner  string // exactly this one
-	Cwd    string // any, if it is empty
-	Cursor string // of the page before; empty for the first one
-	Limit  int    // sessions in a page; 0 stands for 100
+	Owner  string // only sessions of this owner
+	Cwd    string // only sessions of this folder; empty means any folder
+	Cursor string // cursor of the page; empty for the first page
+	Limit  int    // maximum number of sessions in the page; 0 means 100
 }
 
 const defaultLimit = 100
 
 // Damage is one loss in a log.
 type Damage struct {
-	File   string // where it was found; empty in a store without files
-	Offset int64  // in bytes from the start of the file
-	Reason string // what is lost
+	File   string // the damaged file; empty in a store without files
+	Offset int64  // offset of the loss in the file, in bytes
+	Reason string // description of the loss
 }
 
 func (d Damage) String() string {
@@ -147,19 +149,19 @@ var (
 	ErrClosed   = errors.New("journal: the log is closed")
 	ErrCursor   = errors.New("journal: not a cursor of this list")
 
-	// ErrNewer is returned by Append and SetMeta for a session that a newer version of this
-	// package has written: it can be read only.
+	// ErrNewer is returned by Append and SetMeta for a session that a newer version of this package
+	// has written. Such a session can only be read.
 	ErrNewer = errors.New("journal: a newer version of the program wrote this session: it can be read only")
 )
 
-// A HeldError says that the log of a session is open elsewhere.
+// A HeldError reports that another Log of the session is open.
 type HeldError struct{ ID string }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("journal: session %q is open elsewhere, maybe in another process", e.ID)
 }
 
-// A DamagedError says that nothing of a session can be read.
+// A DamagedError reports that a session exists, but nothing of it can be read.
 type DamagedError struct {
 	ID     string
 	Damage Damage

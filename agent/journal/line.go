@@ -15,14 +15,14 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// A log file has one record in each line, a JSON object that begins with the checksum of
-// what follows it:
+// Each line of a log file is one record, a JSON object that begins with the checksum of the rest of
+// the line:
 //
 //	{"sum":"1f0c9a77","seq":1,"time":"2026-01-02T03:04:05Z","kind":"event","data":{}}
 //
-// The first line has number 0, kind "head" and as data the Meta that the session was created
-// with. A later version of this format puts "v":2, or a higher number, before "seq". This
-// version skips such lines, keeps them, and appends none of its own behind them.
+// The first line has the number 0 and the kind "head". Its data is the Meta of the new session. A
+// later version of this format puts "v":2, or a higher number, before "seq". This version skips and
+// keeps such lines, and appends nothing to a log that has them.
 const (
 	sumBegins = `{"sum":"`
 	sumLength = len(sumBegins) + 8 + len(`",`)
@@ -47,7 +47,7 @@ func appendLine(b []byte, r *Record) ([]byte, error) {
 	}
 	at := len(b)
 	b = append(append(b, r.Data...), '}', '\n')
-	for data := b[at : len(b)-1]; ; { // a line feed can only be white space
+	for data := b[at : len(b)-1]; ; { // in valid JSON, a line feed is always white space between tokens
 		i := bytes.IndexByte(data, '\n')
 		if i < 0 {
 			break
@@ -59,7 +59,7 @@ func appendLine(b []byte, r *Record) ([]byte, error) {
 	return b, nil
 }
 
-// maxNesting is that of encoding/json, which reads a record again.
+// maxNesting is the nesting limit of encoding/json, which decodes the records.
 const maxNesting = 10_000
 
 // checkData returns an error unless the data of a record is one JSON value.
@@ -82,7 +82,7 @@ func intact(line []byte) bool {
 		bytes.Equal(line[len(sumBegins):sumLength-2], sum(line[sumLength:]))
 }
 
-// seqOf returns the number of an intact line; ok is false for one of a later version.
+// seqOf returns the number of an intact line. ok is false for a line of a later version.
 func seqOf(line []byte) (seq int64, ok bool) {
 	rest, ok := bytes.CutPrefix(line[sumLength:], []byte(seqBegins))
 	i := 0
@@ -93,13 +93,14 @@ func seqOf(line []byte) (seq int64, ok bool) {
 	return seq, ok && err == nil
 }
 
-// scan calls found for each intact line, with the offset at which it begins, until found
-// returns false. It calls bad for each range of bytes that are in none. The rest behind the
-// last line feed is a line as well if it is intact; end is where the last one ends.
+// scan reads lines until the end of r. It calls found for each intact line with the offset of the
+// line, until found returns false, and calls bad for each range of bytes outside of intact lines.
+// Bytes after the last line feed are a line too if they are intact. end is the offset of the end of
+// the last intact line.
 func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to int64)) (end int64, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	var at int64
-	lost := int64(-1) // where the bytes begin that are in no intact line
+	lost := int64(-1) // start of the current range outside of intact lines; -1 if there is none
 	for {
 		line, err := readLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -137,8 +138,9 @@ func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to
 	}
 }
 
-// split finds an intact line at the start of a text of n bytes that has lost a line feed
-// between two records. It returns nil and the bytes to skip if there is none at its start.
+// split handles a text of n bytes in which the line feed between two records may be damaged. If the
+// text begins with an intact line, split returns the line. Otherwise line is nil. skip is the
+// number of bytes to continue after.
 func split(text []byte, n int) (line []byte, skip int) {
 	next := bytes.Index(text[min(1, len(text)):], []byte(sumBegins))
 	for next >= 0 {
@@ -160,8 +162,8 @@ func split(text []byte, n int) (line []byte, skip int) {
 	return nil, n
 }
 
-// readLine returns the next line with its line feed, valid until the next call. At the end
-// of the file it returns what is left with io.EOF.
+// readLine returns the next line with its line feed. The line is valid until the next call. At the
+// end of the file, readLine returns the rest with io.EOF.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

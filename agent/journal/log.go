@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// fileLog is the log of a session in a folder. It holds one open file, which is locked.
+// fileLog is the log of a session in a folder. It keeps one file open and locked.
 type fileLog struct {
 	store  *Files
 	folder string
@@ -25,8 +25,8 @@ type fileLog struct {
 
 	mu      sync.Mutex
 	closed  bool
-	newer   bool  // a later version has written records
-	broken  error // after fsync has failed nobody knows what the disk has
+	newer   bool  // the log has records of a later version
+	broken  error // set when fsync fails: the content of the disk is then unknown
 	size    int64 // of the intact lines
 	torn    bool  // the file is longer than size
 	unended bool  // the last intact line has lost its line feed
@@ -38,10 +38,10 @@ type fileLog struct {
 	buf     []byte
 }
 
-// metaFile is what the meta file of a session has.
+// metaFile is the content of the meta file of a session.
 type metaFile struct {
 	Meta
-	Synced int64 `json:"synced"` // records that the log must have
+	Synced int64 `json:"synced"` // number of records that are on the disk
 }
 
 // A logFile is an open log file, opened for appending.
@@ -56,12 +56,12 @@ const (
 	logName     = "log.jsonl"
 	metaName    = "meta.json"
 	deletedName = "deleted"
-	keptBuffer  = 4 << 10 // bytes of its buffer that a log keeps at most once it is synced
+	keptBuffer  = 4 << 10 // bytes; a larger buffer is released when the log is synced
 )
 
 func (l *fileLog) path() string { return filepath.Join(l.folder, logName) }
 
-// load reads the file to its end and repairs what a crash has left there.
+// load reads the file to its end and determines what a crash has damaged.
 func (l *fileLog) load() error {
 	f, err := os.Open(l.path())
 	if err != nil {
@@ -112,12 +112,12 @@ func (l *fileLog) load() error {
 	return nil
 }
 
-// noRecords is the damage of a part of the file that is in no intact line.
+// noRecords returns the damage of a range of the file outside of intact lines.
 func (l *fileLog) noRecords(from, to int64) Damage {
 	return Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)}
 }
 
-// readEnd finds out how the file ends, and when the last record was written.
+// readEnd sets the fields that describe the end of the file and the time of the last record.
 func (l *fileLog) readEnd(f *os.File, lastAt, end int64) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *fileLog) readEnd(f *os.File, lastAt, end int64) error {
 	return err
 }
 
-// cut removes what a write that failed has left behind the intact lines.
+// cut truncates the file after the last intact line, to remove the rest of a failed write.
 func (l *fileLog) cut() error {
 	if !l.torn {
 		return nil
@@ -154,7 +154,7 @@ func (l *fileLog) cut() error {
 	return nil
 }
 
-// usable returns why nothing can be appended. The caller holds l.mu.
+// usable returns an error if nothing can be appended. The caller holds l.mu.
 func (l *fileLog) usable() error {
 	switch {
 	case l.closed:
@@ -194,7 +194,7 @@ func (l *fileLog) Append(recs ...Record) (int64, error) {
 		}
 		if err != nil {
 			l.torn = true
-			_ = l.cut() // tried again by the next Append
+			_ = l.cut() // after an error the next Append tries again
 		}
 	}
 	if err != nil {
@@ -230,8 +230,8 @@ func (l *fileLog) Sync(ctx context.Context) error {
 	}
 }
 
-// sync makes the records up to a number survive, and then has the meta file count them. A smaller
-// count is right, too, so nothing waits for the name of that file to survive.
+// sync flushes the records up to number seq to the disk, and then stores this number in the meta
+// file. It does not flush the meta file: after a loss of power, a lower number is correct too.
 func (l *fileLog) sync(seq int64, done chan struct{}) {
 	err := l.file.Sync()
 	if err == nil {
@@ -251,7 +251,7 @@ func (l *fileLog) sync(seq int64, done chan struct{}) {
 	close(done)
 }
 
-// writeMeta changes what the meta file has. After an error nothing is changed.
+// writeMeta changes the meta file. After an error nothing is changed.
 func (l *fileLog) writeMeta(change func(*metaFile)) error {
 	l.metaMu.Lock()
 	defer l.metaMu.Unlock()
@@ -264,7 +264,7 @@ func (l *fileLog) writeMeta(change func(*metaFile)) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if next.Updated.Before(l.stored.Updated) { // an Append in between
+	if next.Updated.Before(l.stored.Updated) { // an Append has changed it meanwhile
 		next.Updated = l.stored.Updated
 	}
 	l.stored = next
@@ -344,7 +344,7 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 	}
 }
 
-// Close waits for an fsync that runs, because it uses the file.
+// Close waits for a running fsync, because the fsync uses the file.
 func (l *fileLog) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -357,7 +357,7 @@ func (l *fileLog) Close() error {
 	if done != nil {
 		<-done
 	}
-	l.metaMu.Lock() // a SetMeta that runs
+	l.metaMu.Lock() // wait for a running SetMeta
 	defer l.metaMu.Unlock()
 	l.store.closed(l)
 	return l.release()
@@ -368,8 +368,8 @@ func (l *fileLog) release() error {
 	return l.file.Close()
 }
 
-// writeMeta replaces the meta file of a folder, so that a crash leaves the old or the new one. The
-// new one survives the loss of power once the folder is synced.
+// writeMeta replaces the meta file of a folder. After a crash, the file has either the old or the
+// new content. The new content survives a loss of power after the folder is synced.
 func writeMeta(folder string, m *metaFile) error {
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Memory is a Store that ends with the program, for tests and for agents whose sessions need
-// not be loaded again.
+// Memory is a Store in memory, for tests and for agents whose sessions end with the process.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
@@ -51,7 +50,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// created returns the meta of a session that is new.
+// created returns the metadata of a new session.
 func created(id string, meta Meta) Meta {
 	meta = meta.clone()
 	meta.ID, meta.Updated = id, now()
@@ -59,7 +58,7 @@ func created(id string, meta Meta) Meta {
 	return meta
 }
 
-// now returns the time as it is read back: without a zone and a monotonic clock.
+// now returns the time in the form in which it is decoded: in UTC and without a monotonic clock.
 func now() time.Time { return time.Now().UTC().Round(0) }
 
 func (m Meta) clone() Meta {
@@ -68,7 +67,7 @@ func (m Meta) clone() Meta {
 	return m
 }
 
-// changed returns the meta after the change of a user.
+// changed returns the metadata after change is applied to them.
 func (m Meta) changed(change func(*Meta)) Meta {
 	after := m.clone()
 	change(&after)
@@ -138,7 +137,7 @@ type memoryLog struct {
 	closed bool // guarded by store.mu
 }
 
-// lock locks the store. It fails, unlocked, once the log is closed.
+// lock locks the store. If the log is closed, lock returns an error and leaves the store unlocked.
 func (l *memoryLog) lock() error {
 	l.store.mu.Lock()
 	if l.closed {
@@ -173,7 +172,7 @@ func (l *memoryLog) Append(recs ...Record) (int64, error) {
 	return last.Seq, nil
 }
 
-// after returns the record with the number and the time that it has behind the last one.
+// after returns the record with the number and time of the successor of last.
 func (r Record) after(last Record) Record {
 	r.Seq = last.Seq + 1
 	if r.Time.IsZero() {

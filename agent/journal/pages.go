@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// pages is the order in which a store lists its sessions. Its owner's lock guards it. The
-// places stay until reset, so that a session that changes while pages are read is neither
+// pages holds the order in which a store lists its sessions. The lock of the store guards it. A
+// session keeps its place until reset, so a session that changes between two pages is neither
 // listed twice nor left out.
 type pages struct{ order []place }
 
-// A place is where a session stands in the list: the latest first, then by id.
+// A place is the position of a session in the list. The latest session is first; sessions of the
+// same time are in the order of their ids.
 type place struct {
 	updated time.Time
 	id      string
@@ -38,7 +39,8 @@ func (p *pages) add(m Meta) {
 	p.order = slices.Insert(p.order, i, at)
 }
 
-// page returns a page. The function returns the meta of a session, unless it is deleted.
+// page returns the page for q and the next cursor. The function meta returns the metadata of a
+// session, or false if the session is deleted.
 func (p *pages) page(q Query, meta func(id string) (Meta, bool)) (page []Meta, next string, err error) {
 	start := 0
 	if q.Cursor != "" {

@@ -26,7 +26,7 @@ func create(t *testing.T, s journal.Store, id string, m journal.Meta) journal.Lo
 	return l
 }
 
-// again closes a log and opens it again, in a process of its own if there can be one.
+// again closes a log and opens it again, in a reopened store if the Maker has Reopen.
 func again(t *testing.T, s journal.Store, m Maker, l journal.Log, id string) journal.Log {
 	t.Helper()
 	must(t, l.Close())
@@ -46,7 +46,7 @@ func appendTo(t *testing.T, l journal.Log, recs ...journal.Record) int64 {
 	return seq
 }
 
-// read returns what event was called with.
+// read returns the numbers that event was called with.
 func read(t *testing.T, l journal.Log, after int64) (all []int) {
 	t.Helper()
 	for r, err := range l.Read(t.Context(), after) {

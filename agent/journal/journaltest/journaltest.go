@@ -28,8 +28,8 @@ type Maker struct {
 	// New returns a store without sessions.
 	New func(testing.TB) journal.Store
 
-	// Reopen returns the store as another process finds it, while the first one is in use.
-	// Nil if the store ends with its process.
+	// Reopen returns a second store for the same sessions, as another process would open it, while
+	// the first store is in use. It is nil if the sessions end with the process.
 	Reopen func(testing.TB, journal.Store) journal.Store
 }
 
@@ -333,7 +333,7 @@ func changing(t *testing.T, m Maker) {
 		if q.Cursor = next; next == "" {
 			break
 		}
-		appendTo(t, logs[fmt.Sprint("s", n)], event(1)) // it moves to the front
+		appendTo(t, logs[fmt.Sprint("s", n)], event(1)) // the session moves to the front
 		must(t, logs[fmt.Sprint("s", 19-n)].SetMeta(func(m *journal.Meta) { m.Title = "T" }))
 		logs[fmt.Sprint("new", n)] = create(t, s, fmt.Sprint("new", n), journal.Meta{})
 		must(t, logs["s10"].Close())
