@@ -10,19 +10,20 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Auth tells how users sign in.
+// Auth configures how users sign in.
 type Auth struct {
-	// Methods are offered to clients, those of a terminal only to clients that have one.
+	// Methods are offered to clients. Methods of a terminal are offered only to clients that have
+	// one.
 	Methods []acp.AuthMethod
 
-	// Login signs the user in with one of the methods, which may take as long as a person
-	// needs. Nil means that all methods are about settings which Ready looks at.
+	// Login signs the user in with one of the methods. It may wait for the user as long as
+	// necessary. Nil means that every method only asks for settings, which Ready checks.
 	Login func(ctx context.Context, method acp.AuthMethodID) error
 
 	// Ready returns nil if a turn could begin now. Otherwise session/new, session/load,
-	// session/resume and session/prompt fail with -32000, and the client reads the text of
-	// the error: it should say what to do, and must hold no secret. Ready is called for each
-	// of these requests and should be quick. A key that a server rejects is not its business.
+	// session/resume and session/prompt fail with -32000 and the text of the error. The text should
+	// tell the user what to do, and must not contain a secret. Ready is called for each of these
+	// requests and should be quick. It need not find out whether a server accepts a key.
 	Ready func(ctx context.Context) error
 }
 
@@ -53,7 +54,7 @@ func methodID(m acp.AuthMethod) acp.AuthMethodID {
 	return ""
 }
 
-// methods returns what a client can be offered.
+// methods returns the methods that are offered to a client with these capabilities.
 func (a *Auth) methods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	if a == nil {
 		return nil
@@ -64,7 +65,7 @@ func (a *Auth) methods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	})
 }
 
-// ready returns nil if a turn could begin.
+// ready returns nil if a turn could begin, and otherwise the error for the client.
 func (a *Auth) ready(ctx context.Context) error {
 	if a == nil {
 		return nil
@@ -76,7 +77,7 @@ func (a *Auth) ready(ctx context.Context) error {
 	return rpcerr.AuthRequired(nil).WithDetail(err.Error()).WithCause(err)
 }
 
-// signIn signs the user in. Terminal methods are not for requests.
+// signIn signs the user in. It refuses methods of a terminal, which need no request.
 func (a *Auth) signIn(ctx context.Context, id acp.AuthMethodID) error {
 	if !slices.ContainsFunc(a.Methods, func(m acp.AuthMethod) bool {
 		own, ok := m.(*acp.AuthMethodAgent)

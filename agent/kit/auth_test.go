@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 )
 
-// Requests that begin something fail until the agent is ready, and work right after.
+// Requests that need a signed-in user fail until Ready returns nil, and succeed right after.
 func TestSigningIn(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		const sentence = "set EXAMPLE_KEY to your key, then start the agent again"
@@ -64,7 +64,7 @@ func TestSigningIn(t *testing.T) {
 			return w.send("authenticate", `{"methodId":"`+method+`"}`)
 		}
 		assert.Nil(t, w.call("session/list", `{}`).Error)
-		if v == 1 { // version 2 refuses a second one
+		if v == 1 { // version 2 refuses a second initialize
 			assert.Nil(t, w.call("initialize", `{"protocolVersion":1}`).Error)
 		}
 		m, _ := w.reply(login("env"))

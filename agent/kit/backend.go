@@ -12,39 +12,40 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 )
 
-// A Backend takes the place of Options.Store for a program that has a store already, such as one
-// that it shares with a terminal interface. It keeps what the person sees; what the model reads
-// is the program's own business: Remember and Compact of a Session fail, and History is empty. What a
-// person allows for the rest of a session ends when the session is closed.
+// A Backend stores sessions in place of Options.Store, for a program that already has a store, for
+// example one that it shares with a terminal interface. It stores what the person sees. The program
+// itself stores what the model reads: Remember and Compact of a Session fail, and History is empty.
+// What a person allows for the rest of a session is not stored; it ends when the session is closed.
 //
-// Its methods are called for one session one at a time, except for Replay, and for several
-// sessions at once. What they return has been written: a prompt is responded to after that. Two
-// programs that share a store must themselves keep from using a session at the same time.
-// Package kittest tests a Backend.
+// The methods are called for several sessions at once. For one session, the calls do not overlap,
+// except those of Replay. A method returns when its data is written, because the response to a
+// prompt is sent after that. Two programs that share a store must themselves prevent that both use
+// the same session at the same time. Package kittest tests a Backend.
 type Backend interface {
 	// Create stores a new session. Its ID, Cwd, AdditionalDirectories, Owner and Created are set.
 	Create(ctx context.Context, m journal.Meta) error
 
-	// Load returns what is known of a session, or an error that matches journal.ErrNotFound.
+	// Load returns the metadata of a session, or an error that wraps journal.ErrNotFound.
 	Load(ctx context.Context, id string) (journal.Meta, error)
 
 	// List returns a page of sessions, as journal.Store does.
 	List(ctx context.Context, q journal.Query) (page []journal.Meta, next string, err error)
 
-	// Replay returns the updates of a session in their order. Chunks with the same message id
-	// may be joined. Of several messages that name a tool call the last one counts.
+	// Replay returns the updates of a session in their order. Chunks with the same message id may
+	// be joined. If several updates are about one tool call, the last one counts.
 	Replay(ctx context.Context, id string) iter.Seq2[acp.SessionUpdate, error]
 
-	// Append adds updates: messages, of the user too, tool calls as they are announced and as
-	// they end, plans, usage, and the mode. Other settings come as a ConfigOptionUpdate with
-	// one option, and a title as a SessionInfoUpdate, which Load returns and Replay leaves out.
+	// Append adds updates: messages including those of the user, tool calls when they are announced
+	// and when they end, plans, usage, and the mode. Any other setting is a ConfigOptionUpdate with
+	// one option. A title is a SessionInfoUpdate; Load returns the title, and Replay omits the
+	// update.
 	Append(ctx context.Context, id string, updates ...acp.SessionUpdate) error
 
 	// Delete deletes a session. It returns nil if there is none.
 	Delete(ctx context.Context, id string) error
 }
 
-// backendStore makes a store of a Backend.
+// backendStore is a journal.Store that uses a Backend.
 type backendStore struct{ b Backend }
 
 func (s backendStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
@@ -69,7 +70,7 @@ func (s backendStore) List(ctx context.Context, q journal.Query) ([]journal.Meta
 
 func (s backendStore) Delete(ctx context.Context, id string) error { return s.b.Delete(ctx, id) }
 
-// backendLog is the log of a session of a Backend.
+// backendLog is the journal.Log of a session in a Backend.
 type backendLog struct {
 	b Backend
 
@@ -109,7 +110,7 @@ func (l *backendLog) Append(recs ...journal.Record) (int64, error) {
 	return l.seq, l.b.Append(context.Background(), l.meta.ID, updates...)
 }
 
-// update returns the update that a Backend stores.
+// update returns the update that a Backend stores for the setting.
 func (t settingRecord) update() acp.SessionUpdate {
 	if t.ID == modeSetting {
 		return &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(t.Value)}
@@ -121,7 +122,7 @@ func (t settingRecord) update() acp.SessionUpdate {
 	}}}
 }
 
-// settingsOf returns the settings that a stored update has.
+// settingsOf returns the settings in a stored update.
 func settingsOf(u acp.SessionUpdate) (all []settingRecord) {
 	switch u := u.(type) {
 	case *acp.CurrentModeUpdate:
@@ -165,7 +166,7 @@ func (l *backendLog) Meta() journal.Meta {
 	return l.meta
 }
 
-// SetMeta stores a new title.
+// SetMeta stores the title if it has changed.
 func (l *backendLog) SetMeta(change func(*journal.Meta)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,12 +19,12 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// nobody is a client that looks at nothing.
+// nobody is a client that ignores updates.
 type nobody struct{ *screen }
 
 func (nobody) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-// benched connects a client to what serve serves.
+// benched connects a client to the agent that serve serves.
 func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *client.Conn {
 	ours, theirs := stream.Pipe()
 	go serve(context.Background(), theirs) // ends with the connection
@@ -34,7 +34,7 @@ func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *cl
 	return c
 }
 
-// turns makes turns of an agent, with the store or as a plain agent. Each turn calls f.
+// turns makes turns with the kit and the given store, or without the kit. Each turn calls f.
 func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (c *client.Conn, ask func() acp.SessionID) {
 	if store == nil {
 		c = benched(b, func(ctx context.Context, s stream.Stream) error {
@@ -80,7 +80,7 @@ func files(b *testing.B, dir string) *journal.Files {
 	return store
 }
 
-// A delta that is joined: at most 1 µs, and no allocation.
+// The limit for a delta that is joined is 1 µs and no allocation.
 func BenchmarkDelta(b *testing.B) {
 	_, ask := turns(b, files(b, b.TempDir()), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {
 		b.ReportAllocs()
@@ -94,8 +94,8 @@ func BenchmarkDelta(b *testing.B) {
 	ask()
 }
 
-// A turn of 10 000 chunks that are sent one by one: with the kit and its journal at most three times
-// as long as without.
+// A turn of 10 000 chunks that are sent one by one may take at most three times as long with the
+// kit and its journal as without.
 func BenchmarkTurn(b *testing.B) {
 	for _, size := range []int{20, 2 << 10} {
 		text := strings.Repeat("x", size)
@@ -127,7 +127,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// A session of 10 000 records is loaded in 150 ms.
+// The limit for loading a session of 10 000 records is 150 ms.
 func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	c, ask := turns(b, files(b, dir), func(ctx context.Context, s *kit.Session, _ *agent.Session) error {

@@ -14,10 +14,10 @@ import (
 type Command struct {
 	Name        string // without the slash
 	Description string
-	Hint        string // what to type behind the name; empty means nothing
+	Hint        string // describes the arguments; empty means that there are none
 
-	// Run takes the place of Options.Turn for a prompt with this command. Prompt.Args has what was
-	// typed behind the name.
+	// Run handles a prompt with this command in place of Options.Turn. Prompt.Args is the text
+	// after the name.
 	Run func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)
 }
 
@@ -44,7 +44,8 @@ func (all Commands) check() error {
 	return nil
 }
 
-// command returns the function of a command, or nil: an unknown one is for the model.
+// command returns the function of a command, or nil if there is no such command: the model then
+// gets the prompt.
 func (s *Session) command(name string) func(context.Context, *Session, *Prompt) (acp.StopReason, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,9 +81,9 @@ func (s *Session) sendCommands(ctx context.Context) error {
 	return s.client.Commands(ctx, list...)
 }
 
-// announce sends what follows the response to the request that has opened the session.
+// announce sends the held notices and the commands after the response that opens the session.
 func (s *Session) announce(ctx context.Context) {
-	agent.AfterResponse(ctx, func(ctx context.Context) { // what cannot be sent is lost with the connection
+	agent.AfterResponse(ctx, func(ctx context.Context) { // an error means that the connection has ended
 		s.mu.Lock()
 		held, commands := s.held, len(s.commands)
 		s.held = nil

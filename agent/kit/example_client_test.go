@@ -15,9 +15,9 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// terminal is the client of the examples. It allows what it is asked for, and prints what it gets.
+// terminal is the client of the examples. It allows every tool call, and prints what it receives.
 type terminal struct {
-	message acp.MessageID // whose text is in line
+	message acp.MessageID // the message that line belongs to
 	line    string
 }
 
@@ -67,7 +67,7 @@ func (c *terminal) RequestPermission(_ context.Context, req *acp.RequestPermissi
 	return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce), nil
 }
 
-// use connects a client to the agent.
+// use calls f with a client that is connected to the agent.
 func use(a *kit.Agent, f func(ctx context.Context, conn *client.Conn, c *terminal) error) {
 	ctx, c := context.Background(), new(terminal)
 	ours, theirs := stream.Pipe()

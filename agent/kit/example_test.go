@@ -38,7 +38,7 @@ func ExampleOptions_store() {
 	}
 	options := &kit.Options{Store: store, Turn: polite}
 	talk(kit.New(options), "hello")
-	load(kit.New(options)) // as after the program was started again
+	load(kit.New(options)) // a new agent, as after a restart of the program
 	// Output:
 	// user: hello
 	// agent: At your service.
@@ -50,7 +50,7 @@ func ExampleOptions_store() {
 func ExampleSession_Remember() {
 	a := kit.New(&kit.Options{
 		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-			history, err := s.History(ctx) // what the model has read, each item as JSON
+			history, err := s.History(ctx) // what the model has read so far, each item as JSON
 			if err == nil {
 				err = s.Remember(message{"user", p.Parts})
 			}
@@ -67,7 +67,7 @@ func ExampleSession_Remember() {
 					break
 				}
 			}
-			// What the person has seen of a cancelled answer stays in the conversation.
+			// The part of a cancelled answer that the person has seen stays in the history.
 			return acp.StopReasonEndTurn, errors.Join(err, s.Remember(message{"assistant", answer}))
 		},
 	})
@@ -90,7 +90,7 @@ func ExampleSession_Text() {
 			s.Text(ctx, "There is "), s.Text(ctx, "a program."), // one message
 			s.EndMessage(),
 			s.Text(ctx, "It has a test."), // another one
-			s.Usage(ctx, 1200, 128_000),   // tokens of the last request to the model, and what fits
+			s.Usage(ctx, 1200, 128_000),   // tokens that the last request to the model used, and the size of the context window
 			s.Title(ctx, "What is in here"),
 		)
 	}
@@ -121,10 +121,11 @@ func ExampleSession_Run() {
 			return tools.Ask
 		},
 		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-			// Here a model reads s.Tools() and p.Parts, and wants this call.
+			// A real agent sends s.Tools() and p.Parts to a model here. The model responds with
+			// this call.
 			done, err := s.Run(ctx, tools.Request{ID: "1", Name: "take_note", Input: []byte(`{"text": "milk"}`)})
 			if err != nil {
-				return "", err // the turn is over
+				return "", err // the turn must end
 			}
 			return acp.StopReasonEndTurn, s.Text(ctx, "The model reads: "+done[0].Model[0].Text)
 		},
@@ -147,7 +148,7 @@ func ExampleSession_Workspace() {
 			if err != nil {
 				return "", err
 			}
-			file, err := s.Workspace().Read(ctx, "hello.txt") // without a tool call
+			file, err := s.Workspace().Read(ctx, "hello.txt") // the agent reads the file itself, without a tool call
 			if err != nil {
 				return "", err
 			}
@@ -228,27 +229,27 @@ func ExampleOptions_owner() {
 	_ = server.ListenAndServe
 }
 
-// identify stands for what knows the users.
+// identify stands for the program's own user management.
 func identify(r *http.Request) (*remote.Principal, error) {
 	name, _, ok := r.BasicAuth()
 	if !ok {
 		return nil, errors.New("no credentials")
 	}
-	return &remote.Principal{ID: name}, nil // here the password is checked
+	return &remote.Principal{ID: name}, nil // a real program checks the password here
 }
 
-// polite is a turn that always says the same.
+// polite is a turn that always gives the same answer.
 func polite(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 	return acp.StopReasonEndTurn, s.Text(ctx, "At your service.")
 }
 
-// message is what the model of the examples reads.
+// message is one message for the model of the examples.
 type message struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
 }
 
-// generate stands for a model that counts.
+// generate stands for a model. It counts the messages that it reads.
 func generate[T any](_ context.Context, history []T, _ []tools.Part) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		_ = yield("I have read ", nil) && yield(fmt.Sprint(len(history)), nil) && yield(" messages before this one.", nil)

@@ -28,11 +28,11 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// fullClient offers everything that a client can, and has texts of its own.
+// fullClient is a client with all capabilities. Its texts differ from those on the disk.
 type fullClient struct {
 	*screen
 	*peertest.FullClient
-	refuses bool // to write
+	refuses bool // whether it refuses to write
 
 	mu    sync.Mutex
 	files map[string]string
@@ -66,15 +66,15 @@ func (c *fullClient) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequ
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// faultTest is one run of a test of the table of faults.
+// faultTest is one run of one test in the table of faults.
 type faultTest struct {
 	*testing.T
-	full  *fullClient // nil: the client offers nothing
+	full  *fullClient // nil means a client without capabilities
 	dir   string      // the cwd of sessions
-	store string      // the folder of sessions; empty: they are in memory
+	store string      // the folder of the store; empty means a store in memory
 }
 
-// start connects the client to a new program.
+// start starts a new agent and connects the client to it.
 func (t *faultTest) start(o kit.Options) *user {
 	t.Helper()
 	if o.Logger = slog.New(slog.DiscardHandler); t.store != "" {
@@ -91,7 +91,7 @@ func (t *faultTest) start(o kit.Options) *user {
 	})
 }
 
-// kill copies the store, as it would be after kill -9.
+// kill copies the store in the state in which kill -9 would leave it.
 func (t *faultTest) kill() {
 	t.Helper()
 	copied := t.TempDir()
@@ -106,7 +106,7 @@ func (t *faultTest) session(u *user) acp.SessionID {
 	return res.SessionID
 }
 
-// file returns the text of a file where the client sees it.
+// file returns the text of a file as the client sees it.
 func (t *faultTest) file(name string) string {
 	if t.full != nil {
 		t.full.mu.Lock()
@@ -128,7 +128,7 @@ func (t *faultTest) disk(name string) string {
 	return string(text)
 }
 
-// tool returns a tool that does what run does.
+// tool returns a tool that calls run.
 func tool(name string, kind acp.ToolKind, effect tools.Effect, run func(ctx context.Context, c *tools.Call) (tools.Result, error)) tools.Tool {
 	return tools.Tool{Name: name, Kind: kind, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`), Run: run,
 		Describe: func(_ context.Context, in json.RawMessage) tools.Summary {
@@ -142,8 +142,8 @@ func offer(all ...tools.Tool) func(*kit.Session) []tools.Tool {
 	return func(*kit.Session) []tools.Tool { return all }
 }
 
-// story tells of each tool call its kind, and the states that it had; and of each message its id and
-// text.
+// story returns a line for each tool call with its kind and all its states, and a line for each
+// message with its id and text.
 func story(all []acp.SessionUpdate) (lines []string) {
 	at := map[string]int{}
 	add := func(id, first, more string) {
@@ -169,9 +169,9 @@ func story(all []acp.SessionUpdate) (lines []string) {
 	return lines
 }
 
-// TestFaults has faults of agents in use. Each name says what a user of such an agent sees. TestTurns
-// holds 01 and 02, TestStoredSettings 05, package agent/mcp 12, and TestOutput, TestOutputJoins and
-// TestUsage 13.
+// TestFaults tests faults that users of other agents have reported. The name of each test says what
+// the user sees. TestTurns covers 01 and 02, TestStoredSettings 05, package agent/mcp 12, and
+// TestOutput, TestOutputJoins and TestUsage 13.
 func TestFaults(t *testing.T) {
 	for name, test := range map[string]func(t *faultTest){
 		"03 after a cancel a tool call is in progress for ever, and the answer so far is gone": func(t *faultTest) {
@@ -380,7 +380,7 @@ func TestFaults(t *testing.T) {
 				}
 				return "", err
 			}})
-			early := true // no progress while the person is asked
+			early := true // no progress is sent while the person is asked
 			u.answer = func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
 				early = strings.Contains(story(slices.Clone(u.updates))[2], "in_progress")
 				return &acp.SelectedPermissionOutcome{OptionID: "allow_once"}

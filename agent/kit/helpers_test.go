@@ -25,7 +25,7 @@ type user struct {
 	end <-chan error // gets the result of Serve
 }
 
-// screen is what a user sees and answers.
+// screen is the part of a client that a user sees and answers.
 type screen struct {
 	answer func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome // nil: allow once
 
@@ -62,8 +62,7 @@ func connect(t *testing.T, a *kit.Agent) *user {
 	return connectAs(t, a, nil, func(s *screen) acp.Client { return s })
 }
 
-// connectAs is connect with another client around the screen, and with more capabilities than its
-// methods have.
+// connectAs is like connect, with another client around the screen and with the capabilities caps.
 func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around func(*screen) acp.Client) *user {
 	t.Helper()
 	u := &user{t: t, set: thread.NewSet(), screen: new(screen)}
@@ -82,7 +81,7 @@ func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around 
 	return u
 }
 
-// leave ends the connection, and waits until the agent has noticed.
+// leave ends the connection and waits until the agent has noticed it.
 func (u *user) leave() {
 	u.Close()
 	if u.end != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 )
 
-// history is what the records of a session amount to.
+// history is the state of a session according to its records.
 type history struct {
 	items    []item
 	messages map[message]int // index in items
 	calls    map[acp.ToolCallID]int
 	settings map[string]string
 	rules    map[ruleRecord]bool
-	open     bool // the last turn has no end
+	open     bool // the end of the last turn is not recorded
 }
 
-// item is one update of a replay: a message with all of its text, or a tool call as it ended.
+// item is one update of a replay: a message with its whole text, or the last state of a tool call.
 type item struct {
 	update acp.SessionUpdate
-	text   *strings.Builder // of a chunk of text, which takes the place of its content
+	text   *strings.Builder // joined text of the chunks, which replaces the content of update
 }
 
-// message names a message whose chunks are joined.
+// message identifies a message whose chunks are joined.
 type message struct {
 	id      acp.MessageID
 	thought bool
 }
 
-// readHistory reads a log.
+// readHistory reads the history from a log.
 func readHistory(ctx context.Context, log journal.Log) (*history, error) {
 	h := &history{
 		messages: make(map[message]int), calls: make(map[acp.ToolCallID]int),
@@ -52,7 +52,7 @@ func readHistory(ctx context.Context, log journal.Log) (*history, error) {
 
 func (h *history) add(r journal.Record) error {
 	var err error
-	switch r.Kind { // other kinds are of later versions, or for the model
+	switch r.Kind { // other kinds are for the model or of later versions
 	case journal.KindTurn:
 		var t turnRecord
 		err = json.Unmarshal(r.Data, &t)
@@ -91,14 +91,14 @@ func (h *history) event(u acp.SessionUpdate) {
 		h.replace(u)
 	case *acp.UsageUpdate:
 		if before, ok := h.replace(u).(*acp.UsageUpdate); ok && v.Cost == nil {
-			v.Cost = before.Cost // a client keeps it, too
+			v.Cost = before.Cost // a client keeps the cost in this case too
 		}
 	default:
 		h.items = append(h.items, item{update: u})
 	}
 }
 
-// chunk adds to a message. Only plain texts are joined.
+// chunk adds a chunk to its message. Only plain texts are joined.
 func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate) {
 	text, ok := content.(*acp.TextContent)
 	if !ok || text.Annotations != nil {
@@ -115,7 +115,7 @@ func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate
 	h.items[i].text.WriteString(text.Text)
 }
 
-// replace adds an update in place of the one of its type, which it returns.
+// replace replaces the update of the same type, which it returns, or adds u if there is none.
 func (h *history) replace(u acp.SessionUpdate) (before acp.SessionUpdate) {
 	for i, it := range h.items {
 		if reflect.TypeOf(it.update) == reflect.TypeOf(u) {
@@ -127,7 +127,7 @@ func (h *history) replace(u acp.SessionUpdate) (before acp.SessionUpdate) {
 	return nil
 }
 
-// replay sends what the person has seen.
+// replay sends the history to the client.
 func (h *history) replay(ctx context.Context, s *Session) error {
 	for _, it := range h.items {
 		if it.text != nil {
@@ -142,7 +142,7 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 			return err
 		}
 		err := s.client.Update(ctx, it.update)
-		if invalid, ok := errors.AsType[*acp.InvalidError](err); ok { // of another program, or an older one
+		if invalid, ok := errors.AsType[*acp.InvalidError](err); ok { // stored by another program or an older version
 			s.agent.log.Warn("an update of a stored session is left out", "session", string(s.id), "error", invalid)
 		} else if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 
 const interrupted = "The agent was interrupted while this call was running: it may have taken effect."
 
-// repair ends the turn that a crash has left open, and its calls.
+// repair ends the turn that a crash has interrupted, and its tool calls.
 func (h *history) repair(ctx context.Context, s *Session) error {
 	var recs []record
 	for _, it := range h.items {

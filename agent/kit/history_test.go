@@ -15,8 +15,9 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 )
 
-// What the model reads is kept in its order, is replaced by a compaction, and is none of what the
-// person sees. It is there after a restart, also of a turn that was cancelled or has failed.
+// What the model reads is stored in order and is replaced by a compaction. It does not appear in
+// what the person sees. After a restart it is complete, also for a turn that was cancelled or has
+// failed.
 func TestHistory(t *testing.T) {
 	open := onDisk(t.TempDir())
 	var got []string
@@ -84,8 +85,8 @@ func TestHistory(t *testing.T) {
 	assert.Empty(t, got)
 }
 
-// A call that a crash has left without a result is there for the loop to answer, and has failed for
-// the person.
+// If a crash interrupts a tool call, the history for the model has the call without a result, and
+// the person sees that the call failed.
 func TestHistoryAfterACrash(t *testing.T) {
 	from := t.TempDir()
 	type message struct{ Call, Result string }
@@ -117,7 +118,7 @@ func TestHistoryAfterACrash(t *testing.T) {
 		if err := errors.Join(s.Remember(message{Call: "c1"}, message{Call: "c2"}), s.Update(ctx, &acp.ToolCall{ToolCallID: "c1", Title: "Look", Status: acp.ToolCallStatusInProgress}), s.Remember(message{Result: "c1"})); err != nil {
 			return "", err
 		}
-		require.NoError(t, os.CopyFS(from+"/crashed", os.DirFS(from+"/live"))) // what a kill leaves behind
+		require.NoError(t, os.CopyFS(from+"/crashed", os.DirFS(from+"/live"))) // the files as a kill leaves them
 		return "", s.Remember(message{Result: "c2"})
 	}
 	agent := func(dir string) *kit.Agent {

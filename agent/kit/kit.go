@@ -1,6 +1,6 @@
-// Package kit is what agents have in common: sessions that are stored and loaded again, turns
-// that wait for each other, the text of a model as messages, tools with permission, modes and
-// settings, commands, and signing in. An author adds one function that makes a turn:
+// Package kit implements what most agents have in common: sessions that are stored and loaded
+// again, turns that wait for each other, the text of a model as messages, tools with permission,
+// modes and settings, commands, and signing in. The author adds one function that makes a turn:
 //
 //	a := kit.New(&kit.Options{
 //		Info: acp.Implementation{Name: "echo", Version: "1"},
@@ -13,13 +13,15 @@
 // # What it promises
 //
 //   - A session has one turn at a time. Later prompts wait for it in the order in which they
-//     arrived, or are refused. A cancel ends the turn that runs and those that wait.
-//   - When a prompt is responded to, its text has been sent, its tool calls have ended, and
-//     all of it is stored so that it survives the loss of power.
-//   - session/load shows what the person has seen, with the same message ids: also after a
-//     crash, except for at most the last second of a message that was still being written.
-//   - A tool call is stored before it runs. After a crash it has failed, and nothing runs it again.
-//   - A session belongs to one connection, and to one owner if sessions have owners.
+//     arrived, or are refused. A cancel ends the running turn and the waiting ones.
+//   - The response to a prompt is sent when its text has been sent, its tool calls have ended, and
+//     all of this is stored so that it survives a loss of power.
+//   - session/load shows what the person has seen, with the same message ids. After a crash, at
+//     most the last second of an unfinished message is missing.
+//   - A tool call is stored before it runs. If a crash interrupts it, it counts as failed and does
+//     not run again.
+//   - A session is open on one connection at a time. It belongs to one owner if sessions have
+//     owners.
 //
 // [Agent.Serve] serves clients of version 1 of the protocol, and clients of version 2 through
 // package agent/router/adapter.
@@ -47,41 +49,41 @@ import (
 
 // Options configure an Agent. Only Turn is required.
 type Options struct {
-	// Info is sent to clients.
+	// Info is the name and version of the agent. Clients receive it.
 	Info acp.Implementation
 
-	// Turn answers a prompt. Its ctx is done when the turn is cancelled and when the connection
-	// ends, which is up to 5 s after a client has closed its end; Turn must then return. An empty
-	// stop reason stands for end_turn. An error reaches the client as that of any handler does, see
-	// package agent. Turn is called for one prompt of a session at a time, and for several sessions
-	// at once.
+	// Turn handles a prompt. Its ctx is done when the turn is cancelled, and when the connection
+	// ends, up to 5 s after the client has closed its end; Turn must then return. An empty stop
+	// reason means end_turn. An error is sent to the client like that of any handler; see package
+	// agent. Turn is called for one prompt of a session at a time, and for several sessions at
+	// once.
 	Turn func(ctx context.Context, s *Session, p *Prompt) (acp.StopReason, error)
 
-	// Store keeps the sessions. Nil means a journal.Memory, which ends with the program.
+	// Store stores the sessions. Nil means a journal.Memory, whose sessions end with the program.
 	Store journal.Store
 
-	// Backend takes the place of Store for a program that has a store of its own already. Setting
-	// both is an error.
+	// Backend replaces Store in a program that already has a store of its own. Setting both is an
+	// error.
 	Backend Backend
 
-	// Workspace configures Session.Workspace, from which linked files of prompts are read, too.
-	// Nil selects its defaults: a session in a folder that contains the whole home folder or
-	// disk is then refused.
+	// Workspace configures Session.Workspace, which also reads the files that prompts link to. Nil
+	// selects the defaults. The defaults refuse a session in a folder that contains the whole home
+	// folder or disk.
 	Workspace *workspace.Options
 
-	// Tools returns the tools of a session, once each time the session is opened.
+	// Tools returns the tools of a session. It is called once each time the session is opened.
 	Tools func(s *Session) []tools.Tool
 
-	// MCP reaches the MCP servers that clients name. Nil means that none are used: then clients
-	// may name servers over stdio, and a notice says that they were not started.
+	// MCP connects to the MCP servers that clients name. If it is nil, no servers are used: a
+	// client may still name servers over stdio, and a notice says that they were not started.
 	MCP MCP
 
-	// Gate decides about a tool call before a person is asked; see tools.Env.
+	// Gate decides about a tool call before the person is asked; see tools.Env.
 	Gate func(s *Session, c *tools.Call) tools.Decision
 
 	// Modes are offered to the client, as modes and as a config option. The first one is the
-	// default. It must be the most careful one, because it takes the place of a stored mode
-	// that is not offered any more.
+	// default. It must be the most careful one, because it also replaces a stored mode that is no
+	// longer offered.
 	Modes Modes
 
 	// Settings are further config options.
@@ -90,28 +92,28 @@ type Options struct {
 	// Commands are the slash commands of a session.
 	Commands Commands
 
-	// Auth tells how users sign in. Nil means that they need not.
+	// Auth configures how users sign in. Nil means that they need not sign in.
 	Auth *Auth
 
-	// Owner returns who uses the connection that ctx belongs to. Sessions of others do not exist
-	// for it. If Owner is set and Workspace is nil, files and commands of this machine are not
-	// used.
+	// Owner returns the user of the connection that ctx belongs to. For this user the sessions of
+	// other owners do not exist. If Owner is set and Workspace is nil, the files and commands of
+	// this machine are not used.
 	Owner func(ctx context.Context) string
 
-	// Queue is how many prompts of a session may wait for its turn; further ones fail with
-	// -32600. Zero stands for 16, and a negative number for none.
+	// Queue is the number of prompts of a session that may wait for its turn; further prompts fail
+	// with -32600. Zero means 16, and a negative number means none.
 	Queue int
 
-	// Audio advertises that prompts may have audio. Without it they fail with -32602.
+	// Audio advertises that prompts may contain audio. Without it such prompts fail with -32602.
 	Audio bool
 
 	// Extension handles requests that the protocol does not define; see acp.ExtensionHandler.
 	Extension func(ctx context.Context, conn *agent.Conn, method string, params json.RawMessage) (any, error)
 
-	// Router has the options of the connections that Serve makes.
+	// Router configures the connections that Serve makes.
 	Router *router.Options
 
-	// Logger gets what cannot be returned to a client. Nil means slog.Default.
+	// Logger receives what cannot be returned to a client. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
@@ -120,7 +122,7 @@ const defaultQueue = 16
 // An Agent holds the sessions of all connections of a program. It is safe for concurrent use.
 type Agent struct {
 	opts Options
-	err  error // why the options cannot be used
+	err  error // the error of invalid options
 	log  *slog.Logger
 
 	mu       sync.Mutex
@@ -128,7 +130,7 @@ type Agent struct {
 	closing  bool
 }
 
-// New returns an agent. What is wrong with the options is returned by Serve, and by initialize.
+// New returns an agent. If the options are invalid, Serve and initialize return the error.
 func New(opts *Options) *Agent {
 	a := &Agent{sessions: make(map[acp.SessionID]*Session)}
 	if opts != nil {
@@ -160,8 +162,8 @@ func New(opts *Options) *Agent {
 	return a
 }
 
-// Serve serves one client until the connection ends or ctx is done. It takes ownership of s. It
-// may be called for many connections at once; remote.NewHandler accepts it.
+// Serve serves one client until the connection ends or ctx is done. It takes ownership of s. It is
+// safe for concurrent use, and can be passed to remote.NewHandler.
 func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	if a.err != nil {
 		return errors.Join(a.err, s.Close())
@@ -186,8 +188,8 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	return router.Serve(ctx, s, &router.Agents{V1: a.Connect, V2: newV2}, &o)
 }
 
-// Connect returns the agent of one connection, for programs that serve version 1 alone: it is
-// the argument newAgent of agent.Serve.
+// Connect returns the agent of one connection. A program that serves only version 1 passes it to
+// agent.Serve as newAgent.
 func (a *Agent) Connect(c *agent.Conn) acp.Agent { return a.connect(c, c.Ending()) }
 
 func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
@@ -199,9 +201,9 @@ func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
 // errClosing is the cause of turns that Close ends.
 var errClosing = errors.New("kit: the agent is closing")
 
-// Close ends the turns that run, waits until they are stored, and closes the sessions. New
-// sessions and prompts are refused. If ctx is done first, Close returns its error; turns that have
-// not ended by then close their sessions themselves.
+// Close ends the running turns, waits until they are stored, and closes the sessions. New sessions
+// and prompts are refused. If ctx is done first, Close returns its error, and each remaining turn
+// closes its session when it ends.
 func (a *Agent) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closing = true

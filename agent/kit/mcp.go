@@ -9,35 +9,36 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// MCP reaches the MCP servers that clients name when they open a session. The module
-// github.com/acpkit/go-sdk/agent/mcp has one.
+// MCP connects to the MCP servers that clients name when they open a session. Module
+// github.com/acpkit/go-sdk/agent/mcp implements it.
 type MCP interface {
-	// Capabilities tells which servers it reaches beside those over stdio.
+	// Capabilities returns the kinds of servers that it supports in addition to stdio.
 	Capabilities() *acp.MCPCapabilities
 
-	// Connect begins to connect a session in the folder cwd to servers. It does not wait for
-	// them. An error means that the client must not name these servers.
+	// Connect begins to connect a session in the folder cwd to servers, and does not wait for them.
+	// If it returns an error, the request that names these servers fails.
 	Connect(cwd string, servers []acp.MCPServer) (MCPServers, error)
 }
 
 // MCPServers are the servers of one session.
 type MCPServers interface {
-	// Ready waits until each server is connected, has failed or takes too long, or ctx is done. It
-	// returns a sentence for each one that has failed or is late, once.
+	// Ready waits until each server is connected, has failed or takes too long, or until ctx is
+	// done. It returns a sentence for each server that has failed or is late, and returns each
+	// sentence only once.
 	Ready(ctx context.Context) (failed []string)
 
-	// Tools returns the tools of the servers that are connected. It is called before each turn.
+	// Tools returns the tools of the connected servers. It is called before each turn.
 	Tools() []tools.Tool
 
-	// Close ends the servers and waits for that.
+	// Close ends the servers and waits until they have ended.
 	Close() error
 }
 
-// connectTime is how long the response to session/new waits for servers. The first prompt waits
-// for the rest.
+// connectTime is how long session/new waits for servers before it responds. The first prompt waits
+// for servers that need longer.
 const connectTime = 10 * time.Second
 
-// checkServers returns why the servers of a request cannot be used.
+// checkServers returns an error if the servers of a request cannot be used.
 func (a *Agent) checkServers(servers []acp.MCPServer) error {
 	caps := a.mcpCapabilities()
 	for _, server := range servers {
@@ -79,8 +80,8 @@ func (s *Session) connect(cwd string, servers []acp.MCPServer) (err error) {
 	}
 }
 
-// refreshTools waits for the servers of the session, and sets the tools of the next turn: those of
-// the author, and those that the servers have now.
+// refreshTools waits for the servers of the session. It then sets the tools of the next turn: those
+// of the author, and those of the servers that are connected now.
 func (s *Session) refreshTools(ctx context.Context) error {
 	list := s.own
 	var failed []string

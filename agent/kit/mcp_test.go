@@ -13,7 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// servers plays the MCP servers of a session. The second one is connected after the first turn.
+// servers implements the MCP servers of a session. The second server is connected after the first
+// turn.
 type servers struct {
 	all    []acp.MCPServer
 	turns  atomic.Int32

@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// idleTime is how long a session keeps its log open without a turn.
+// idleTime is the time without a turn after which a session closes its log.
 const idleTime = 30 * time.Minute
 
 var (
@@ -25,7 +25,7 @@ var (
 	errClosed = errors.New("kit: the session is closed")
 )
 
-// where is what a request that opens a session says of it.
+// where holds the common params of the requests that open a session.
 type where struct {
 	cwd     string
 	dirs    []string
@@ -43,7 +43,7 @@ func (c *conn) create(ctx context.Context, w where) (_ *Session, err error) {
 		return nil, err
 	}
 	defer func() {
-		if err != nil && s.idle == nil { // it is not open
+		if err != nil && s.idle == nil { // the session is not open
 			s.disconnect()
 		}
 	}()
@@ -80,7 +80,7 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 		return nil, nil, err
 	}
 	defer func() {
-		if err != nil && s.idle == nil { // it is not open
+		if err != nil && s.idle == nil { // the session is not open
 			s.disconnect()
 		}
 	}()
@@ -107,7 +107,7 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 	return s, h, c.attach(s)
 }
 
-// admits returns why no session can be opened now, or not with these params.
+// admits returns an error if no session can be opened now, or not with these params.
 func (c *conn) admits(ctx context.Context, w where) error {
 	if err := c.agent.opts.Auth.ready(ctx); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	return s, s.connect(w.cwd, w.servers)
 }
 
-// equip gives the session its tools. Its settings are known by then.
+// equip sets the tools of the session. The settings must be set before.
 func (s *Session) equip(ctx context.Context) error {
 	if f := s.agent.opts.Tools; f != nil {
 		if err := panics.Guard(func() error { s.own = f(s); return nil }); err != nil {
@@ -143,7 +143,7 @@ func (s *Session) equip(ctx context.Context) error {
 	return s.refreshTools(ctx)
 }
 
-// attach makes the session one of its connection.
+// attach adds the session to the open sessions of its connection.
 func (c *conn) attach(s *Session) error {
 	a := c.agent
 	s.idle = time.AfterFunc(idleTime, s.rest) // ends at once
@@ -154,13 +154,13 @@ func (c *conn) attach(s *Session) error {
 	}
 	a.mu.Unlock()
 	switch {
-	case taken: // two requests to open it at the same time
+	case taken: // another request has opened it at the same time
 		s.abandon(errClosed)
 		return storeError(&journal.HeldError{ID: string(s.id)})
 	case closing:
 		s.abandon(errClosing)
 		return rpcerr.InternalError(nil).WithDetail("the agent is shutting down")
-	case isClosed(c.conn.Done()): // maybe after leave has looked
+	case isClosed(c.conn.Done()): // leave may already have run
 		s.abandon(errLeft)
 		return acp.ErrClosed
 	}
@@ -226,7 +226,8 @@ func (a *Agent) owner(ctx context.Context) string {
 	return a.opts.Owner(ctx)
 }
 
-// foreign reports whether a session that cannot be opened is none of the owner's.
+// foreign reports whether the session belongs to another owner. It is called for a session that
+// cannot be opened, whose metadata is not known.
 func (a *Agent) foreign(ctx context.Context, id acp.SessionID) bool {
 	if a.opts.Owner == nil {
 		return false
@@ -253,7 +254,7 @@ func (c *conn) session(ctx context.Context, id acp.SessionID) (*Session, error) 
 	return s, nil
 }
 
-// close closes a session. It succeeds if there is none.
+// close closes a session. It returns nil if the session is not open.
 func (c *conn) close(ctx context.Context, id acp.SessionID) error {
 	s, err := c.session(ctx, id)
 	if err != nil {
@@ -268,7 +269,7 @@ func (c *conn) close(ctx context.Context, id acp.SessionID) error {
 	}
 }
 
-// delete deletes a session. It succeeds if there is none.
+// delete deletes a session. It returns nil if there is no such session.
 func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 	if err := c.close(ctx, id); err != nil {
 		return err
@@ -283,7 +284,7 @@ func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 	return nil
 }
 
-// leave is called when a connection has ended.
+// leave ends the sessions of a connection that has ended.
 func (a *Agent) leave(conn *agent.Conn) {
 	a.mu.Lock()
 	var all []*Session
@@ -304,7 +305,7 @@ func (s *Session) running() bool {
 	return s.busy != nil
 }
 
-// abandon ends the turn that runs and then the session. It does not wait for that.
+// abandon ends the running turn, and then the session. It waits for neither.
 func (s *Session) abandon(cause error) {
 	s.mu.Lock()
 	first := s.over == nil
@@ -314,13 +315,13 @@ func (s *Session) abandon(cause error) {
 	cancel := s.busy
 	s.mu.Unlock()
 	if cancel != nil {
-		cancel(cause) // finish goes on
+		cancel(cause) // finish then drops the session
 	} else if first {
 		s.drop()
 	}
 }
 
-// drop closes the session in memory.
+// drop closes the log and the MCP servers of the session, and removes it from memory.
 func (s *Session) drop() {
 	s.idle.Stop()
 	s.disconnect()
@@ -353,7 +354,7 @@ func (s *Session) rest() {
 	}
 }
 
-// closeLog is called with logMu held.
+// closeLog closes the log if it is open. The caller holds logMu.
 func (s *Session) closeLog() {
 	if s.log == nil {
 		return

@@ -16,30 +16,31 @@ import (
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
-// Text that was sent waits at most recordTime, or until there is more than recordSize, until it is
-// stored, while its message is open. A part of recordSize is stored while more is sent.
+// Text of an open message is stored at most recordTime after it was sent, or when more than
+// recordSize bytes are not stored yet. In the latter case sending continues while the text is being
+// stored.
 const (
 	recordTime = time.Second
 	recordSize = 64 << 10
 
-	keptBuffer = 4 << 10 // bytes of the text that an idle session keeps room for
+	keptBuffer = 4 << 10 // bytes; a larger text buffer is released when its message ends
 )
 
-// output sends and stores what a session says, in the same order.
+// output sends and stores the updates of a session, both in the same order.
 type output struct {
 	s    *Session
 	join *endpoint.Joiner
 
-	mu      sync.Mutex // guards all below, and is held while an update is sent or stored
+	mu      sync.Mutex // guards the fields below, and is held while an update is sent or stored
 	ctx     context.Context
 	thought bool                             // the open message is a thought
 	id      acp.MessageID                    // of the open message; empty if there is none
 	sent    []byte                           // text of the open message that is not stored yet
-	late    *time.Timer                      // stores it
-	storing chan error                       // gets the result of storing the part before it; nil if it is stored
+	late    *time.Timer                      // calls record
+	storing chan error                       // receives the result when the previous part is stored; nil if no part is being stored
 	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
-	unsent  error                            // why text of the turn could not be sent; it is stored all the same
-	broken  error                            // why something could not be stored: the turn sends and stores nothing more
+	unsent  error                            // why text of the turn could not be sent; it is stored nevertheless
+	broken  error                            // why an update could not be stored; the turn then sends and stores nothing more
 }
 
 func newOutput(s *Session) *output {
@@ -50,7 +51,7 @@ func newOutput(s *Session) *output {
 	return o
 }
 
-// write adds to the open message, or begins one.
+// write adds a delta to the open message, or begins a message.
 func (o *output) write(ctx context.Context, thought bool, delta string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +81,7 @@ func (o *output) lost(ctx context.Context) bool {
 	return o.broken != nil
 }
 
-// failure returns why the turn has to end.
+// failure returns an error if the turn has to end.
 func (o *output) failure() error { return cmp.Or(o.broken, o.unsent) }
 
 // chunk sends a part of the open message.
@@ -112,7 +113,7 @@ func (o *output) update(text string) acp.SessionUpdate {
 	return &acp.AgentMessageChunk{MessageID: o.id, Content: acp.Text(text)}
 }
 
-// record stores what was sent of a message that is still open.
+// record stores the text of the open message that was sent and is not stored yet.
 func (o *output) record() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,14 +126,14 @@ func (o *output) keep() {
 	}
 }
 
-// take returns what was sent and is not stored.
+// take returns the text that was sent and is not stored yet, as an update, and clears it.
 func (o *output) take() acp.SessionUpdate {
 	u := o.update(string(o.sent))
 	o.sent = o.sent[:0]
 	return u
 }
 
-// wait waits until the part of the open message that is being stored is stored.
+// wait waits until no part of the open message is being stored.
 func (o *output) wait() {
 	if o.storing != nil {
 		o.fault(<-o.storing)
@@ -140,7 +141,7 @@ func (o *output) wait() {
 	}
 }
 
-// fault notes an error of the store.
+// fault records an error of the store.
 func (o *output) fault(err error) {
 	if _, full := errors.AsType[*storageError](err); full {
 		o.broken = err
@@ -162,7 +163,8 @@ func (o *output) end() {
 	}
 }
 
-// event stores an update. An update that is invalid is not stored, and a later one can be.
+// event stores an update. If it fails because the update is invalid, later updates can still be
+// stored.
 func (o *output) event(u acp.SessionUpdate) error {
 	if o.wait(); o.broken != nil {
 		return o.broken
@@ -180,15 +182,15 @@ func (o *output) flush() error {
 	return o.failure()
 }
 
-// post sends an update behind the open message, and stores it before if it is one of those that
-// session/load shows. An update of a call that has ended does nothing.
-// Where a call shows a terminal, texts are stored.
+// post ends the open message and sends an update. If session/load shows updates of this type, post
+// stores the update before it sends it. An update of a tool call that has ended is ignored. In the
+// stored update, texts replace a terminal.
 func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.ToolCallContent) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end()
 	if validate.Struct(&acp.SessionNotification{SessionID: o.s.id, Update: u}, true) != nil {
-		return o.s.client.Update(ctx, u) // which says what is wrong, and sends nothing
+		return o.s.client.Update(ctx, u) // returns the error, and sends nothing
 	}
 	stored := u
 	var call *acp.ToolCall
@@ -242,7 +244,7 @@ func withoutTerminals(c *acp.ToolCall, texts []acp.ToolCallContent) *acp.ToolCal
 	return short
 }
 
-// hold keeps what a tool call has become, until it ends.
+// hold remembers the state of a tool call until the call has ended.
 func (o *output) hold(c *acp.ToolCall) {
 	if ended(c) {
 		delete(o.calls, c.ToolCallID)
@@ -255,7 +257,7 @@ func ended(c *acp.ToolCall) bool {
 	return c.Status == acp.ToolCallStatusCompleted || c.Status == acp.ToolCallStatusFailed
 }
 
-// merge changes a tool call as the client does.
+// merge applies an update to a tool call, as a client does.
 func merge(c *acp.ToolCall, u *acp.ToolCallUpdate) {
 	c.Kind, c.Status = cmp.Or(u.Kind, c.Kind), cmp.Or(u.Status, c.Status)
 	c.Title, c.Name = cmp.Or(u.Title, c.Title), cmp.Or(u.Name, c.Name)
@@ -273,7 +275,7 @@ func merge(c *acp.ToolCall, u *acp.ToolCallUpdate) {
 	}
 }
 
-// settle ends what a turn has left open.
+// settle ends the open message and fails the open tool calls of a turn.
 func (o *output) settle(ctx context.Context, why string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -291,7 +293,8 @@ func (o *output) settle(ctx context.Context, why string) error {
 	return o.failure()
 }
 
-// begin ends a message that was sent between two turns, and forgets why the last turn failed.
+// begin prepares the next turn: it ends a message that was sent between the turns, and clears the
+// errors of the previous turn.
 func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,7 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// shown returns what a person sees of a session: "agent: hi", "call: Run ls failed: Cancelled".
+// shown returns the items that a person sees in a session: "agent: hi", "call: Run ls failed:
+// Cancelled".
 func shown(s *thread.Snapshot) (lines []string) {
 	for _, item := range s.Items.All() {
 		switch m := item.(type) {
@@ -48,7 +49,7 @@ func shown(s *thread.Snapshot) (lines []string) {
 	return lines
 }
 
-// items returns the items of a session with their ids. The prompts of version 1 have none.
+// items returns the items of a session with their ids. Prompts have no ids in version 1.
 func items(t testing.TB, s *thread.Snapshot) (all []string) {
 	for _, item := range s.Items.All() {
 		if m, ok := item.(*thread.Message); ok && m.Role == thread.RoleUser {
@@ -61,8 +62,8 @@ func items(t testing.TB, s *thread.Snapshot) (all []string) {
 	return all
 }
 
-// What a turn says arrives in its order, whatever the model's deltas look like, and is loaded
-// as it was seen.
+// The text and updates of a turn arrive in order, whatever the sizes of the model's deltas, and
+// session/load shows the same.
 func TestOutput(t *testing.T) {
 	long := strings.Repeat("0123456789abcde\n", 1<<20/16)
 	say := func(ctx context.Context, s *kit.Session, deltas ...string) error {
@@ -145,7 +146,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A model that streams byte by byte does not make a message of each byte.
+// If a model streams single bytes, they are joined to fewer chunks.
 func TestOutputJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var want strings.Builder
@@ -177,7 +178,7 @@ func TestOutputJoins(t *testing.T) {
 	})
 }
 
-// The first delta is shown at once, and others while the model goes on thinking.
+// The first delta is sent at once. Later deltas are sent even while the model sends nothing.
 func TestOutputDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var u *user
@@ -199,7 +200,7 @@ func TestOutputDoesNotWait(t *testing.T) {
 	})
 }
 
-// Deltas of several goroutines are all there, each once.
+// If several goroutines send deltas, each delta arrives once.
 func TestOutputOfTwoGoroutines(t *testing.T) {
 	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		var work sync.WaitGroup
@@ -260,8 +261,8 @@ func TestOutputAfterTheConnection(t *testing.T) {
 	})
 }
 
-// What other goroutines send after the end of a turn does not open its calls again, and stays
-// before the next prompt.
+// Updates that other goroutines send after the end of a turn do not open its calls again. Their
+// text precedes the next prompt.
 func TestOutputAfterTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -323,7 +324,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// The numbers of the last request to the model count.
+// The last reported usage counts.
 func TestUsage(t *testing.T) {
 	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		cost := &acp.UsageUpdate{Used: 900, Size: 1000, Cost: &acp.Cost{Amount: 0.5, Currency: "EUR"}}
@@ -338,7 +339,7 @@ func TestUsage(t *testing.T) {
 	assert.Equal(t, live, u.set.Thread(id).Snapshot().Usage)
 }
 
-// A client without notices gets them as a message before the next answer. They are not stored.
+// A client without notices receives them as a message before the next answer. They are not stored.
 func TestNotice(t *testing.T) {
 	for name, caps := range map[string]*acp.ClientCapabilities{
 		"with notices":    {Session: &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}}},

@@ -16,47 +16,46 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// What a prompt may hold. A model reads no more anyway.
+// The limits of a prompt. Models do not read more.
 const (
 	maxBlocks = 128
-	maxText   = 1 << 20 // bytes of all texts together, with the files that are read for links
+	maxText   = 1 << 20 // bytes of all texts together, including the files that links refer to
 	maxData   = 8 << 20 // bytes of one image, audio or other data
 )
 
-// A Prompt is what a person has sent.
+// A Prompt is the prompt of a turn.
 type Prompt struct {
-	Blocks []acp.ContentBlock // as they were sent
+	Blocks []acp.ContentBlock // as the client sent them
 
-	// Parts is what the model reads, in the order of Blocks. A linked file within the roots of
-	// the session is its text, and any other link is named. The text of a file stands in a tag
-	// whose name nobody can guess, so that no content can end it.
+	// Parts is what the model reads, in the order of Blocks. A link to a file within the roots of
+	// the session is replaced by the text of the file; any other link is only named. The text of a
+	// file is enclosed in a tag with a random name, so that no file can contain the end of its tag.
 	Parts []tools.Part
 
-	// Command is the name of a slash command, without the slash, and Args is what follows it in
-	// the same block, without space at either end. Command is empty if the first text, other
-	// than space, does not begin with a slash and letters, digits, - or _. Parts hold this
-	// text, too.
+	// Command is the name of the slash command with which the prompt begins, without the slash.
+	// Args is the rest of the same block, without space at either end. Command is empty if the
+	// first text does not begin, after any space, with a slash and a name of letters, digits, - or
+	// _. Parts contains this text too.
 	Command, Args string
 
-	// MessageID is the id that the prompt has as a message of the person.
+	// MessageID is the id of the prompt as a message of the user.
 	MessageID acp.MessageID
 }
 
-// promptCapabilities says which blocks readPrompt reads. An agent takes audio only if its model
-// does.
+// promptCapabilities returns the kinds of blocks that readPrompt accepts. Audio is accepted only if
+// the model accepts it.
 func promptCapabilities(audio bool) *acp.PromptCapabilities {
 	return &acp.PromptCapabilities{Image: true, Audio: audio, EmbeddedContext: true}
 }
 
-// A linkReader reads files that a prompt links to. It is a *workspace.Workspace, which returns an
-// error for a path outside the roots of the session.
+// A linkReader reads the files that a prompt links to. *workspace.Workspace implements it and
+// returns an error for a path outside the roots of the session.
 type linkReader interface {
 	ReadLines(ctx context.Context, path string, first, limit uint32) (string, error)
 }
 
-// readPrompt makes a Prompt, without a MessageID, of what a client has sent. Its errors are
-// those of a prompt that has nothing, breaks a limit or has audio that was not advertised, and of a
-// ctx that ends.
+// readPrompt makes a Prompt without a MessageID from the blocks of a client. It returns an error if
+// the prompt is empty, exceeds a limit or has audio that was not advertised, and if ctx is done.
 func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader, audio bool) (*Prompt, error) {
 	if len(blocks) == 0 || len(blocks) > maxBlocks {
 		return nil, refused("a prompt may have 1 to %d blocks, and this one has %d", maxBlocks, len(blocks))
@@ -67,7 +66,7 @@ func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader
 	r := &promptReader{links: links, tag: "file-" + rand.Text(), room: maxText, shown: map[linked]bool{}}
 	parts := make([][]tools.Part, len(blocks))
 	var err error
-	for i, b := range blocks { // what was sent has its room first, wherever the links stand
+	for i, b := range blocks { // embedded content takes its room before any linked file is read
 		if parts[i], err = r.sent(i, b); err != nil {
 			return nil, err
 		}
@@ -94,11 +93,11 @@ func refused(format string, args ...any) error {
 type promptReader struct {
 	links linkReader
 	tag   string
-	room  int             // bytes of text that are left
-	shown map[linked]bool // what need not be read, because its text is in the prompt
+	room  int             // bytes of text that may still be added
+	shown map[linked]bool // targets that need not be read, because their text is in the prompt
 }
 
-// sent returns the parts of block i, unless it is a link.
+// sent returns the parts of block i. A link only takes its room: method link returns its parts.
 func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
 	switch b := b.(type) {
 	case *acp.TextContent:
@@ -115,7 +114,7 @@ func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
 		return r.data(i, "", b.MIMEType, b.Data)
 	case *acp.EmbeddedResource:
 		switch e := b.Resource.(type) {
-		case *acp.TextResourceContents: // an editor's text is newer than the file
+		case *acp.TextResourceContents: // the text in the editor is newer than the file
 			return r.file(linkedBy(e.URI), e.URI, e.Text), nil
 		case *acp.BlobResourceContents:
 			r.shown[linkedBy(e.URI)] = true
@@ -127,8 +126,8 @@ func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
 	return r.text("[a block that this agent cannot read is left out]"), nil
 }
 
-// link returns the text of a linked file. It only names what cannot be read, and what is in the
-// prompt already.
+// link returns the text of a linked file. It returns only the name of a target that cannot be read
+// or whose text is in the prompt already.
 func (r *promptReader) link(ctx context.Context, b *acp.ResourceLink) ([]tools.Part, error) {
 	note := ""
 	if to := linkedBy(b.URI); to.file && !r.shown[to] {
@@ -140,7 +139,7 @@ func (r *promptReader) link(ctx context.Context, b *acp.ResourceLink) ([]tools.P
 			note = ", which is no text"
 		case errors.Is(err, workspace.ErrTooLarge), len(text) > r.room:
 			note = ", whose text is too long to be part of the prompt"
-		case err != nil: // no error of the prompt: a person links to what they like
+		case err != nil: // not an error of the prompt, because a person may link to anything
 		default:
 			return r.file(to, b.URI, strings.ToValidUTF8(text, "\uFFFD")), nil
 		}
@@ -159,7 +158,7 @@ func (r *promptReader) text(format string, args ...any) []tools.Part {
 	return []tools.Part{{Text: text}}
 }
 
-// data returns what block i has in base64, which may lack its padding.
+// data returns the parts of block i, whose data is base64 with or without padding.
 func (r *promptReader) data(i int, uri, mimeType, encoded string) (parts []tools.Part, err error) {
 	encoded = strings.TrimRight(encoded, "=")
 	if base64.RawStdEncoding.DecodedLen(len(encoded)) > maxData {
@@ -175,8 +174,8 @@ func (r *promptReader) data(i int, uri, mimeType, encoded string) (parts []tools
 	return append(parts, tools.Part{MIMEType: mimeType, Data: data}), nil
 }
 
-// slashCommand returns the command at the beginning of the first text. Mentions may stand before
-// it, and editors leave space behind them.
+// slashCommand returns the command at the beginning of the first text. Blocks of other types, such
+// as mentions, may precede this text, and editors put space after them.
 func slashCommand(blocks []acp.ContentBlock) (name, args string) {
 	for _, b := range blocks {
 		t, ok := b.(*acp.TextContent)

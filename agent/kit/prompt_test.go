@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// folder is the files below /src, and what was asked of it.
+// folder has the files below /src, and records the requests for them.
 type folder struct {
 	files map[string]string
 	asked []string
@@ -45,7 +45,7 @@ func image(data string) acp.ContentBlock { return &acp.ImageContent{MIMEType: "i
 
 var boundary = regexp.MustCompile(`file-[A-Z2-7]{26}`)
 
-// show writes parts as a test reads them, with TAG for the boundary.
+// show formats parts for comparison, with TAG in place of the random tag.
 func show(parts []tools.Part) (list []string) {
 	for _, p := range parts {
 		if p.MIMEType != "" {
@@ -100,7 +100,7 @@ func TestPromptForTheModel(t *testing.T) {
 	}
 }
 
-// Whatever a file contains, only its tag ends it, and its tag cannot be in it.
+// Whatever a file contains, it cannot contain the end of its own tag.
 func TestFilesCannotEndTheirTag(t *testing.T) {
 	old, err := readPrompt(t.Context(), []acp.ContentBlock{embedded("file:///x", "x")}, &folder{}, true)
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestPromptLimits(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		blocks []acp.ContentBlock
-		detail string // empty: accepted
+		detail string // empty if the prompt is accepted
 	}{
 		"blocks":           {repeat(maxBlocks, acp.Text("x")), ""},
 		"too many blocks":  {repeat(10_000, acp.Text("x")), "a prompt may have 1 to 128 blocks, and this one has 10000"},
@@ -157,7 +157,7 @@ func TestPromptLimits(t *testing.T) {
 	}
 }
 
-// A cancelled turn does not go on to the model because its files could not be read.
+// If a turn is cancelled while its files are read, the model is not called.
 func TestPromptEndsWithItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(acp.ErrTurnCancelled)
@@ -192,7 +192,7 @@ func TestSlashCommands(t *testing.T) {
 }
 
 func TestWhichFileIsLinked(t *testing.T) {
-	for uri, want := range map[string]string{ // what is asked of the reader; empty: nothing
+	for uri, want := range map[string]string{ // the requests to the reader; empty means none
 		"file:///src/a.go":                "/src/a.go 0+0",
 		"FILE://LOCALHOST/src/a.go":       "/src/a.go 0+0",
 		"file:/src/a.go":                  "/src/a.go 0+0",

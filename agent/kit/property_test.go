@@ -13,7 +13,7 @@ import (
 
 var seeds = flag.Uint64("seeds", 30, "how many random conversations TestLoadEqualsLive plays")
 
-// inMemory and onDisk return a function that opens a store, the same one at each call.
+// inMemory and onDisk return a function that returns the same store at each call.
 func inMemory() func(*testing.T) journal.Store {
 	store := journal.NewMemory()
 	return func(*testing.T) journal.Store { return store }
@@ -27,7 +27,7 @@ func onDisk(dir string) func(*testing.T) journal.Store {
 	}
 }
 
-// What a client shows after session/load is what it showed before, and what the agent did.
+// After session/load a client shows the same as before, which is what the agent did.
 func TestLoadEqualsLive(t *testing.T) {
 	for version := 1; version <= 2; version++ {
 		for seed := range *seeds {

@@ -11,8 +11,9 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// hasRoom returns why a prompt can neither run nor wait. Who waits for whom is decided by the
-// connection, which knows the order in which prompts have arrived. ctx is that of its handler.
+// hasRoom returns an error if a prompt can neither run nor wait. The connection decides which
+// prompt waits for which, because it knows the order of their arrival. ctx must be that of the
+// prompt's handler.
 func (a *Agent) hasRoom(ctx context.Context) error {
 	limit := max(a.opts.Queue, 0)
 	switch {
@@ -24,8 +25,8 @@ func (a *Agent) hasRoom(ctx context.Context) error {
 	return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already: wait for the end of a turn", limit))
 }
 
-// receiving refuses prompts of version 2 before they are part of the conversation, and before they
-// wait in package agent/v2.
+// receiving is a middleware that refuses prompts of version 2 early: before they become part of the
+// conversation and wait in package agent/v2.
 func (a *Agent) receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if _, ok := params.(*acp2.PromptRequest); ok {

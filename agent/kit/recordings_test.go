@@ -28,18 +28,19 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// recorded is a line of a recording, and what is in it.
+// recorded is a line of a recording with its decoded message.
 type recorded struct {
 	Dir, Event, Raw string
 	msg             rawpeer.Message
 	line            int
 }
 
-// process is what was recorded of one process: a conversation of a client with an agent.
+// process holds the lines of one recorded process, which is a conversation of a client with an
+// agent.
 type process struct {
 	lines   []recorded
-	version int            // that the agent has chosen
-	ids     map[int]string // sessions that the agent has made, by the line of the request
+	version int            // the version that the agent chose
+	ids     map[int]string // ids of the sessions that the agent created, by the line of the request
 	modes   kit.Modes
 	options kit.Settings
 	methods []acp.AuthMethod
@@ -58,7 +59,7 @@ func processes(t *testing.T, file string) (all []*process) {
 	for n := 1; lines.Scan(); n++ {
 		l := recorded{line: n}
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &l))
-		_ = json.Unmarshal([]byte(l.Raw), &l.msg) // some lines are wrong on purpose
+		_ = json.Unmarshal([]byte(l.Raw), &l.msg) // some lines are malformed on purpose
 		switch {
 		case l.Event == "start":
 			p = &process{version: 1, ids: map[int]string{}}
@@ -79,7 +80,7 @@ func processes(t *testing.T, file string) (all []*process) {
 
 var offeredValue = regexp.MustCompile(`"value":\s*"([^"]+)"`)
 
-// learn notes what the recorded agent offers.
+// learn records the modes and options that the recorded agent offers.
 func (p *process) learn(line int, result json.RawMessage) {
 	var r struct {
 		ProtocolVersion int
@@ -107,7 +108,7 @@ func (p *process) learn(line int, result json.RawMessage) {
 		var o struct{ ID, ConfigID string }
 		_ = json.Unmarshal(raw, &o)
 		var list []string
-		for _, v := range offeredValue.FindAllSubmatch(raw, -1) { // also of groups
+		for _, v := range offeredValue.FindAllSubmatch(raw, -1) { // also the values of groups
 			list = append(list, string(v[1]))
 		}
 		if id := o.ID + o.ConfigID; id == "mode" {
@@ -121,22 +122,23 @@ func (p *process) learn(line int, result json.RawMessage) {
 	}
 }
 
-// replay is the state of the conversations of one recording, played with our agent.
+// replay is the state of replaying one recording with the agent under test.
 type replay struct {
 	t       *testing.T
 	store   journal.Store
-	ours    map[string]string // our ids of sessions by the recorded ones
+	ours    map[string]string // the ids of our sessions by the recorded ids
 	deleted map[string]bool
-	open    map[string]bool // on this connection
+	open    map[string]bool // sessions that are open on this connection
 
 	version     int
 	initialized bool
-	worked      bool // a request came after initialize
+	worked      bool // a request was sent after initialize
 	agent       *process
 }
 
-// TestRecordedClients plays the client sides of recorded conversations, with our ids put in. Each
-// request gets one response, which the schema accepts, with the code that the protocol has for it.
+// TestRecordedClients sends the messages of recorded clients, with the ids of our sessions. Each
+// request must get one response, which is valid by the schema and has the code that the protocol
+// defines.
 func TestRecordedClients(t *testing.T) {
 	files, err := filepath.Glob("../../internal/recordings/transcripts*/*.jsonl")
 	require.NoError(t, err)
@@ -166,7 +168,7 @@ func (r *replay) play(p *process) {
 	go func() { // ends with the connection
 		if p.version == 2 {
 			served <- a.Serve(context.Background(), near)
-		} else { // an agent that has one version
+		} else { // the agent of one version
 			served <- agent.Serve(context.Background(), near, a.Connect, &agent.Options{Logger: o.Logger})
 		}
 	}()
@@ -245,7 +247,7 @@ func (r *replay) play(p *process) {
 // validID matches the ids that version 2 allows.
 var validID = regexp.MustCompile(`^("|-?\d+$)`)
 
-// want returns the code that the protocol has for a request; 0 is a result.
+// want returns the code that the protocol defines for a request, or 0 for a result.
 func (r *replay) want(l *recorded) int {
 	var m struct{ JSONRPC string }
 	_ = json.Unmarshal([]byte(l.Raw), &m)
@@ -282,7 +284,7 @@ func (r *replay) want(l *recorded) int {
 	return 0
 }
 
-// params are those of all requests.
+// params has the params of all requests.
 type params struct {
 	ProtocolVersion                             any
 	Info                                        any
@@ -309,7 +311,7 @@ func (r *replay) wantInitialize(p *params, bad bool) int {
 	return 0
 }
 
-// has reports whether our agent serves a method in this version.
+// has reports whether our agent implements a method in this version.
 func (r *replay) has(method string) bool {
 	switch method {
 	case "session/new", "session/prompt", "session/resume", "session/list", "session/close", "session/delete":
@@ -361,7 +363,7 @@ func (r *replay) malformed(method string, p *params) bool {
 	return false
 }
 
-// offers reports whether our agent has a value of an option.
+// offers reports whether the recorded agent offers a value of an option.
 func (p *process) offers(option, value string) bool {
 	if option == "mode" {
 		return slices.ContainsFunc(p.modes, func(m acp.SessionMode) bool { return string(m.ID) == value })
@@ -371,7 +373,7 @@ func (p *process) offers(option, value string) bool {
 	})
 }
 
-// note changes the state by a response.
+// note updates the state after a response.
 func (r *replay) note(l *recorded, m *rawpeer.Message) {
 	r.worked = r.worked || r.initialized && l.msg.Method != "initialize"
 	var p, own struct {

@@ -14,13 +14,15 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// record is one of the journal. An event is the acp.SessionUpdate that the client got.
+// record is one record of the journal. The data of an event is the acp.SessionUpdate for the
+// client.
 type record struct {
 	kind journal.Kind
 	data any
 }
 
-// encode avoids that json.Marshal reads the text of an update again.
+// encode encodes the data. It calls MarshalJSON directly, because json.Marshal would check the
+// result again.
 func (r *record) encode() ([]byte, error) {
 	if u, ok := r.data.(json.Marshaler); ok {
 		return u.MarshalJSON()
@@ -28,7 +30,7 @@ func (r *record) encode() ([]byte, error) {
 	return json.Marshal(r.data)
 }
 
-// turnRecord tells that a turn began or ended. A turn without an end was interrupted.
+// turnRecord records the begin or end of a turn. A turn without an end was interrupted.
 type turnRecord struct {
 	State      string         `json:"state"`
 	StopReason acp.StopReason `json:"stopReason,omitempty"` // empty after an error
@@ -40,34 +42,34 @@ const (
 	turnInterrupted = "interrupted" // written when the session is opened again
 )
 
-// settingRecord has the new value of a setting.
+// settingRecord records the new value of a setting.
 type settingRecord struct {
 	ID    string `json:"id"`
 	Value string `json:"value"`
 }
 
-// ruleRecord is a tools.Rule that the person has allowed for the rest of the session.
+// ruleRecord records a tools.Rule that the person has allowed for the rest of the session.
 type ruleRecord struct {
 	Tool string `json:"tool"`
 	What string `json:"what"`
 }
 
-// modelRecord has what the model reads, behind what was there before, or in its place.
+// modelRecord records what the model reads: in addition to the earlier items, or in place of them.
 type modelRecord struct {
 	Replace bool              `json:"replace,omitempty"`
 	Items   []json.RawMessage `json:"items"`
 }
 
-// storageError says that the session cannot be stored.
+// storageError reports that the session cannot be stored.
 type storageError struct{ err error }
 
 func (e *storageError) Error() string { return "kit: the session cannot be stored: " + e.err.Error() }
 func (e *storageError) Unwrap() error { return e.err }
 
-// RequestError is what the client reads.
+// RequestError returns the error for the client.
 func (e *storageError) RequestError() *rpcerr.RequestError { return storeError(e.err) }
 
-// storeError returns the error of a store as a client reads it.
+// storeError converts an error of the store into an error for the client.
 func storeError(err error) *rpcerr.RequestError {
 	var held *journal.HeldError
 	var damaged *journal.DamagedError
@@ -89,7 +91,7 @@ func storeError(err error) *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail(text).WithCause(err)
 }
 
-// journal returns the open log of the session.
+// journal returns the log of the session, which it opens again if the session was idle.
 func (s *Session) journal() (journal.Log, error) {
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
@@ -108,7 +110,7 @@ func (s *Session) journal() (journal.Log, error) {
 	return s.log, nil
 }
 
-// append stores records. If that fails, the turn ends.
+// append stores records. An error ends the turn.
 func (s *Session) append(recs ...record) error {
 	log, err := s.journal()
 	if err != nil {
@@ -134,7 +136,7 @@ func (s *Session) append(recs ...record) error {
 	return nil
 }
 
-// store is append and waits until the records survive the loss of power.
+// store appends records and waits until they survive a loss of power.
 func (s *Session) store(ctx context.Context, recs ...record) error {
 	if err := s.append(recs...); err != nil {
 		return err

@@ -34,8 +34,8 @@ import (
 // disk is a store whose logs are slow or full.
 type disk struct {
 	journal.Store
-	slow time.Duration // what an fsync takes
-	room atomic.Int64  // how many calls of Append succeed
+	slow time.Duration // the duration of an fsync
+	room atomic.Int64  // number of calls of Append that will still succeed
 }
 
 type diskLog struct {
@@ -80,8 +80,8 @@ func runs(name string, effect tools.Effect, run func()) tools.Tool {
 	}}
 }
 
-// Once the disk is full the agent does nothing more that nobody could read later: it asks no
-// model, runs no tool and sends no message. The person reads why, and goes on once there is room.
+// When the disk is full, the agent does nothing that could not be read later: it calls no model,
+// runs no tool and sends no message. The person reads the reason, and can go on once there is room.
 func TestDiskFull(t *testing.T) {
 	var room int64
 	for full := true; full; room++ {
@@ -103,8 +103,8 @@ func TestDiskFull(t *testing.T) {
 					if err := errors.Join(s.Text(ctx, "I "), s.Text(ctx, "think"), s.Remember("what the model said")); err != nil {
 						return err
 					}
-					time.Sleep(1100 * time.Millisecond) // the text is stored meanwhile
-					for range 3 {                       // a careless author
+					time.Sleep(1100 * time.Millisecond) // meanwhile the text is stored
+					for range 3 {                       // an author who ignores errors
 						_ = s.Text(ctx, ", and think")
 						time.Sleep(30 * time.Millisecond)
 					}
@@ -160,7 +160,8 @@ func TestDiskFull(t *testing.T) {
 	assert.Greater(t, room, int64(20))
 }
 
-// A long message is stored in parts while more of it is sent. A part that cannot be stored ends it.
+// A long message is stored in parts while more of it is sent. If a part cannot be stored, the
+// message ends.
 func TestDiskFullWithinAMessage(t *testing.T) {
 	d := &disk{Store: journal.NewMemory()}
 	d.room.Store(1 << 40)
@@ -183,7 +184,7 @@ func TestDiskFullWithinAMessage(t *testing.T) {
 	assert.Equal(t, []string{"user: go", "agent: " + strings.Repeat("x", 2*33*2<<10)}, shown(u.set.Thread(id).Snapshot()))
 }
 
-// An fsync that takes 50 ms, or a slow write of the title, delays no text.
+// An fsync that takes 50 ms and a slow write of the title do not delay text.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{Store: journal.NewMemory(), slow: 50 * time.Millisecond}
@@ -222,8 +223,8 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// Whichever record is the last one that a crash has left, the session can be loaded, has a beginning of
-// what happened, and goes on.
+// Whichever record is the last one before a crash, the session can be loaded, has a beginning of
+// its history, and accepts prompts.
 func TestCrashAtEveryRecord(t *testing.T) {
 	for seed := range 1 + *seeds/100 {
 		sc := randturns.New(100+seed, randturns.Options{Turns: 4, Simple: true})
@@ -243,7 +244,7 @@ func TestCrashAtEveryRecord(t *testing.T) {
 		with(t, from, func(c *randturns.Client) {
 			id = c.Open()
 			for _, turn := range sc.Turns[:3] {
-				_ = c.Play(id, turn) // its error is part of the script
+				_ = c.Play(id, turn) // the script contains turns that fail
 			}
 		})
 		files, err := filepath.Glob(filepath.Join(from, "*", "log.jsonl"))

@@ -18,17 +18,17 @@ import (
 	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
-// A Session is one conversation, open on one connection. Its methods are safe for concurrent
-// use. Those that send also store what session/load will show; they fail, and the turn ends, if it
-// cannot be stored.
+// A Session is one conversation, which is open on one connection. Its methods are safe for
+// concurrent use. The methods that send an update also store it if session/load shows it. If it
+// cannot be stored, they return an error and the turn ends.
 type Session struct {
 	agent    *Agent
 	conn     *agent.Conn
 	client   *agent.Session
 	id       acp.SessionID
 	owner    string
-	roots    []string     // the cwd, and further folders
-	own      []tools.Tool // those of the author
+	roots    []string     // the cwd and the additional folders
+	own      []tools.Tool // the tools of the author
 	servers  MCPServers   // nil if there are none
 	settings []Setting
 	out      *output
@@ -43,33 +43,33 @@ type Session struct {
 	logMu   sync.Mutex
 	log     journal.Log // nil while an idle session is closed in memory
 	used    time.Time   // when the log was last used
-	dropped bool        // no log is opened any more
+	dropped bool        // the log must not be opened again
 
 	mu       sync.Mutex
-	busy     context.CancelCauseFunc // ends the turn that runs; nil if there is none
-	over     error                   // why no turn can begin any more
+	busy     context.CancelCauseFunc // ends the running turn; nil if no turn runs
+	over     error                   // why no further turn can begin; nil while one can
 	idle     *time.Timer
 	tools    *tools.Registry
 	commands Commands
 	values   map[string]string // of the settings
 	rules    map[ruleRecord]bool
-	held     []string // notices that the client could not be shown yet
+	held     []string // notices that could not be sent to the client yet
 }
 
 // ID returns the id of the session.
 func (s *Session) ID() acp.SessionID { return s.id }
 
-// Cwd returns the folder of the session, and further folders that it may use. They are folders of the
-// client, which may run on another machine.
+// Cwd returns the folder of the session and the additional folders that it may use. They are
+// folders of the client, which may run on another machine.
 func (s *Session) Cwd() (cwd string, additional []string) {
 	return s.roots[0], slices.Clone(s.roots[1:])
 }
 
-// Conn returns the connection that the session is open on, for what a Session has no method for, such
-// as Conn().Session(s.ID()).AskForm. What is sent by it is not stored.
+// Conn returns the connection on which the session is open. Use it for messages that Session has no
+// method for, for example Conn().Session(s.ID()).AskForm. Such messages are not stored.
 func (s *Session) Conn() *agent.Conn { return s.conn }
 
-// meta returns what is stored of the session beside its records.
+// meta returns the stored metadata of the session.
 func (s *Session) meta() journal.Meta {
 	log, err := s.journal()
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Session) meta() journal.Meta {
 	return log.Meta()
 }
 
-// stop ends the turn that runs, if there is one.
+// stop ends the running turn, if there is one.
 func (s *Session) stop(cause error) {
 	s.mu.Lock()
 	cancel := s.busy
@@ -94,44 +94,44 @@ func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
 // Tools returns the tools of the session, for the model.
 func (s *Session) Tools() []tools.Tool { return s.registry().Tools() }
 
-// Text adds to the message of the agent. Deltas of a model are joined: the first one is sent
-// at once, the following ones within 25 ms or 2 KiB. An update that session/load shows ends the
-// message.
+// Text adds a delta to the agent's message. The first delta is sent at once; the following ones are
+// joined for up to 25 ms or 2 KiB. An update that session/load shows ends the message.
 func (s *Session) Text(ctx context.Context, delta string) error {
 	return s.out.write(ctx, false, delta)
 }
 
-// Thought adds to a thought of the agent, as Text does.
+// Thought adds a delta to the agent's thought, in the same way as Text.
 func (s *Session) Thought(ctx context.Context, delta string) error {
 	return s.out.write(ctx, true, delta)
 }
 
 // EndMessage ends the message or thought that Text or Thought has begun, so that the next delta
-// begins one of its own. A message of a model ends with its answer.
+// begins a new one. Call it at the end of each answer of the model.
 func (s *Session) EndMessage() error { return s.out.flush() }
 
-// Update sends any update behind the text. Messages, tool calls, plans and usage are stored too.
-// A tool call begins with an acp.ToolCall and ends with its turn: an update of one that has not
-// begun, or has ended, does nothing.
+// Update sends an update after the text so far. Messages, tool calls, plans and usage are stored
+// too. A tool call begins with an acp.ToolCall and ends with its turn at the latest. An update of a
+// tool call that has not begun or has ended is ignored.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error { return s.out.post(ctx, u) }
 
-// Plan sends the plan, which takes the place of the one before.
+// Plan sends the complete plan, which replaces the previous one.
 func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.Plan{Entries: entries})
 }
 
-// Usage tells how many tokens of the context window the last request to the model has used.
+// Usage reports the number of tokens that the last request to the model has used, and the size of
+// the context window.
 func (s *Session) Usage(ctx context.Context, used, size uint64) error {
 	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
 }
 
-// Title sets the title of the session, of which the first line counts. A session without a title
+// Title sets the title of the session to the first line of the argument. A session without a title
 // gets one from its first prompt.
 func (s *Session) Title(ctx context.Context, title string) error {
 	if title = oneLine(title); title == "" {
 		return nil
 	}
-	s.setting.Lock() // so that the client learns of changes in their order
+	s.setting.Lock() // so that changes reach the client in order
 	defer s.setting.Unlock()
 	log, err := s.journal()
 	if err == nil {
@@ -148,7 +148,7 @@ func (s *Session) Title(ctx context.Context, title string) error {
 
 const maxTitle = 80 // bytes
 
-// oneLine returns the first line with text of a title, cut at a rune.
+// oneLine returns the first line of a text that is not blank, cut to maxTitle bytes between runes.
 func oneLine(text string) string {
 	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
 		line = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -172,8 +172,8 @@ func oneLine(text string) string {
 	return ""
 }
 
-// Notice shows the person a text that is no part of the conversation: at once if the client has
-// notices, otherwise as a message before the next answer. It is not stored.
+// Notice shows the person a text that is not part of the conversation. A client without notices
+// gets it as a message before the next answer. It is not stored.
 func (s *Session) Notice(ctx context.Context, text string) error {
 	if s.conn.ClientCapabilities().Has("session.notices") {
 		return s.client.Notice(ctx, acp.NoticeSeverityWarning, text, "")
@@ -184,7 +184,7 @@ func (s *Session) Notice(ctx context.Context, text string) error {
 	return nil
 }
 
-// tellHeld sends the notices that wait, as one message.
+// tellHeld sends the held notices as one message.
 func (s *Session) tellHeld(ctx context.Context) error {
 	s.mu.Lock()
 	held := s.held
@@ -196,14 +196,14 @@ func (s *Session) tellHeld(ctx context.Context) error {
 	return s.client.Update(ctx, acp.AgentText(strings.Join(held, "\n")+"\n\n"))
 }
 
-// Run runs tool calls, asking for permission where that is needed; see tools.Registry.Run. An
-// error means that the turn must end.
+// Run runs tool calls and asks for permission where necessary; see tools.Registry.Run. If it
+// returns an error, the turn must end.
 func (s *Session) Run(ctx context.Context, calls ...tools.Request) ([]tools.Done, error) {
 	return s.registry().Run(ctx, s.env(), calls)
 }
 
-// Announce shows a tool call of which the model has said only the name yet. It returns the id
-// for the Request of Run.
+// Announce shows a tool call of which only the name is known so far. It returns the id for
+// tools.Request.ToolCallID.
 func (s *Session) Announce(ctx context.Context, name string) (acp.ToolCallID, error) {
 	return s.registry().Announce(ctx, s.env(), name)
 }
@@ -216,11 +216,11 @@ func (s *Session) env() tools.Env {
 	return env
 }
 
-// toolSession is what package tools sees of a session.
+// toolSession is a Session as a tools.Session.
 type toolSession struct{ *Session }
 
-// End stores what the model reads in place of a terminal, which is gone when session/load shows
-// the call.
+// End stores the text for the model in place of a terminal, because the terminal no longer exists
+// when session/load shows the call.
 func (s toolSession) End(ctx context.Context, u *acp.ToolCallUpdate, model []tools.Part) error {
 	var texts []acp.ToolCallContent
 	for _, p := range model {
@@ -231,8 +231,8 @@ func (s toolSession) End(ctx context.Context, u *acp.ToolCallUpdate, model []too
 	return s.out.post(ctx, u, texts...)
 }
 
-// AskPermission asks behind the text. What was stored before survives the loss of power when
-// the answer is acted on.
+// AskPermission asks after the text so far. Before it returns, everything that was stored survives
+// a loss of power.
 func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
 	if err := s.out.flush(); err != nil {
 		return acp.PermissionOption{}, err
@@ -244,7 +244,7 @@ func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate
 	return choice, err
 }
 
-// rules are what the person has allowed for the session. They survive session/load.
+// rules are the tools.Rules of the session. They survive session/load.
 type rules struct{ s *Session }
 
 func (r rules) Allowed(rule tools.Rule) bool {
@@ -264,11 +264,11 @@ func (r rules) Allow(ctx context.Context, rule tools.Rule) error {
 	return nil
 }
 
-// Remember adds to what the model reads: values of the author's own, each encoded as JSON. They
-// are no part of what session/load shows.
+// Remember adds items to what the model reads. The items are values of the author's own types, and
+// each is encoded as JSON. session/load does not show them.
 func (s *Session) Remember(items ...any) error { return s.remember(false, items) }
 
-// Compact replaces all that the model reads. What the person sees stays as it is.
+// Compact replaces everything that the model reads by items. What the person sees does not change.
 func (s *Session) Compact(items ...any) error { return s.remember(true, items) }
 
 func (s *Session) remember(replace bool, items []any) error {
@@ -283,7 +283,7 @@ func (s *Session) remember(replace bool, items []any) error {
 	return s.append(record{journal.KindModel, r})
 }
 
-// History returns what the model reads, as Remember and Compact have left it.
+// History returns what the model reads: the items of the last Compact, and those of Remember since.
 func (s *Session) History(ctx context.Context) ([]json.RawMessage, error) {
 	log, err := s.journal()
 	if err != nil {

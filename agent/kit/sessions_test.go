@@ -40,7 +40,7 @@ func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, e
 	return "", nil
 }
 
-// filesIn opens a store like another program that uses the same folder.
+// filesIn opens a store as another program that uses the same folder would.
 func filesIn(t *testing.T, dir string) journal.Store {
 	t.Helper()
 	store, err := journal.OpenFiles(dir, &journal.FilesOptions{Logger: slog.New(slog.DiscardHandler)})
@@ -48,7 +48,7 @@ func filesIn(t *testing.T, dir string) journal.Store {
 	return store
 }
 
-// naming are the requests that name a session, and how they end if there is none.
+// naming returns the requests that name a session, and how each ends if the session does not exist.
 func naming(w *wire) map[string]string {
 	all := map[string]string{
 		`session/prompt {"sessionId":"SESSION","prompt":[{"type":"text","text":"hi"}]}`: "-32002",
@@ -143,7 +143,7 @@ func dump(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// What is wrong with the stored session is said, and nothing that can be read is kept back.
+// Damage of the stored session is reported, and everything that can be read is loaded.
 func TestSessionsThatAreNotWhole(t *testing.T) {
 	line := func(text string) string {
 		sum := crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli))
@@ -152,8 +152,8 @@ func TestSessionsThatAreNotWhole(t *testing.T) {
 	for name, tc := range map[string]struct {
 		damage       func(log string) string // returns the new content; empty removes the file
 		load, prompt string
-		refusal      string // of the load or the prompt
-		says         string // beside the history
+		refusal      string // of session/load or the prompt
+		says         string // message in addition to the history
 	}{
 		"a line is damaged": {
 			damage: func(log string) string { return strings.Replace(log, "hm", "hx", 1) },
@@ -221,7 +221,7 @@ func TestSessionsThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// A session that another process has open can be listed and used there only.
+// A session that another process has open is listed, but cannot be opened.
 func TestSessionOfAnotherProcess(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		dir := t.TempDir()
@@ -242,7 +242,7 @@ func TestSessionOfAnotherProcess(t *testing.T) {
 	})
 }
 
-// The list has pages. A session belongs to the folder that it was opened with last.
+// The list is paged. A session is listed under the folder with which it was last opened.
 func TestList(t *testing.T) {
 	type page struct {
 		Sessions []struct {
@@ -293,7 +293,8 @@ func TestList(t *testing.T) {
 	})
 }
 
-// Servers of kinds that were not advertised are refused; others are named as not started.
+// Servers of kinds that were not advertised are refused. For other servers, a notice says that they
+// were not started.
 func TestMCPServersWithoutAConnector(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		w := dial(t, kit.New(&kit.Options{Turn: echo, Logger: slog.New(slog.DiscardHandler)}), v)
@@ -323,7 +324,7 @@ func TestMCPServersWithoutAConnector(t *testing.T) {
 	})
 }
 
-// sharedStore has no lock: it opens the log of the one session as often as it is asked to.
+// sharedStore opens the log of its only session as often as it is called, without a lock.
 type sharedStore struct {
 	journal.Store
 	log  journal.Log
@@ -344,7 +345,8 @@ func (s *sharedStore) Open(context.Context, string) (journal.Log, error) {
 	return openLog{s.log}, nil
 }
 
-// One of two clients that load a session at the same time gets it, whatever the store does.
+// If two clients load a session at the same time, only one of them gets it, even if the store has
+// no lock.
 func TestTwoLoadsAtOnce(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		store := &sharedStore{Store: journal.NewMemory(), wait: func() { time.Sleep(time.Second) }}
@@ -362,7 +364,7 @@ func TestTwoLoadsAtOnce(t *testing.T) {
 	})
 }
 
-// A load that the client gives up leaves the session to others.
+// If a client cancels a load, others can open the session.
 func TestLoadThatIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var replays atomic.Bool
@@ -391,8 +393,7 @@ func TestLoadThatIsCancelled(t *testing.T) {
 	})
 }
 
-// A panic of the author's functions while a session is opened does not keep it from being opened
-// later.
+// If a function of the author panics while a session is opened, the session can be opened later.
 func TestPanicWhileASessionIsOpened(t *testing.T) {
 	for name, function := range map[string]func(o *kit.Options, f func()){
 		"Tools": func(o *kit.Options, f func()) {
@@ -416,7 +417,7 @@ func TestPanicWhileASessionIsOpened(t *testing.T) {
 			require.NoError(t, err)
 			faulty.Store(true)
 			_, err = u.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: t.TempDir()})
-			if err == nil { // the session does without
+			if err == nil { // a panic of this function does not fail the request
 				_, err = u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
 				require.NoError(t, err)
 			}

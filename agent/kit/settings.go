@@ -27,13 +27,13 @@ type Setting struct {
 	Category    acp.SessionConfigOptionCategory
 	Default     string // empty means the first value
 
-	// Values are what a client can choose from. If Load is set, it returns them instead, each
-	// time a session is opened; after an error the session has Values.
+	// Values are the values that a client can choose. If Load is set, its result replaces them.
+	// Load is called each time a session is opened; if it fails, Values are used.
 	Values []acp.SessionConfigSelectOption
 	Load   func(ctx context.Context) ([]acp.SessionConfigSelectOption, error)
 }
 
-// modeSetting is the id of the config option that is the mode.
+// modeSetting is the id of the config option for the mode.
 const modeSetting = "mode"
 
 func (all Modes) check() error {
@@ -74,7 +74,7 @@ func (t *Setting) offers(value string) bool {
 	return slices.ContainsFunc(t.Values, func(o acp.SessionConfigSelectOption) bool { return string(o.Value) == value })
 }
 
-// offer returns the settings of a session that is being opened, the mode first.
+// offer returns the settings of a session that is being opened. The mode is the first one.
 func (a *Agent) offer(ctx context.Context) []Setting {
 	var all []Setting
 	if len(a.opts.Modes) > 0 {
@@ -103,8 +103,8 @@ func (a *Agent) offer(ctx context.Context) []Setting {
 	return all
 }
 
-// restore sets what the session has stored. A value that is not offered any more becomes the
-// default.
+// restore sets the values that are stored for the session. The default replaces a stored value that
+// is no longer offered.
 func (s *Session) restore(stored map[string]string) {
 	s.stored, s.values = make(map[string]string), make(map[string]string)
 	maps.Copy(s.stored, stored)
@@ -121,8 +121,8 @@ func (s *Session) restore(stored map[string]string) {
 // Mode returns the mode of the session, or "" if Options has no Modes.
 func (s *Session) Mode() acp.SessionModeID { return acp.SessionModeID(s.Setting(modeSetting)) }
 
-// Setting returns the value of a setting, or "" if the session has none of this id. It changes while
-// a turn runs if the person changes it.
+// Setting returns the value of a setting, or "" if the session has no setting with this id. The
+// person may change it while a turn runs.
 func (s *Session) Setting(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,8 @@ func (s *Session) SetSetting(ctx context.Context, id, value string) error {
 	return s.set(ctx, id, value, byAgent)
 }
 
-// A writer is who changes a setting. What its response says need not be sent.
+// A writer tells who changes a setting. If the response to the writer contains the new value, no
+// update is sent for it.
 type writer int
 
 const (
@@ -148,7 +149,7 @@ const (
 	byOption
 )
 
-// set changes a setting: it is stored, then it holds, then the client learns of it.
+// set changes a setting. It stores the value, applies it, and then tells the client.
 func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	i := slices.IndexFunc(s.settings, func(t Setting) bool { return t.ID == id })
 	switch {
@@ -162,12 +163,12 @@ func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	default:
 		return rpcerr.InvalidParams(map[string]any{"configId": id, "value": value}).WithDetail("this option has no such value")
 	}
-	s.setting.Lock() // so that the client learns of changes in their order
+	s.setting.Lock() // so that changes reach the client in order
 	defer s.setting.Unlock()
-	// A choice of what holds by default is stored, too: the default may change, and a stored
-	// value that is not offered now may be offered again.
+	// A chosen value is stored even if it is the current default: the default may change, and a
+	// stored value that is not offered now may be offered again.
 	if was, ok := s.stored[id]; !ok || was != value {
-		// The end of ctx must not leave a stored value that does not hold.
+		// The end of ctx must not leave a stored value that was not applied.
 		if err := s.store(context.WithoutCancel(ctx), record{journal.KindSetting, settingRecord{id, value}}); err != nil {
 			return err
 		}
@@ -190,7 +191,7 @@ func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	return nil
 }
 
-// modes returns what a response says of the modes.
+// modes returns the modes for a response, or nil if there are none.
 func (s *Session) modes() *acp.SessionModeState {
 	if len(s.agent.opts.Modes) == 0 {
 		return nil

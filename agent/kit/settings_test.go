@@ -30,7 +30,8 @@ func values(all ...string) (list []acp.SessionConfigSelectOption) {
 
 var model = kit.Setting{ID: "model", Name: "Model", Default: "large", Values: values("small", "large")}
 
-// obey is a Turn function that does what the prompt says, and then tells the settings.
+// obey is a Turn function that executes the text of the prompt, and then sends the settings as
+// text.
 func obey(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 	verb, id, _ := strings.Cut(acp.PlainText(p.Blocks...), " ")
 	var err error
@@ -45,8 +46,8 @@ func obey(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, e
 	return "", errors.Join(err, s.Text(ctx, fmt.Sprintf("%s %s", s.Mode(), s.Setting("model"))))
 }
 
-// settings returns what a client knows of the settings by updates: "mode=auto model=large" for options
-// and "auto" for a mode.
+// settings returns the settings in the updates that a client received: "mode=auto model=large" for
+// options and "auto" for a mode.
 func (w *wire) settings() (all []string) {
 	for _, u := range w.received() {
 		switch u.SessionUpdate {
@@ -59,7 +60,7 @@ func (w *wire) settings() (all []string) {
 	return all
 }
 
-// options tells the values of config options.
+// options formats config options as "id=value".
 func options(t *testing.T, raw json.RawMessage) string {
 	var list []struct{ ID, ConfigID, CurrentValue string }
 	require.NoError(t, json.Unmarshal(raw, &list), "%s", raw)
@@ -70,7 +71,7 @@ func options(t *testing.T, raw json.RawMessage) string {
 	return strings.Join(text, " ")
 }
 
-// opened tells the modes and options in a response: "ask mode=ask model=large".
+// opened returns the modes and options in a response: "ask mode=ask model=large".
 func (w *wire) opened(id int) string {
 	w.t.Helper()
 	m, ok := w.reply(id)
@@ -87,7 +88,7 @@ func (w *wire) setMode(id string) int {
 	return w.send("session/set_mode", fmt.Sprintf(`{"sessionId":"SESSION","modeId":%q}`, id))
 }
 
-// A setting has one writer at a time, and whoever has not asked for a change learns of it once.
+// A setting has one writer at a time. A client that did not request a change is told of it once.
 func TestSettings(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		w := dial(t, kit.New(&kit.Options{Modes: modes, Settings: kit.Settings{model}, Turn: obey, Logger: slog.New(slog.DiscardHandler)}), v)
@@ -146,13 +147,13 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// A mode that the user has chosen survives every end of the program, and what is not offered any more
-// becomes the first one.
+// A mode that the user chose survives every kind of end of the program. A stored mode that is no
+// longer offered is replaced by the first one.
 func TestStoredSettings(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		dir := t.TempDir()
 		program := func(o kit.Options) *wire {
-			copied := t.TempDir() // what kill -9 leaves: the locks of the program before are gone
+			copied := t.TempDir() // the files as kill -9 leaves them: the locks are gone
 			require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
 			dir = copied
 			o.Store, o.Turn, o.Logger = filesIn(t, dir), obey, slog.New(slog.DiscardHandler)
@@ -183,7 +184,7 @@ func TestStoredSettings(t *testing.T) {
 	})
 }
 
-// failingStore fails to append or to sync while it is told so.
+// failingStore fails to append or to sync when it is told to.
 type failingStore struct {
 	journal.Store
 	fails string
@@ -261,8 +262,8 @@ func (w *wire) commandNames() (all []string) {
 	return all
 }
 
-// The list of commands follows each response that opens a session, and each change. What is no
-// command is for the model.
+// The list of commands follows each response that opens a session, and each change. The model gets
+// prompts with unknown commands.
 func TestCommands(t *testing.T) {
 	say := func(text string) func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) {
 		return func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -290,7 +291,7 @@ func TestCommands(t *testing.T) {
 		}
 		assert.Equal(t, "end_turn", w.outcome(w.prompt("/swap")))
 		all := w.received()
-		w.updates = all // for both of the next lines
+		w.updates = all // the next two lines read the same updates
 		assert.Equal(t, []string{`kit: the name "a b" of a command must be letters, digits, - or _`}, w.says())
 		w.updates = all
 		assert.Equal(t, []string{"other"}, w.commandNames())
@@ -302,7 +303,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// What is wrong with the options is said before a client is served.
+// Invalid options are reported before a client is served.
 func TestOptions(t *testing.T) {
 	run := func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }
 	ready := func(context.Context) error { return nil }

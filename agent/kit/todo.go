@@ -16,7 +16,7 @@ type todo struct {
 	Status string `json:"status" validate:"required,oneof=pending in_progress completed"`
 }
 
-// TodoTool returns a tool by which the model shows its plan.
+// TodoTool returns a tool with which the model shows its plan.
 func (s *Session) TodoTool() tools.Tool {
 	t := tools.Typed("update_plan", "Shows the person the steps of the work and how far it has come. Use it for work of several steps.",
 		func(ctx context.Context, _ *tools.Call, in todoInput) (tools.Result, error) {

@@ -24,8 +24,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The tools of the workspace work with a client that has files and terminals, and with one that
-// has nothing. A person is asked once for each change. What was shown is loaded again, and the
+// The tools of the workspace work both with a client that has files and terminals and with one that
+// has nothing. The person is asked once for each change. session/load shows the same, with the
 // output of a terminal as text.
 func TestWorkspaceTools(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -98,7 +98,7 @@ func TestWorkspaceTools(t *testing.T) {
 	}
 }
 
-// call returns the tool call of a kind.
+// call returns the tool call of the given kind.
 func call(t *testing.T, s *thread.Snapshot, kind string) *thread.ToolCall {
 	t.Helper()
 	for _, item := range s.Items.All() {

@@ -15,10 +15,10 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// stuckTime is when a turn that goes on after its end was asked for is logged.
+// stuckTime is the time after which a turn that continues after its ctx is done is logged.
 const stuckTime = 10 * time.Second
 
-// Prompt waits for the earlier prompts of the session and makes a turn.
+// Prompt waits for the earlier prompts of the session, and then makes a turn.
 func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	if err := c.agent.hasRoom(ctx); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func awaitEarlier(ctx context.Context) error {
 	return rpc.AwaitEarlier(ctx)
 }
 
-// prompt makes a turn. The caller has made sure that no other one runs.
+// prompt makes a turn. The caller ensures that no other turn of the session runs.
 func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.PromptResponse, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,7 +68,7 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.P
 	return s.settle(ctx, reason, err)
 }
 
-// begin marks the session as busy.
+// begin marks the session as busy. It returns an error if no further turn can begin.
 func (s *Session) begin(cancel context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Session) begin(cancel context.CancelCauseFunc) error {
 	return nil
 }
 
-// finish ends a turn. A session whose connection has ended is closed.
+// finish ends a turn. It drops the session if the session has ended meanwhile.
 func (s *Session) finish() {
 	s.mu.Lock()
 	s.busy = nil
@@ -90,7 +90,7 @@ func (s *Session) finish() {
 	}
 }
 
-// watch logs a turn that goes on although its ctx is done.
+// watch logs a turn that continues although its ctx is done.
 func (s *Session) watch(ctx context.Context) (stop func()) {
 	over := make(chan struct{})
 	go func() { // ends with the turn, or stuckTime after it should have ended
@@ -108,7 +108,7 @@ func (s *Session) watch(ctx context.Context) (stop func()) {
 	return func() { close(over) }
 }
 
-// opened stores that a turn begins, and the prompt.
+// opened stores the begin of a turn and the prompt.
 func (s *Session) opened(ctx context.Context, p *Prompt) error {
 	p.MessageID = acp.MessageID("msg_" + rand.Text())
 	if id, v2 := adapter.UserMessageID(ctx); v2 {
@@ -130,7 +130,7 @@ func (s *Session) opened(ctx context.Context, p *Prompt) error {
 	return s.tellHeld(ctx)
 }
 
-// run calls the function of the author.
+// run calls Options.Turn or the function of a command.
 func (s *Session) run(ctx context.Context, p *Prompt) (reason acp.StopReason, err error) {
 	f := s.command(p.Command)
 	if f == nil {
@@ -140,7 +140,7 @@ func (s *Session) run(ctx context.Context, p *Prompt) (reason acp.StopReason, er
 	return reason, err
 }
 
-// settle ends what the turn has left open, and stores its end.
+// settle ends the open message and tool calls of the turn, and stores the end of the turn.
 func (s *Session) settle(ctx context.Context, reason acp.StopReason, err error) (*acp.PromptResponse, error) {
 	cancelled, why := ctx.Err() != nil, "The turn ended before this call did."
 	if cancelled {
@@ -154,7 +154,7 @@ func (s *Session) settle(ctx context.Context, reason acp.StopReason, err error) 
 	}
 	storeErr := s.store(after, record{journal.KindTurn, end})
 	if lost, ok := errors.AsType[*storageError](errors.Join(storeErr, outErr, err, context.Cause(ctx))); ok {
-		return nil, lost // it is also the reason for what else went wrong
+		return nil, lost // the other errors follow from this one
 	}
 	if err = cmp.Or(err, outErr); err != nil && !cancelled {
 		return nil, err

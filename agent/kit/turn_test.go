@@ -16,14 +16,14 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 )
 
-// script is a Turn function. The text of a prompt says what it does.
+// script is a Turn function that executes the text of the prompt.
 type script struct {
 	steps
 	log     logged
 	release chan struct{} // ends a turn that ignores its ctx
 }
 
-// agent returns an agent whose turns are of the script.
+// agent returns an agent whose turns execute the script.
 func (s *script) agent(o kit.Options) *kit.Agent {
 	s.release = make(chan struct{})
 	o.Logger = slog.New(&s.log)
@@ -56,8 +56,8 @@ func (s *script) turn(ctx context.Context, session *kit.Session, p *kit.Prompt) 
 	return "", nil
 }
 
-// TestTurns plays prompts and what ends them. A letter after an outcome is the version in which it
-// is expected: prompts of version 2 that wait have no stop reason.
+// TestTurns sends prompts and the requests that end them. A letter after an outcome tells the
+// version in which it is expected: prompts of version 2 that wait have no stop reason.
 func TestTurns(t *testing.T) {
 	type request = func(w *wire) (id int)
 	prompt := func(text string) request { return func(w *wire) int { return w.prompt(text) } }
@@ -143,7 +143,7 @@ func TestTurns(t *testing.T) {
 					if id := r(w); id != 0 {
 						ids = append(ids, id)
 					} else {
-						s.list() // everything has arrived
+						s.list() // after the response, all earlier requests have arrived
 					}
 				}
 				var got []string
@@ -161,7 +161,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// What a client reads when it cannot have the turn or the session now.
+// A client reads why a turn cannot begin or a session cannot be opened now.
 func TestRefusalsSayWhy(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		var s script
@@ -172,7 +172,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		w.prompt("hour")
 		s.list()
 		w.prompt("a")
-		s.list() // it has arrived: handlers of requests that arrive together race
+		s.list() // the prompt has arrived; handlers of requests that arrive together race
 		for want, id := range map[string]int{
 			"Invalid request: 1 prompts of this session wait already: wait for the end of a turn": w.prompt("b"),
 			"Invalid request: a turn of this session is running: wait for its end, or cancel it":  w.resume(),
@@ -195,7 +195,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 	})
 }
 
-// A prompt without anything in it, or with what the agent did not advertise, begins no turn.
+// A prompt that is empty, or has content that was not advertised, begins no turn.
 func TestPromptsThatBeginNoTurn(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		var s script
@@ -209,7 +209,7 @@ func TestPromptsThatBeginNoTurn(t *testing.T) {
 	})
 }
 
-// Of a burst of prompts those are refused that arrived last, whether or not a turn runs.
+// If too many prompts arrive together, the last ones are refused, whether or not a turn runs.
 func TestBurst(t *testing.T) {
 	for range 20 {
 		eachVersion(t, func(t *testing.T, v int) {
@@ -223,7 +223,7 @@ func TestBurst(t *testing.T) {
 				return ids
 			}
 			ids := burst(2)
-			s.list() // one runs, and one waits
+			s.list() // one prompt runs and one waits
 			ids = append(ids, burst(10)...)
 			time.Sleep(5 * time.Hour)
 			ids = append(ids, burst(10)...)
@@ -238,7 +238,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// A turn has begun when its prompt is read, which may need the client.
+// A turn begins before its prompt is read, because reading may call the client.
 func TestLoadWhileAPromptIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s script
@@ -254,7 +254,7 @@ func TestLoadWhileAPromptIsRead(t *testing.T) {
 	})
 }
 
-// A turn that does not return keeps the session to itself, and the author learns of it.
+// A turn that does not return keeps the session busy, and this is logged for the author.
 func TestTurnThatIgnoresItsEnd(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		var s script
@@ -272,7 +272,7 @@ func TestTurnThatIgnoresItsEnd(t *testing.T) {
 	})
 }
 
-// A turn ends with its connection, and the session can be loaded on another one once it has ended.
+// A turn ends with its connection. After that, the session can be loaded on another connection.
 func TestTurnEndsWithItsConnection(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		var s script
@@ -294,7 +294,7 @@ func TestTurnEndsWithItsConnection(t *testing.T) {
 	})
 }
 
-// Close settles the turns of all connections. It does not wait for ever.
+// Close ends the turns of all connections. It waits no longer than its ctx.
 func TestCloseOfTheAgent(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		var s script
@@ -325,7 +325,7 @@ func TestCloseOfTheAgent(t *testing.T) {
 	})
 }
 
-// An idle session has no open log. What needs one opens it, and it is closed again later.
+// An idle session has no open log. The next use opens it, and it is closed again later.
 func TestIdleSessions(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		store := &countingStore{Store: journal.NewMemory()}
@@ -353,7 +353,7 @@ func TestIdleSessions(t *testing.T) {
 	})
 }
 
-// What goes on behind the end of a session does not open it again.
+// Text after the end of a session does not open the session again.
 func TestTextBehindTheEndOfASession(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		store := &countingStore{Store: journal.NewMemory()}
@@ -366,7 +366,7 @@ func TestTextBehindTheEndOfASession(t *testing.T) {
 		assert.Equal(t, "end_turn", w.outcome(w.prompt("a")))
 		assert.Equal(t, "ok", w.outcome(w.send("session/close", `{"sessionId":"SESSION"}`)))
 		time.Sleep(time.Hour)
-		synctest.Wait() // late is set
+		synctest.Wait() // the timer late is set
 		assert.Error(t, late)
 		assert.Zero(t, store.open.Load(), "a log that stays open is held for ever")
 		assert.Equal(t, "ok", w.outcome(w.load()))

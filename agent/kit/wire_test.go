@@ -19,25 +19,25 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-// wire is a client that the test plays, in version 1 or 2 of the protocol.
+// wire is a raw client that the test controls, in version 1 or 2 of the protocol.
 type wire struct {
 	*rawpeer.Peer
 	t       *testing.T
 	v2      bool
 	served  chan error
-	session string // of the methods that name none
-	sent    int    // requests
+	session string // the session for methods whose params name none
+	sent    int    // number of requests
 
 	mu       sync.Mutex
 	updates  []update
 	replies  map[int]rawpeer.Message
-	receipts map[string]int    // version 2: the requests by the ids of their messages
-	working  string            // version 2: the message that the agent works on
+	receipts map[string]int    // version 2: the ids of the requests by message id
+	working  string            // version 2: the message that the agent is working on
 	ended    map[string]string // version 2: how the work on a message ended
 	errors   map[string]*wireError
 }
 
-// update is what a session/update says.
+// update is the content of a session/update.
 type update struct {
 	SessionUpdate, State, StopReason, MessageID, CurrentModeID, Title string
 	Content                                                           json.RawMessage
@@ -61,7 +61,7 @@ func eachVersion(t *testing.T, test func(t *testing.T, v int)) {
 	}
 }
 
-// dial connects a client that has offered what clients of most editors do.
+// dial connects a client with the capabilities that most editors have.
 func dial(t *testing.T, a *kit.Agent, v int) *wire {
 	return dialAs(t, context.Background(), a, v, "{}")
 }
@@ -83,7 +83,7 @@ func dialAs(t *testing.T, ctx context.Context, a *kit.Agent, v int, caps string)
 	return w
 }
 
-// hangUp ends the connection and waits until the agent has noticed.
+// hangUp ends the connection and waits until the agent has noticed it.
 func (w *wire) hangUp() {
 	w.Close()
 	synctest.Wait()
@@ -130,7 +130,7 @@ func (w *wire) updated(u update) {
 	}
 }
 
-// send sends a request. If the params name no session, they get the one of the client.
+// send sends a request. If the params name no session, send adds the session of the client.
 func (w *wire) send(method, params string) (id int) {
 	w.t.Helper()
 	w.sent++
@@ -138,7 +138,7 @@ func (w *wire) send(method, params string) (id int) {
 	return w.sent
 }
 
-// reply returns the response to a request that has one by now.
+// reply returns the response to a request, if it has arrived.
 func (w *wire) reply(id int) (rawpeer.Message, bool) {
 	synctest.Wait()
 	w.mu.Lock()
@@ -147,7 +147,7 @@ func (w *wire) reply(id int) (rawpeer.Message, bool) {
 	return m, ok
 }
 
-// call sends a request that is answered before time passes.
+// call sends a request and returns the response, which must arrive before any time passes.
 func (w *wire) call(method, params string) rawpeer.Message {
 	w.t.Helper()
 	m, ok := w.reply(w.send(method, params))
@@ -155,8 +155,8 @@ func (w *wire) call(method, params string) rawpeer.Message {
 	return m
 }
 
-// outcome tells how a prompt or another request has ended: the stop reason or the code of the error
-// of a prompt, "ok" or the code of another request, and "" as long as it has not.
+// outcome returns how a request has ended. For a prompt it is the stop reason or the code of the
+// error; for other requests it is "ok" or the code. It is "" while there is no response.
 func (w *wire) outcome(id int) string {
 	m, ok := w.reply(id)
 	w.mu.Lock()
@@ -176,7 +176,7 @@ func (w *wire) outcome(id int) string {
 	return "ok"
 }
 
-// failure returns the error of a prompt, wherever the version puts it.
+// failure returns the error of a prompt, wherever this version of the protocol puts it.
 func (w *wire) failure(id int) rawpeer.Message {
 	m, _ := w.reply(id)
 	w.mu.Lock()
@@ -205,7 +205,7 @@ func (w *wire) prompt(text string) (id int) {
 
 func (w *wire) cancel() { w.Notify("session/cancel", `{"sessionId":"`+w.session+`"}`) }
 
-// load requests the session with its history.
+// load loads the session with its history.
 func (w *wire) load() (id int) {
 	w.t.Helper()
 	if w.v2 {
@@ -239,7 +239,7 @@ func (w *wire) received() []update {
 	return all
 }
 
-// says returns the texts of messages of the agent, and of notices, since the last call.
+// says returns the texts of the agent's messages, and of notices, since the last call.
 func (w *wire) says() (all []string) {
 	for _, u := range w.received() {
 		if u.SessionUpdate == "notice" {
@@ -257,7 +257,7 @@ func (w *wire) says() (all []string) {
 	return all
 }
 
-// logged is a log that a test reads.
+// logged is a log that the test can read.
 type logged struct {
 	mu    sync.Mutex
 	lines []string
@@ -278,7 +278,7 @@ func (l *logged) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// count returns how many warnings and errors have the text.
+// count returns the number of warnings and errors that contain the text.
 func (l *logged) count(text string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +290,7 @@ func (l *logged) count(text string) (n int) {
 	return n
 }
 
-// steps is what the turns of a test have done, in order.
+// steps records what the turns of a test do, in order.
 type steps struct {
 	mu  sync.Mutex
 	all []string
@@ -309,7 +309,7 @@ func (s *steps) list() []string {
 	return slices.Clone(s.all)
 }
 
-// countingStore counts the logs that are open.
+// countingStore counts the open logs.
 type countingStore struct {
 	journal.Store
 	open atomic.Int64

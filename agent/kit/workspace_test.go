@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The model reads the files that a person links to, those of the session's folders only. People who
-// share an agent do not get at the files of its machine unless the author says so.
+// The model reads the files that a person links to, but only those in the folders of the session.
+// Users of a shared agent cannot read the files of its machine unless the author allows it.
 func TestLinkedFiles(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	link := func(dir string) *acp.ResourceLink {
@@ -58,7 +58,7 @@ func TestLinkedFiles(t *testing.T) {
 	}
 }
 
-// editor is a client with a text that is not saved.
+// editor is a client with unsaved text.
 type editor struct{ *screen }
 
 func (editor) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
@@ -79,7 +79,8 @@ func TestLinkedFilesOfAnEditor(t *testing.T) {
 	assert.Contains(t, parts[0].Text, "\nunsaved\n")
 }
 
-// A session in the folder of everything is refused, with a sentence, unless the author says so.
+// A session in the home folder or the root of a disk is refused with a sentence, unless the author
+// allows it.
 func TestFolderOfEverything(t *testing.T) {
 	open := func(o *workspace.Options) error {
 		u := connect(t, kit.New(&kit.Options{Turn: echo, Workspace: o}))

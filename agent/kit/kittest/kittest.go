@@ -1,4 +1,4 @@
-// Package kittest tests a kit.Backend, for those who write one.
+// Package kittest tests implementations of kit.Backend.
 package kittest
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 )
 
-// TestBackend tests what package kit expects of a Backend. open returns one without sessions,
-// and the same sessions again, as after a restart of the program, if it is called with the
-// Backend before.
+// TestBackend tests the contract of kit.Backend. open returns a Backend: without sessions if before
+// is nil, and otherwise with the sessions of before, as after a restart of the program.
 func TestBackend(t *testing.T, open func(t *testing.T, before kit.Backend) kit.Backend) {
 	for name, f := range map[string]func(t *testing.T, b kit.Backend, again func() kit.Backend){
 		"sessions": sessions, "updates": updates, "deleted": deleted, "pages": pages,
@@ -53,7 +52,7 @@ func sessions(t *testing.T, b kit.Backend, again func() kit.Backend) {
 	}
 }
 
-// updates are replayed in their order, and all of them are there after a restart.
+// updates checks that updates are replayed in order, and that all of them survive a restart.
 func updates(t *testing.T, b kit.Backend, again func() kit.Backend) {
 	ctx := t.Context()
 	must(t, b.Create(ctx, meta("a", "", "/a")))
@@ -99,8 +98,8 @@ func updates(t *testing.T, b kit.Backend, again func() kit.Backend) {
 	t.Error("Replay with a ctx that is done returns no error")
 }
 
-// joined returns updates as JSON, with the chunks of each message joined and only the last state
-// of each tool call.
+// joined returns updates as JSON. The chunks of each message are joined, and of each tool call only
+// the last state is included.
 func joined(t *testing.T, seq func(func(acp.SessionUpdate, error) bool)) (all []string) {
 	calls := make(map[acp.ToolCallID]int)
 	last := ""
@@ -155,7 +154,7 @@ func deleted(t *testing.T, b kit.Backend, again func() kit.Backend) {
 	}
 }
 
-// pages lists the sessions of one owner, and of one folder if the query has one.
+// pages checks that List returns the sessions of one owner, and of one folder if the query has one.
 func pages(t *testing.T, b kit.Backend, _ func() kit.Backend) {
 	ctx := t.Context()
 	for _, m := range []journal.Meta{meta("a", "ann", "/a"), meta("b", "ann", "/b"), meta("c", "ben", "/a"), meta("d", "ann", "/a")} {

@@ -132,8 +132,8 @@ func (*viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest)
 	return &acp.RequestPermissionResponse{Outcome: &acp.CancelledPermissionOutcome{}}, nil
 }
 
-// An agent with a Backend loads what it has shown, with the mode, the setting and the title. A call
-// that a crash has left open has failed.
+// An agent with a Backend loads what it has shown, and the mode, the setting and the title. A call
+// that a crash has interrupted counts as failed.
 func TestAgentWithBackend(t *testing.T) {
 	b := newShelf(t, nil)
 	serve := func() (*client.Conn, *viewer) {
