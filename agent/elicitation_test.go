@@ -76,7 +76,7 @@ func TestOpenURL(t *testing.T) {
 	assert.Len(t, c.got, 1, "only web pages are sent")
 }
 
-// An elicitation is checked however it is sent: by name or typed, in any form.
+// Every elicitation is checked, whether it is sent by name or by its method.
 func TestQuestionsByNameAreLookedAt(t *testing.T) {
 	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
 	p := open(t, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, c, nil)

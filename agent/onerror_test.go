@@ -231,14 +231,13 @@ type rudeFailure struct{ update acp.ToolCallUpdate }
 func (f *rudeFailure) Error() string                       { return "rude" }
 func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
 
-// undecided is a ToolFailure that leaves the update to others.
+// undecided is a ToolFailure that returns no update.
 type undecided struct{}
 
 func (undecided) Error() string                       { return "canary" }
 func (undecided) FailedToolCall() *acp.ToolCallUpdate { return nil }
 
-// An error that could determine the update and does not is in the log, because the client does not
-// read it.
+// An acp.ToolFailure that returns no update is logged, because the client does not read it.
 func TestToolFailuresThatDecideNothingAreLogged(t *testing.T) {
 	for name, err := range map[string]error{"itself": undecided{}, "wrapped": fmt.Errorf("w: %w", undecided{})} {
 		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })

@@ -121,8 +121,7 @@ func ExampleSession_Run() {
 			return tools.Ask
 		},
 		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-			// A real agent sends s.Tools() and p.Parts to a model here. The model responds with
-			// this call.
+			// A real agent sends s.Tools() and p.Parts to a model, which responds with this call.
 			done, err := s.Run(ctx, tools.Request{ID: "1", Name: "take_note", Input: []byte(`{"text": "milk"}`)})
 			if err != nil {
 				return "", err // the turn must end

@@ -11,23 +11,23 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// answer is one message of the model while it is read.
+// answer collects one message of the model while it arrives.
 type answer struct {
 	text    strings.Builder
 	calls   map[int]*pending // by the index of their deltas
 	stop    StopReason
-	message Message // once it is finished
+	message Message // set by finish
 	shown   []acp.ToolCallID
 }
 
-// pending is a call of which not all has arrived.
+// pending is a tool call that has not arrived completely.
 type pending struct {
 	Call
 	input strings.Builder
-	shown acp.ToolCallID // by which the client knows it
+	shown acp.ToolCallID // the id under which the client knows the call; empty if it does not
 }
 
-// add adds a part of a call. It returns the call once its name is known.
+// add adds a part of a call. It returns the call when its name becomes known.
 func (a *answer) add(d CallDelta) (named *pending) {
 	if a.calls == nil {
 		a.calls = make(map[int]*pending)
@@ -48,7 +48,7 @@ func (a *answer) add(d CallDelta) (named *pending) {
 	return nil
 }
 
-// finish makes the message. Calls count only if the answer is whole.
+// finish builds the message. It includes the calls only if the answer is complete.
 func (a *answer) finish(whole bool) {
 	a.message.Role = Assistant
 	if text := strings.ToValidUTF8(a.text.String(), "\uFFFD"); text != "" {
@@ -70,7 +70,7 @@ func (a *answer) finish(whole bool) {
 	}
 }
 
-// input returns the input of a call as JSON, whatever the model has sent.
+// input returns the input of a call as valid JSON, even if the model sent something else.
 func input(text string) json.RawMessage {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
@@ -78,6 +78,6 @@ func input(text string) json.RawMessage {
 	case json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}
-	quoted, _ := json.Marshal(text) // a text can always be encoded
+	quoted, _ := json.Marshal(text) // a string can always be encoded
 	return quoted
 }

@@ -14,13 +14,14 @@ import (
 
 const summarize = "Summarize this conversation for yourself, because only your summary will be left of it: what was asked, what is decided, which files and commands matter, what is done, and what is still to do. Answer with the summary alone."
 
-// For a summary, texts are cut to maxText bytes, and further down to minText while that is too long.
+// In the request for a summary, texts are cut to maxText bytes. If the request is still too long,
+// the limit is lowered step by step to minText.
 const (
 	maxText = 4 << 10
 	minText = 16
 )
 
-// Compact is the function of a command that replaces what the model reads by a summary.
+// Compact replaces the conversation that the model reads by a summary. Use it as kit.Command.Run.
 func (l *Loop) Compact(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 	c, err := l.open(ctx, s)
 	if err != nil {
@@ -35,7 +36,7 @@ func (l *Loop) Compact(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.
 	return "", s.Text(ctx, "The conversation is summarized.")
 }
 
-// compact replaces the conversation by its summary, and what follows it.
+// compact replaces the conversation by its summary, followed by the messages after.
 func (c *conversation) compact(ctx context.Context, after ...Message) error {
 	c.compacted = true
 	limit := maxText
@@ -88,9 +89,9 @@ func (c *conversation) summary(ctx context.Context, limit int) (string, error) {
 	return text.String(), context.Cause(ctx)
 }
 
-// shortened returns a message for a summary, with texts of at most limit bytes.
+// shortened returns the message for the request for a summary, with texts of at most limit bytes.
 func (m Message) shortened(limit int) Message {
-	m.Parts, m.Opaque = shortened(m.Parts, limit), nil // which has the texts in full
+	m.Parts, m.Opaque = shortened(m.Parts, limit), nil // Opaque may contain the texts in full
 	results := make([]Result, len(m.Results))
 	for i, r := range m.Results {
 		r.Parts = shortened(r.Parts, limit)
@@ -99,7 +100,7 @@ func (m Message) shortened(limit int) Message {
 	calls := make([]Call, len(m.Calls))
 	for i, c := range m.Calls {
 		if len(c.Input) > limit {
-			c.Input = input(cut(string(c.Input), limit)) // which is a text then
+			c.Input = input(cut(string(c.Input), limit)) // a JSON string if cut makes it invalid
 		}
 		calls[i] = c
 	}
@@ -107,7 +108,7 @@ func (m Message) shortened(limit int) Message {
 	return m
 }
 
-// shortened leaves out data, and the middle of long texts.
+// shortened removes data, and the middle of long texts.
 func shortened(parts []tools.Part, limit int) []tools.Part {
 	short := make([]tools.Part, len(parts))
 	for i, p := range parts {
@@ -120,7 +121,7 @@ func shortened(parts []tools.Part, limit int) []tools.Part {
 	return short
 }
 
-// cut leaves out the middle of a text.
+// cut removes the middle of a text that is longer than limit bytes.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text

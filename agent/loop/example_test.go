@@ -23,7 +23,7 @@ func Example_tool() {
 		text, err := forecast(ctx, in.City)
 		return tools.Text(text), err
 	})
-	weather.Effect = tools.Network // the person is asked
+	weather.Effect = tools.Network // a call needs permission
 	talk(kit.New(&kit.Options{Turn: l.Turn, Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{weather} }}), "Do I need an umbrella in Oslo?")
 	// Output:
 	// user: Do I need an umbrella in Oslo?
@@ -31,7 +31,7 @@ func Example_tool() {
 	// agent: Yes: it rains there.
 }
 
-// model is one that asks for the weather and says what it has read.
+// model calls the tool weather, and then answers with its result.
 var model = &script{answers: answers{
 	says(loop.CallDelta{ID: "1", Name: "weather", Input: `{"city":"Oslo"}`}),
 	says(loop.Text("Yes: it rains there.")),
@@ -39,7 +39,7 @@ var model = &script{answers: answers{
 
 func forecast(_ context.Context, city string) (string, error) { return "rain in " + city, nil }
 
-// talk sends a prompt to an agent as a person who allows everything, and prints the conversation.
+// talk sends a prompt for a person who allows every call, and prints the conversation.
 func talk(a *kit.Agent, text string) {
 	ours, theirs := stream.Pipe()
 	go a.Serve(context.Background(), theirs) // ends with the connection
@@ -60,7 +60,7 @@ func talk(a *kit.Agent, text string) {
 	fmt.Println("agent:", p.text)
 }
 
-// printer prints what it is asked.
+// printer prints the permission requests.
 type printer struct{ *person }
 
 func (p printer) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {

@@ -23,13 +23,13 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// script is a Model that answers one request after the other and keeps what it has read.
+// script is a Model with prepared answers. It records the requests.
 type script struct {
 	answers []func(ctx context.Context, yield func(loop.Event, error) bool)
 
 	mu     sync.Mutex
 	seen   []string // the messages of each request
-	system []string // its system prompt
+	system []string // the system prompt of each request
 }
 
 func (m *script) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
@@ -44,7 +44,7 @@ func (m *script) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop
 	return func(yield func(loop.Event, error) bool) { m.answers[n](ctx, yield) }
 }
 
-// line shows a message: "user: hi", "assistant: yes read({})", "results: read=ok edit!no".
+// line formats a message: "user: hi", "assistant: yes read({})", "results: read=ok edit!no".
 func line(m loop.Message) string {
 	words := []string{string(m.Role) + ":"}
 	for _, p := range m.Parts {
@@ -66,7 +66,7 @@ func line(m loop.Message) string {
 	return strings.Join(words, " ")
 }
 
-// says answers with events.
+// says returns an answer that consists of these events.
 func says(events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
 	return func(_ context.Context, yield func(loop.Event, error) bool) {
 		for _, e := range append(events, loop.Stop{}) {
@@ -77,10 +77,10 @@ func says(events ...loop.Event) func(context.Context, func(loop.Event, error) bo
 	}
 }
 
-// person is a client that allows or rejects.
+// person is a client that allows or rejects tool calls.
 type person struct {
 	reject bool
-	asked  chan struct{} // if not nil, it gets a value for each question, and nothing is answered before the turn ends
+	asked  chan struct{} // if not nil, receives a value for each question, and no question is answered before the turn ends
 
 	mu       sync.Mutex
 	text     string
@@ -114,7 +114,7 @@ func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 	return nil
 }
 
-// open returns the calls that have not ended.
+// open returns the tool calls that have not ended.
 func (p *person) open() (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +143,7 @@ type pathInput struct {
 	Path string `json:"path" validate:"required"`
 }
 
-// serve returns an agent with a loop around the model, and its tools: read, write and more.
+// serve returns an agent with a loop around the model and the tools read, write and more.
 func serve(m *script, store journal.Store, more ...tools.Tool) *kit.Agent {
 	read := tools.Typed("read", "Reads.", func(_ context.Context, _ *tools.Call, in pathInput) (tools.Result, error) {
 		return tools.Text("text of " + in.Path), nil
@@ -177,7 +177,7 @@ func connect(t *testing.T, a *kit.Agent, p *person) *client.Conn {
 	return conn
 }
 
-// start serves a loop around the model, and opens a session.
+// start serves a loop around the model and opens a session.
 func start(t *testing.T, m *script, p *person, more ...tools.Tool) (*client.Conn, acp.SessionID) {
 	t.Helper()
 	conn := connect(t, serve(m, nil, more...), p)
@@ -201,7 +201,7 @@ func TestRounds(t *testing.T) {
 		reject  bool
 		stop    acp.StopReason
 		text    string
-		last    string // what the last request has
+		last    string // the messages of the last request
 	}{
 		"one answer": {
 			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Text("llo"))},
@@ -265,7 +265,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// The system prompt is that of the session.
+// Each session has its own system prompt.
 func TestSystem(t *testing.T) {
 	m := &script{answers: answers{says(), says()}}
 	conn := connect(t, serve(m, nil), &person{})
@@ -290,7 +290,7 @@ func TestMaxRequests(t *testing.T) {
 	assert.Equal(t, acp.StopReasonMaxTurnRequests, stop)
 }
 
-// A conversation that has become too long is summarized once in a turn.
+// A conversation that has become too long is summarized at most once in a turn.
 func TestTooLong(t *testing.T) {
 	long := fmt.Errorf("status 400: %w", loop.ErrTooLong)
 	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, long) }
@@ -310,8 +310,9 @@ func TestTooLong(t *testing.T) {
 	assert.Error(t, err, "too long again")
 }
 
-// A conversation that is too long even for its summary, such as one of a model with a larger context,
-// is cut until the model reads it: after a prompt as with /compact.
+// If even the request for a summary is too long, for example because the conversation was held with
+// a larger model, its texts are cut until the model accepts it. This holds for a prompt and for
+// /compact.
 func TestTooLongForASummary(t *testing.T) {
 	for _, last := range []string{"/compact", "and now?"} {
 		m := &script{answers: answers{}}
@@ -346,7 +347,7 @@ func TestTooLongForASummary(t *testing.T) {
 	}
 }
 
-// The input of a long call does not make the request for a summary too long, too.
+// A long input of a call does not make the request for a summary too long.
 func TestTooLongByCalls(t *testing.T) {
 	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
 		says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"` + strings.Repeat("x", 1<<20) + `"}`}),
@@ -360,7 +361,7 @@ func TestTooLongByCalls(t *testing.T) {
 	assert.Contains(t, m.seen[2], "a read(\"")
 }
 
-// What the model said before an error or a cancel stays, and its calls do not.
+// The text of the model before an error or a cancel is kept, and its calls are not.
 func TestErrorInAnAnswer(t *testing.T) {
 	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
 		func(_ context.Context, yield func(loop.Event, error) bool) {
@@ -376,7 +377,7 @@ func TestErrorInAnAnswer(t *testing.T) {
 	assert.Equal(t, "user: one\nassistant: Hal\nuser: two", m.seen[1])
 }
 
-// A summary is asked for without what the model wanted back: it would have the long texts in full.
+// The request for a summary does not contain Opaque, which may have the long texts in full.
 func TestTooLongOpaque(t *testing.T) {
 	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, loop.ErrTooLong) }
 	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){

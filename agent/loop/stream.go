@@ -11,19 +11,19 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// ErrTooLong is matched by the error of a Model if the request was too long for it.
+// ErrTooLong is wrapped by the error of a Model for a request that is too long for the model.
 var ErrTooLong = errors.New("loop: the conversation is too long for the model")
 
-// Stream returns what Generate of a Model returns. The function sends the request and shows the
-// events of the answer. Its ctx also ends when the caller leaves the iteration, and what it shows and
-// returns then is ignored. An answer without a Stop is an error. A person can read each error: one
-// that is no *rpcerr.RequestError becomes one, with 300 bytes of its text, and matches ErrTooLong if
-// [SaysTooLong] finds that in the text.
+// Stream returns the iterator for the method Generate of a Model. generate sends the request and
+// calls show with the events of the answer. Its ctx is also done when the caller ends the
+// iteration; what it shows and returns from then on is ignored. An answer without a Stop is an
+// error. Every error is meant for a person: one that is not an *rpcerr.RequestError is converted to
+// one with 300 bytes of its text, and wraps ErrTooLong if [SaysTooLong] finds that in the text.
 func Stream(ctx context.Context, generate func(ctx context.Context, show func(Event)) error) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		reading, cancel := context.WithCancel(ctx)
 		defer cancel()
-		ended := false // by a Stop, or because the caller has left
+		ended := false // after a Stop, or because the caller has ended the iteration
 		err := generate(reading, func(e Event) {
 			if ended {
 				return
@@ -39,7 +39,7 @@ func Stream(ctx context.Context, generate func(ctx context.Context, show func(Ev
 	}
 }
 
-// readable returns the error of an answer that has no Stop.
+// readable returns the error for an answer without a Stop.
 func readable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -63,12 +63,12 @@ var tooLong = regexp.MustCompile("(?i)context[ _](length|size|window|limit)|maxi
 // of the model.
 func SaysTooLong(text string) bool { return tooLong.MatchString(text) }
 
-// Object returns the input as a JSON object, because services take nothing else. An input that is
-// none becomes its member "input".
+// Object returns the input as a JSON object, because services accept nothing else. An input that is
+// not an object becomes the member "input" of one.
 func (c Call) Object() json.RawMessage {
 	if len(c.Input) > 0 && c.Input[0] == '{' {
 		return c.Input
 	}
-	wrapped, _ := json.Marshal(map[string]json.RawMessage{"input": c.Input}) // which is JSON
+	wrapped, _ := json.Marshal(map[string]json.RawMessage{"input": c.Input}) // Input is valid JSON
 	return wrapped
 }

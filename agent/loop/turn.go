@@ -11,15 +11,15 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// conversation is one turn: what the model reads, in memory and stored.
+// conversation is what the model reads during one turn. It is in memory and in the store.
 type conversation struct {
 	loop      *Loop
 	session   *kit.Session
 	messages  []Message
-	compacted bool // in this turn
+	compacted bool // the conversation was summarized in this turn
 }
 
-// Turn is the function for kit.Options.Turn.
+// Turn makes a turn. Use it as kit.Options.Turn.
 func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 	c, err := l.open(ctx, s)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 				return "", err
 			}
 		case a.stop == Length:
-			if a.text.Len() < 200 { // a limit for answers is not that small
+			if a.text.Len() < 200 { // an answer this short did not reach a limit for answers, so the context was full
 				err = s.Text(ctx, "The model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.")
 			}
 			return acp.StopReasonMaxTokens, err
@@ -59,15 +59,15 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 	return acp.StopReasonMaxTurnRequests, nil
 }
 
-// open reads what the model has read so far. Each call has one result behind its answer: one that a
-// crash has left without says so.
+// open reads the conversation from the store. If a crash has left a call without a result, open
+// adds a result that says so.
 func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) {
 	c := &conversation{loop: l, session: s}
 	items, err := s.History(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var results []Result // of the calls of the last answer
+	var results []Result // results of the calls in the latest answer
 	for _, item := range items {
 		var m Message
 		if err := json.Unmarshal(item, &m); err != nil {
@@ -108,8 +108,8 @@ func (c *conversation) add(m Message) error {
 	return nil
 }
 
-// generate sends a request, shows the answer and adds it to the conversation. What the model has
-// said before an error stays.
+// generate sends a request, shows the answer, and adds the answer to the conversation. If it fails,
+// the part that has arrived is added.
 func (c *conversation) generate(ctx context.Context) (*answer, error) {
 	a := &answer{}
 	err := c.read(ctx, a)
@@ -166,7 +166,8 @@ func (c *conversation) read(ctx context.Context, a *answer) error {
 	return context.Cause(ctx)
 }
 
-// run runs the calls of an answer and adds their results. Each one is stored when its call ends.
+// run runs the calls of an answer and adds their results. The result of each call is stored when
+// the call ends.
 func (c *conversation) run(ctx context.Context, a *answer) error {
 	ended := func(d tools.Done) error {
 		return c.session.Remember(Message{Role: Results, Results: []Result{resultOf(d)}})

@@ -20,7 +20,7 @@ import (
 
 type answers = []func(context.Context, func(loop.Event, error) bool)
 
-// waits says events and then nothing more until its ctx is done. reached is called in between.
+// waits returns an answer that yields events, calls reached, and then waits until its ctx is done.
 func waits(reached func(), ended *time.Time, events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
 	return func(ctx context.Context, yield func(loop.Event, error) bool) {
 		for _, e := range events {
@@ -35,8 +35,8 @@ func waits(reached func(), ended *time.Time, events ...loop.Event) func(context.
 	}
 }
 
-// A turn that is cancelled ends within 100 ms, wherever it is, and the next request has a result
-// for each call and what the person has seen.
+// A cancelled turn ends within 100 ms, whatever it is doing. The next request has a result for each
+// call, and the text that the person has seen.
 func TestCancel(t *testing.T) {
 	call := func(index int, id, name string) loop.CallDelta {
 		return loop.CallDelta{Index: index, ID: id, Name: name, Input: `{"path":"x"}`}
@@ -44,7 +44,7 @@ func TestCancel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first func(reached func(), ended *time.Time) answers
 		asks  bool
-		last  string // what the request after the cancelled turn has
+		last  string // messages of the request after the cancelled turn
 	}{
 		"in the stream, before anything is said": {
 			first: func(reached func(), ended *time.Time) answers { return answers{waits(reached, ended)} },
@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reached := make(chan struct{}, 1)
-				var ended time.Time // when the model or the tool has noticed
+				var ended time.Time // when the model or the tool noticed the cancel
 				wait := tools.Typed("wait", "Waits.", func(ctx context.Context, _ *tools.Call, _ pathInput) (tools.Result, error) {
 					reached <- struct{}{}
 					<-ctx.Done()
@@ -122,8 +122,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// When a program ends in a call, the next one tells the model so and does not run the call again. The
-// call before it had ended, and keeps its result.
+// If the program ends during a call, the model later reads that the call was interrupted, and the
+// call does not run again. A call that had ended before keeps its result.
 func TestCrashInACall(t *testing.T) {
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
@@ -137,7 +137,7 @@ func TestCrashInACall(t *testing.T) {
 		<-release
 		return tools.Text("deployed"), nil
 	})
-	deploy.Effect = tools.Reads // nobody is asked
+	deploy.Effect = tools.Reads // needs no permission
 	m := &script{answers: answers{
 		says(loop.Text("I deploy."), loop.CallDelta{Index: 0, ID: "a", Name: "write", Input: `{"path":"x"}`},
 			loop.CallDelta{Index: 1, ID: "b", Name: "deploy", Input: `{"path":"x"}`}, loop.CallDelta{Index: 2, ID: "c", Name: "write", Input: `{"path":"y"}`}),
@@ -176,7 +176,7 @@ func TestCrashInACall(t *testing.T) {
 	assert.Equal(t, int32(1), ran.Load())
 }
 
-// Calls that only read run at the same time, and their results have the order of the calls.
+// Calls that only read run at the same time. Their results are in the order of the calls.
 func TestParallelReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := tools.Typed("slow", "Reads slowly.", func(_ context.Context, _ *tools.Call, in pathInput) (tools.Result, error) {
@@ -199,7 +199,7 @@ func TestParallelReads(t *testing.T) {
 	})
 }
 
-// An answer without anything ends the turn, and nothing of it is sent again.
+// An empty answer ends the turn and is not sent to the model again.
 func TestEmptyAnswer(t *testing.T) {
 	m := &script{answers: answers{says(), says(loop.Thought("hm")), says(loop.Text("Ok."))}}
 	p := &person{}
@@ -213,7 +213,7 @@ func TestEmptyAnswer(t *testing.T) {
 	assert.Equal(t, []string{"Ok."}, p.messages)
 }
 
-// A prompt that arrives between two rounds waits for the end of the turn.
+// A prompt that arrives between two requests to the model waits for the end of the turn.
 func TestQueuedPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := make(chan acp.StopReason, 1)
@@ -226,7 +226,7 @@ func TestQueuedPrompt(t *testing.T) {
 					assert.NoError(t, err)
 					second <- stop
 				}()
-				time.Sleep(time.Second) // it has arrived
+				time.Sleep(time.Second) // the prompt has arrived
 				says(loop.Text("I read."), loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`})(ctx, yield)
 			},
 			says(loop.Text("First.")),
@@ -241,7 +241,7 @@ func TestQueuedPrompt(t *testing.T) {
 	})
 }
 
-// Each answer is a message of its own, also if no call stands between two of them.
+// Each answer is a separate message, even if there is no call between two answers.
 func TestMessageOfEachAnswer(t *testing.T) {
 	m := &script{answers: answers{
 		says(loop.Text("I "), loop.Text("look."), loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}),

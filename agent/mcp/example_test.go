@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// An agent whose tools are those of the MCP servers that its client names.
+// An agent offers the tools of the MCP servers that its client names.
 func ExampleConnector() {
 	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Model: os.Getenv("MODEL")})
 	a := kit.New(&kit.Options{

@@ -5,11 +5,11 @@
 //
 // It is a module of its own, so that programs without MCP do not download that SDK.
 //
-// The servers of a session start when it is opened and end with it; those of two sessions have
-// nothing in common. A tool is called mcp__server__tool. Its calls need permission, because what a
-// server says of its tools is not trusted. A server over stdio gets the variables that the client
-// names and those that programs need, such as PATH, and no other ones. Headers are sent to the
-// origin of the server alone, also after a redirect.
+// The servers of a session start when it is opened and end with it. Two sessions do not share
+// servers. A tool has the name mcp__server__tool. Its calls need permission, because the
+// descriptions of a server are not trusted. The environment of a server over stdio has the
+// variables that the client names and those that most programs need, such as PATH, and no others.
+// Headers are sent only to the origin of the server, also after a redirect.
 package mcp
 
 import (
@@ -28,25 +28,25 @@ import (
 
 // Options configure a Connector.
 type Options struct {
-	// Info is sent to servers. Empty stands for the name of this package.
+	// Info is sent to servers. Empty means the name of this package.
 	Info acp.Implementation
 
-	// CallTime is how long a call of a tool may take. Zero stands for 10 minutes.
+	// CallTime is the maximum duration of a call of a tool. Zero means 10 minutes.
 	CallTime time.Duration
 
-	// Logger gets what servers write to standard error, without the values that the client has
-	// given them. Nil means slog.Default.
+	// Logger receives the lines that servers write to standard error, without the values that the
+	// client has given to them. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
 const (
 	startTime   = 60 * time.Second // for a server to start and list its tools; npx may have to download it
-	patience    = 15 * time.Second // that a session waits for a server; it goes on to start beside the turns
+	patience    = 15 * time.Second // for a session to wait for a server, which continues to start during the turns
 	callTime    = 10 * time.Minute
 	maxRestarts = 3
 )
 
-// Connector returns what kit.Options.MCP needs.
+// Connector returns an implementation of kit.MCP for kit.Options.
 func Connector(opts *Options) kit.MCP {
 	c := &connector{}
 	if opts != nil {
@@ -96,7 +96,7 @@ func (c *connector) Connect(cwd string, servers []acp.MCPServer) (kit.MCPServers
 	return all, nil
 }
 
-// set is the servers of one session.
+// set holds the servers of one session.
 type set struct {
 	ctx     context.Context
 	end     context.CancelFunc
@@ -118,7 +118,7 @@ func (a *set) Ready(ctx context.Context) (failed []string) {
 	return failed
 }
 
-// Tools implements kit.MCPServers. A server that has ended is started again, three times at most.
+// Tools implements kit.MCPServers. It starts a server that has ended again, at most three times.
 func (a *set) Tools() []tools.Tool {
 	taken := make(map[string]bool)
 	var all []tools.Tool

@@ -25,7 +25,7 @@ import (
 
 const playVariable = "MCP_TEST_PLAY"
 
-// TestMain plays servers over stdio when the environment says so.
+// TestMain runs the test binary as a server over stdio if the environment says so.
 func TestMain(m *testing.M) {
 	switch play := os.Getenv(playVariable); play {
 	case "":
@@ -87,16 +87,16 @@ func newServer() *sdk.Server {
 	return s
 }
 
-// self describes a server that this test plays.
+// self returns the description of a server that is run by this test binary.
 func self(t *testing.T, name, play string, env ...acp.EnvVariable) acp.MCPServer {
 	path, err := os.Executable()
 	require.NoError(t, err)
 	return &acp.MCPServerStdio{Name: name, Command: path, Env: append(env, acp.EnvVariable{Name: playVariable, Value: play})}
 }
 
-// session is what the tools see of a session of a client.
+// session is the tools.Session of a test.
 type session struct {
-	inform chan string // gets each text that is shown, if not nil
+	inform chan string // if not nil, receives each text that is shown
 }
 
 func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
@@ -132,7 +132,7 @@ func names(set kit.MCPServers) (all []string) {
 	return all
 }
 
-// run calls a tool and returns how it ended.
+// run calls a tool and returns the result.
 func run(ctx context.Context, t *testing.T, set kit.MCPServers, s *session, name, input string) tools.Done {
 	t.Helper()
 	registry, err := tools.NewRegistry(set.Tools()...)
@@ -169,7 +169,7 @@ func TestStdio(t *testing.T) {
 	assert.Less(t, len(large.Model[0].Text), 1<<20, "bounded for the model")
 }
 
-// A tool that comes later is there in the next turn, under a name that models accept.
+// A tool that the server adds later is available in the next turn, under a name that models accept.
 func TestListChanges(t *testing.T) {
 	set := open(t, nil, self(t, "a", "server"))
 	set.Ready(t.Context())
@@ -181,7 +181,8 @@ func TestListChanges(t *testing.T) {
 	}
 }
 
-// A server that fails is told in a sentence, without what the client has given it; the others work.
+// A failing server is reported in a sentence without the values of the client. The other servers
+// work.
 func TestServersThatFail(t *testing.T) {
 	set := open(t, nil, self(t, "a", "exits", acp.EnvVariable{Name: "TOKEN", Value: "hush-hush"}), self(t, "b", "server"),
 		&acp.MCPServerStdio{Name: "c", Command: "/no/such/program"}, &acp.MCPServerHTTP{Name: "d", URL: "http://127.0.0.1:1/"})
@@ -195,8 +196,8 @@ func TestServersThatFail(t *testing.T) {
 	assert.Empty(t, set.Ready(t.Context()), "told once")
 }
 
-// A silent server holds a turn up for a few seconds, and then the person is told. It ends with the
-// session.
+// A turn waits a few seconds for a server that does not respond. Then the person is told. The
+// server ends with the session.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
 	set := open(t, nil, self(t, "a", "silent"), self(t, "b", "server"))
@@ -208,7 +209,8 @@ func TestSilentServer(t *testing.T) {
 	assert.Contains(t, names(set), "mcp__b__echo")
 }
 
-// A server that ends in a call fails that call, and is there again in the next turn, three times.
+// If a server ends during a call, the call fails. The server is started again in the next turn, up
+// to three times.
 func TestCrash(t *testing.T) {
 	set := open(t, nil, self(t, "a", "server"))
 	set.Ready(t.Context())
@@ -221,7 +223,7 @@ func TestCrash(t *testing.T) {
 	assert.Empty(t, set.Tools())
 }
 
-// A cancel and a deadline end the call at the server, which shows its progress before.
+// The server shows the progress of a call. A cancel and a deadline end the call at the server.
 func TestCancel(t *testing.T) {
 	set := open(t, &mcp.Options{CallTime: 5 * time.Second}, self(t, "a", "server"))
 	set.Ready(t.Context())
@@ -235,7 +237,7 @@ func TestCancel(t *testing.T) {
 	assert.Equal(t, "hi", run(t.Context(), t, set, &session{}, "mcp__a__echo", `{"text":"hi"}`).Model[0].Text, "the server goes on")
 }
 
-// Headers go to the origin of the server, and to no other one.
+// Headers are sent to the origin of the server and to no other one.
 func TestHTTP(t *testing.T) {
 	var mu sync.Mutex
 	got := map[string]string{}

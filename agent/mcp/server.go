@@ -17,11 +17,12 @@ import (
 type server struct {
 	connector *connector
 	name      string
-	ctx       context.Context // that of the session
-	ready     chan struct{}   // closed when the session waits no longer: with over, or after patience
+	ctx       context.Context // done when the session ends
+	ready     chan struct{}   // closed when the session no longer waits: together with over, or after patience
 	over      chan struct{}   // closed when the first attempt has succeeded or failed
 
-	// dial connects once. tail returns what a process has said last.
+	// dial makes one connection. tail returns the last lines that a process has written to standard
+	// error.
 	dial func(ctx context.Context, client *sdk.Client) (session *sdk.ClientSession, tail func() string, err error)
 
 	hidden []string // values that the client has given to the server
@@ -30,13 +31,14 @@ type server struct {
 	session  *sdk.ClientSession // nil while it is not connected
 	ended    chan struct{}      // closed when session is known to have ended
 	tools    []tools.Tool
-	failed   string // why it is not connected, until it is told
+	failed   string // why the server is not connected; cleared when it is reported
 	restarts int
 	closed   bool
-	calls    map[string]*tools.Call // those that run, by their progress tokens
+	calls    map[string]*tools.Call // running calls by their progress tokens
 }
 
-// start makes the first attempt to connect. It goes on when the session waits no longer.
+// start makes the first attempt to connect. The attempt continues after the session has stopped
+// waiting for it.
 func (s *server) start() {
 	ready := sync.OnceFunc(func() { close(s.ready) })
 	late := time.AfterFunc(patience, func() { // ends at once
@@ -53,7 +55,7 @@ func (s *server) start() {
 	close(s.over)
 }
 
-// connect connects and lists the tools.
+// connect connects to the server and lists its tools.
 func (s *server) connect(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(s.ctx, limit)
 	defer cancel()
@@ -79,7 +81,7 @@ func (s *server) connect(limit time.Duration) {
 		go s.watch(session, ended, tail) // ends with the session
 		return
 	case session != nil:
-		_ = session.Close() // err is the reason
+		_ = session.Close() // err is the error to report
 	}
 	if err != nil && !closed {
 		s.fail("cannot be used", err, tail)
@@ -101,7 +103,7 @@ func (s *server) watch(session *sdk.ClientSession, ended chan<- struct{}, tail f
 	}
 }
 
-// fail keeps a sentence for the person.
+// fail stores a sentence for the person.
 func (s *server) fail(what string, err error, tail func() string) {
 	text := fmt.Sprintf("The MCP server %q %s", s.name, what)
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *server) fail(what string, err error, tail func() string) {
 	s.failed = text
 }
 
-// hide removes the values of variables and headers from a text.
+// hide removes the values of the client's variables and headers from a text.
 func (s *server) hide(text string) string {
 	for _, value := range s.hidden {
 		if len(value) > 3 {
@@ -140,7 +142,7 @@ func lastLine(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// failure returns why the server is not connected, once.
+// failure returns why the server is not connected. It returns each reason once.
 func (s *server) failure() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +160,7 @@ func (s *server) revive() {
 	}
 	s.mu.Unlock()
 	if again {
-		s.connect(patience) // a turn waits for it
+		s.connect(patience) // the turn waits this long
 	}
 }
 
@@ -171,7 +173,7 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// list returns the tools of a server that is connected.
+// list returns the tools of the server if it is connected.
 func (s *server) list() []tools.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +205,7 @@ func (s *server) refresh() {
 	}
 }
 
-// connection returns the connection, or a failure for the model.
+// connection returns the connection, or an error for the model.
 func (s *server) connection() (session *sdk.ClientSession, ended <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// listed returns the tools of a connection, all pages.
+// listed returns the tools from all pages of the server's list.
 func (s *server) listed(ctx context.Context, session *sdk.ClientSession) (list []tools.Tool, err error) {
 	if res := session.InitializeResult(); res == nil || res.Capabilities == nil || res.Capabilities.Tools == nil {
 		return nil, nil
@@ -30,7 +30,7 @@ func (s *server) listed(ctx context.Context, session *sdk.ClientSession) (list [
 	return list, nil
 }
 
-// tool makes a tool of the session of one of the server.
+// tool converts a tool of the server to a tool of the session.
 func (s *server) tool(t *sdk.Tool) tools.Tool {
 	title := t.Title
 	if title == "" && t.Annotations != nil {
@@ -50,7 +50,7 @@ func (s *server) tool(t *sdk.Tool) tools.Tool {
 	}
 }
 
-// schemaOf returns the schema of an input. Models want an object.
+// schemaOf returns the schema of an input as an object, because models need one.
 func schemaOf(schema any) json.RawMessage {
 	data, err := json.Marshal(schema)
 	var object map[string]any
@@ -75,7 +75,7 @@ var (
 	hashBytes = 5 // eight letters
 )
 
-// toolName returns the name of a tool for models, the same each time.
+// toolName returns the name of a tool for models. It is the same in every session.
 func toolName(server, tool string) string {
 	name := "mcp__" + server + "__" + tool
 	short := invalid.ReplaceAllString(name, "_")
@@ -86,7 +86,7 @@ func toolName(server, tool string) string {
 	return short
 }
 
-// unique returns the name, or one with a number behind it if it is taken.
+// unique returns the name, followed by a number if the name is taken.
 func unique(taken map[string]bool, name string) string {
 	short := name
 	for n := 2; taken[short]; n++ {
@@ -123,7 +123,7 @@ func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Re
 	case ctx.Err() != nil:
 		return tools.Result{}, context.Cause(ctx)
 	case errors.Is(err, sdk.ErrConnectionClosed):
-		select { // so that the next turn starts the server again
+		select { // if the connection has ended, note it now, so that the next turn starts the server again
 		case <-ended:
 		case <-ctx.Done():
 		}
@@ -150,7 +150,7 @@ func (s *server) progress(ctx context.Context, req *sdk.ProgressNotificationClie
 	}
 }
 
-// result returns what the model reads.
+// result converts the result of a call to a result for the model.
 func (s *server) result(res *sdk.CallToolResult) (tools.Result, error) {
 	var parts []tools.Part
 	for _, content := range res.Content {

@@ -20,13 +20,13 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// stableVersion is the version of the protocol for servers that do not answer the probe for a later
-// one. Servers over stdio are not probed, because many never answer it.
+// stableVersion is the protocol version for servers that do not respond to the probe for a later
+// one. Servers over stdio are not probed, because many never respond to the probe.
 const stableVersion = "2025-11-25"
 
 const (
-	probeTime = 3 * time.Second // for a server over HTTP to answer the probe
-	grace     = 2 * time.Second // for a process to end by itself, and again after it was asked to
+	probeTime = 3 * time.Second // for a server over HTTP to respond to the probe
+	grace     = 2 * time.Second // for a process to end by itself, and again after it was told to end
 )
 
 // stdio returns the dial function of a server that is a process of this machine.
@@ -48,13 +48,13 @@ func stdio(d *acp.MCPServerStdio, cwd string, s *server) func(context.Context, *
 		}
 		session, err := client.Connect(ctx, &transport{p: p}, &sdk.ClientSessionOptions{ProtocolVersion: stableVersion})
 		if err != nil {
-			_ = p.Close() // err is the reason
+			_ = p.Close() // err is the error to report
 		}
 		return session, p.Stderr, err
 	}
 }
 
-// needed are the variables that a process gets beside those of the client.
+// needed lists the variables that a process gets in addition to those of the client.
 var needed = map[bool]string{
 	false: " PATH HOME USER LOGNAME SHELL LANG TERM TMPDIR TZ ",
 	true:  " PATH PATHEXT SYSTEMROOT SYSTEMDRIVE COMSPEC WINDIR TEMP TMP USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA PROGRAMFILES PROGRAMDATA ",
@@ -70,7 +70,7 @@ func environment() (env []string) {
 	return env
 }
 
-// transport carries MCP over a process. Close ends the process and all that it has started.
+// transport carries MCP over a process. Close ends the process and its descendants.
 type transport struct {
 	p  *stream.Process
 	mu sync.Mutex // held while a message is written
@@ -78,7 +78,7 @@ type transport struct {
 
 func (t *transport) Connect(context.Context) (sdk.Connection, error) { return t, nil }
 
-// Read waits for the end of the process, and not for ctx: Close ends it.
+// Read ignores ctx. It ends when the process ends, and Close ends the process.
 func (t *transport) Read(context.Context) (jsonrpc.Message, error) {
 	line, err := t.p.Read()
 	if err != nil {
@@ -133,7 +133,7 @@ func remote(d *acp.MCPServerHTTP, s *server) func(context.Context, *sdk.Client) 
 	}
 }
 
-// bound adds headers to the requests for one origin. A redirect may lead to another one.
+// bound adds headers to the requests for one origin, because a redirect may lead to another one.
 type bound struct {
 	origin  *url.URL
 	headers http.Header

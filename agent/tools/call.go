@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// A Call is one call of a tool. Its methods are safe for concurrent use; once Run of the tool
-// has returned they do nothing.
+// A Call is one call of a tool. Its methods are safe for concurrent use. After Run of the tool has
+// returned, the methods that send something do nothing.
 type Call struct {
 	tool    *Tool
 	session Session
@@ -28,7 +28,7 @@ type Call struct {
 	locations []acp.ToolCallLocation
 }
 
-// ID returns the id that the client knows the call by.
+// ID returns the id under which the client knows the call.
 func (c *Call) ID() acp.ToolCallID { return c.id }
 
 // Tool returns the name of the tool.
@@ -37,7 +37,7 @@ func (c *Call) Tool() string { return c.tool.Name }
 // Effect returns what the tool does.
 func (c *Call) Effect() Effect { return c.tool.Effect }
 
-// Summary returns what Describe has returned, with a title.
+// Summary returns the result of Describe. Its title is never empty.
 func (c *Call) Summary() Summary { return c.summary }
 
 // Input returns a copy of the input.
@@ -46,8 +46,8 @@ func (c *Call) Input() json.RawMessage { return bytes.Clone(c.input) }
 // Decode decodes the input.
 func (c *Call) Decode(v any) error { return json.Unmarshal(c.input, v) }
 
-// Progress shows a text, such as the last lines of a command's output, in place of the one
-// before. The result takes its place.
+// Progress shows a text, such as the last lines of a command's output. It replaces the text of the
+// previous Progress. The result of the call replaces it.
 func (c *Call) Progress(ctx context.Context, text string) error {
 	return c.change(ctx, func(u *acp.ToolCallUpdate) {
 		c.progress = clip(text, maxText)
@@ -55,7 +55,7 @@ func (c *Call) Progress(ctx context.Context, text string) error {
 	})
 }
 
-// Show adds to what the client shows of the call, and stays when the call has ended.
+// Show adds content to the call. The content remains when the call has ended.
 func (c *Call) Show(ctx context.Context, content ...acp.ToolCallContent) error {
 	return c.change(ctx, func(u *acp.ToolCallUpdate) {
 		c.shown = append(c.shown, content...)
@@ -63,8 +63,8 @@ func (c *Call) Show(ctx context.Context, content ...acp.ToolCallContent) error {
 	})
 }
 
-// Diff shows how a file has changed; a nil old means that it is new. It takes the place of an
-// earlier diff of the file, such as that of the preview.
+// Diff shows the change of a file; a nil old means that the file is new. It replaces an earlier
+// diff of the same file, such as that of the preview.
 func (c *Call) Diff(ctx context.Context, path string, old *string, new string) error {
 	return c.change(ctx, func(u *acp.ToolCallUpdate) {
 		c.shown = slices.DeleteFunc(c.shown, func(x acp.ToolCallContent) bool {
@@ -76,7 +76,8 @@ func (c *Call) Diff(ctx context.Context, path string, old *string, new string) e
 	})
 }
 
-// At lets an editor follow the call to a line of a file; 0 means no line.
+// At tells the client which line of a file the call is working on, so that an editor can follow it;
+// 0 means no line.
 func (c *Call) At(ctx context.Context, path string, line uint32) error {
 	return c.change(ctx, func(u *acp.ToolCallUpdate) {
 		at := acp.ToolCallLocation{Path: path}
@@ -88,7 +89,7 @@ func (c *Call) At(ctx context.Context, path string, line uint32) error {
 	})
 }
 
-// shownInput is the input as the client gets it.
+// shownInput returns the input for the client.
 func (c *Call) shownInput() json.RawMessage {
 	if c.summary.Input != nil {
 		return c.summary.Input
@@ -104,7 +105,7 @@ func (c *Call) content() []acp.ToolCallContent {
 	return all
 }
 
-// change sends what set changes, unless the call is over.
+// change modifies an update with set and sends it, unless the call has ended.
 func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +117,8 @@ func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error 
 	return c.session.Update(ctx, u)
 }
 
-// announce shows the call as pending, with all that is known of it.
+// announce shows the call as pending. known reports whether the client
+// knows the call already.
 func (c *Call) announce(ctx context.Context, known bool) error {
 	if known {
 		return c.change(ctx, func(u *acp.ToolCallUpdate) {
@@ -131,7 +133,7 @@ func (c *Call) announce(ctx context.Context, known bool) error {
 	})
 }
 
-// question is the call as a permission request describes it.
+// question returns the description of the call for a permission request.
 func (c *Call) question() *acp.ToolCallUpdate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,13 +143,13 @@ func (c *Call) question() *acp.ToolCallUpdate {
 	}
 }
 
-// end reports how the call ended; later changes do nothing.
+// end reports how the call has ended. Later changes do nothing.
 func (c *Call) end(ctx context.Context, u *acp.ToolCallUpdate, model []Part) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
 	u.ToolCallID = c.id
-	if len(u.Content) > 0 || len(c.shown) > 0 || c.progress != "" { // else nothing is there to be replaced
+	if len(u.Content) > 0 || len(c.shown) > 0 || c.progress != "" { // otherwise there is no content to replace
 		u.Content = append(append([]acp.ToolCallContent{}, c.shown...), u.Content...)
 	}
 	if s, ok := c.session.(Ender); ok {
@@ -174,15 +176,15 @@ func completed(r *Result) *acp.ToolCallUpdate {
 	return u
 }
 
-// What of a result is sent to the client and to the model. A model reads no more anyway, and a
-// message must not be longer than a connection allows.
+// The limits of what is sent of a result to the client and the model. Models do not read more, and
+// a message must not exceed the limit of the connection.
 const (
-	maxText = 256 << 10 // bytes of one text
-	maxRaw  = 1 << 20   // bytes of Raw as JSON; a longer one is left out
-	maxData = 8 << 20   // bytes of the data of one part; a longer one becomes a text
+	maxText = 256 << 10 // bytes of one text; the rest is cut off
+	maxRaw  = 1 << 20   // bytes of Raw as JSON; a longer value is omitted
+	maxData = 8 << 20   // bytes of the data in one part; longer data is replaced by a text
 )
 
-// bound cuts the texts of a result.
+// bound applies the limits to a result.
 func (r *Result) bound() {
 	r.Model = slices.Clone(r.Model)
 	for i, p := range r.Model {
@@ -202,7 +204,7 @@ func (r *Result) bound() {
 	}
 }
 
-// clip cuts a text at a rune and says so.
+// clip cuts a text between runes and adds a note.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// An agent whose model always wants the same call.
+// shouter is an agent whose model always requests the same call.
 type shouter struct {
 	conn  *agent.Conn
 	tools *tools.Registry
@@ -40,7 +40,7 @@ func (s shouter) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Promp
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
 }
 
-// A client that allows everything, and prints what it sees of tool calls.
+// printer is a client that allows every call and prints the tool calls.
 type printer struct{}
 
 func (printer) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// session records what a client would see, one line for each message. The id of a call is
-// replaced by its number.
+// session records what a client would see, one line for each message. Each id of a call is replaced
+// by a number.
 type session struct {
 	answer func(ctx context.Context, options []acp.PermissionOption) (acp.PermissionOption, error)
 	update func(line string) error
@@ -85,7 +85,7 @@ func (s *session) line(what string, id acp.ToolCallID, title, kind, status strin
 	return line
 }
 
-// choose answers with the option of a kind.
+// choose answers a question with the option of a kind.
 func choose(kind acp.PermissionOptionKind) func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error) {
 	return func(_ context.Context, options []acp.PermissionOption) (acp.PermissionOption, error) {
 		for _, o := range options {
@@ -99,7 +99,7 @@ func choose(kind acp.PermissionOptionKind) func(context.Context, []acp.Permissio
 
 var object = json.RawMessage(`{"type":"object"}`)
 
-// edit is a tool that shows a diff before and after.
+// edit returns a tool that shows a diff before it runs and when it has run.
 func edit(run func(ctx context.Context, c *tools.Call) (tools.Result, error)) tools.Tool {
 	return tools.Tool{
 		Name: "edit", Title: "Edit a file", Kind: acp.ToolKindEdit, Effect: tools.Writes, Schema: object,
@@ -122,7 +122,7 @@ func registry(t *testing.T, all ...tools.Tool) *tools.Registry {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// text is what the model reads of a result.
+// text returns the text that the model reads of a result.
 func text(d tools.Done) (all string) {
 	for _, p := range d.Model {
 		all += p.Text

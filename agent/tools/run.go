@@ -15,13 +15,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/panics"
 )
 
-// atOnce is how many calls that only read run at the same time.
+// atOnce is the maximum number of calls that run at the same time.
 const atOnce = 4
 
 func newID() acp.ToolCallID { return acp.ToolCallID("call_" + rand.Text()) }
 
-// Announce shows a call whose input the model has not finished. Set Request.ToolCallID to the
-// id that it returns.
+// Announce shows a call whose input is not complete. The caller sets Request.ToolCallID to the
+// returned id.
 func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.ToolCallID, error) {
 	call := &acp.ToolCall{ToolCallID: newID(), Title: name, Name: name, Status: acp.ToolCallStatusPending}
 	if t := r.find(name); t != nil {
@@ -30,11 +30,12 @@ func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.Tool
 	return call.ToolCallID, env.Session.Update(ctx, call)
 }
 
-// Run makes the calls of one answer of the model, and returns a result for each, in their order.
+// Run runs the calls of one answer of the model, and returns a result for each call, in their
+// order.
 //
 // The error is not nil if the turn must end: ctx is done, the person has cancelled the turn
-// (errors.Is(err, acp.ErrTurnCancelled)), or the session cannot be reached. Calls that have not
-// run by then are Cancelled, or Failed.
+// (errors.Is(err, acp.ErrTurnCancelled)), or the session cannot be reached. The outcome of calls
+// that have not run by then is Cancelled or Failed.
 func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done, error) {
 	if env.Logger == nil {
 		env.Logger = slog.Default()
@@ -51,7 +52,7 @@ func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done
 		}
 		all[i].Request = req
 		if t := r.find(req.Name); t != nil && t.Effect == Reads {
-			slots <- struct{}{} // given back by a call, which ends with ctx
+			slots <- struct{}{} // released when the call has ended, which it does when ctx is done
 			reads.Go(func() {   // ends with its call
 				defer func() { <-slots }()
 				b.run(&all[i])
@@ -65,7 +66,7 @@ func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done
 	return all, context.Cause(ctx)
 }
 
-// batch is one Run.
+// batch is the state of one Run.
 type batch struct {
 	registry *Registry
 	env      Env
@@ -73,7 +74,7 @@ type batch struct {
 	cancel   context.CancelCauseFunc // ends the turn
 }
 
-// run makes one call.
+// run handles one call.
 func (b *batch) run(d *Done) {
 	t := b.registry.find(d.Name)
 	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: bytes.Clone(d.Input)}
@@ -137,10 +138,10 @@ func (b *batch) describe(c *Call) (s Summary) {
 	return s
 }
 
-// errRejected is why a call does not run that nobody has allowed.
+// errRejected is the reason for which a call without permission does not run.
 var errRejected = errors.New("rejected")
 
-// admit returns nil once the call may run.
+// admit returns nil when the call may run.
 func (b *batch) admit(c *Call, d *Done) error {
 	if err := context.Cause(b.ctx); err != nil {
 		return err
@@ -164,7 +165,8 @@ func (b *batch) admit(c *Call, d *Done) error {
 			return err
 		}
 	}
-	// The update is sent before the call, so that what keeps a record has it first.
+	// The update is sent before the call runs, so that a session that stores updates has stored it
+	// by then.
 	err := c.change(b.ctx, func(u *acp.ToolCallUpdate) { u.Status = acp.ToolCallStatusInProgress })
 	if err != nil {
 		b.cancel(err)
@@ -172,7 +174,7 @@ func (b *batch) admit(c *Call, d *Done) error {
 	return err
 }
 
-// ask asks the person.
+// ask asks the person for permission.
 func (b *batch) ask(c *Call, rule *Rule) error {
 	options := []acp.PermissionOption{{OptionID: "allow_once", Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce}}
 	if rule != nil && b.env.Rules != nil {
@@ -204,7 +206,7 @@ func (b *batch) call(c *Call) (r Result, err error) {
 	return r, err
 }
 
-// settle reports how a call ended.
+// settle reports how a call has ended.
 func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
 	_, known := errors.AsType[acp.ToolFailure](err)
 	var u *acp.ToolCallUpdate
@@ -247,7 +249,7 @@ func failed(text string) *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{Status: acp.ToolCallStatusFailed, Content: []acp.ToolCallContent{acp.ToolText(text)}}
 }
 
-// texts joins the texts of a content.
+// texts returns the texts in content, joined.
 func texts(content []acp.ToolCallContent) (joined string) {
 	for _, x := range content {
 		if c, ok := x.(*acp.Content); ok {
@@ -262,7 +264,7 @@ func texts(content []acp.ToolCallContent) (joined string) {
 	return cmp.Or(joined, "The call failed.")
 }
 
-// memoryRules is a Rules that ends with the program.
+// memoryRules holds rules in memory.
 type memoryRules struct {
 	mu  sync.Mutex
 	all map[Rule]bool

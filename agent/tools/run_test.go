@@ -23,7 +23,7 @@ import (
 
 func done(context.Context, *tools.Call) (tools.Result, error) { return tools.Text("done"), nil }
 
-// What the client sees of a call, message by message, and what the model reads.
+// TestLifeOfACall compares the messages to the client, and what the model reads.
 func TestLifeOfACall(t *testing.T) {
 	const (
 		input     = `{"path":"/a"}`
@@ -101,7 +101,7 @@ func TestLifeOfACall(t *testing.T) {
 	}
 }
 
-// A call that cannot be made is shown, nobody is asked about it, and the model reads why.
+// A call that cannot run is shown, needs no permission, and the model reads the reason.
 func TestBadCalls(t *testing.T) {
 	type in struct {
 		Path string `json:"path" validate:"required"`
@@ -141,7 +141,7 @@ func TestBadCalls(t *testing.T) {
 	}
 }
 
-// Nobody is asked about a call that cannot succeed.
+// The person is not asked about a call that cannot succeed.
 func TestCallThatCannotSucceed(t *testing.T) {
 	tool := edit(done)
 	tool.Describe = func(context.Context, json.RawMessage) tools.Summary {
@@ -155,8 +155,8 @@ func TestCallThatCannotSucceed(t *testing.T) {
 	assert.Equal(t, []string{"call 1 Edit /a edit pending {}", "update 1 failed [/a does not exist]"}, s.lines)
 }
 
-// The person and the client's policy see what a call does, however the model has put it. The tool
-// gets what the model has sent.
+// The person and the policy of the client see the exact input from Describe. The tool gets the
+// input of the model.
 func TestInputIsMadeExact(t *testing.T) {
 	tool := edit(func(_ context.Context, c *tools.Call) (tools.Result, error) {
 		return tools.Text(string(c.Input())), nil
@@ -175,7 +175,7 @@ func TestInputIsMadeExact(t *testing.T) {
 	}, s.lines)
 }
 
-// Calls have results in their order, and ids of their own whatever the model calls them.
+// The results have the order of the calls. Each call has a unique id, whatever id the model uses.
 func TestManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex // guards both
@@ -225,7 +225,7 @@ func TestManyCalls(t *testing.T) {
 	})
 }
 
-// A cancelled turn closes all calls: those that run, and those that have not begun.
+// A cancelled turn ends all calls: those that run and those that have not begun.
 func TestCancelInABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -263,7 +263,7 @@ func TestCancelInABatch(t *testing.T) {
 	})
 }
 
-// inTurn answers the first of two questions last, with a no, and the second with a yes.
+// inTurn answers the second of two questions first, with yes, and then the first one with no.
 type inTurn struct {
 	session
 	second chan struct{} // closed when the second question is asked
@@ -285,7 +285,7 @@ func (s *inTurn) AskPermission(ctx context.Context, u *acp.ToolCallUpdate, optio
 	return choose(acp.PermissionOptionKindAllowOnce)(ctx, options)
 }
 
-// Two questions at once may be answered in any order: each answer is for its own call.
+// Two questions at the same time may be answered in any order. Each answer applies to its own call.
 func TestTwoQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &inTurn{second: make(chan struct{})}
@@ -298,7 +298,7 @@ func TestTwoQuestions(t *testing.T) {
 	})
 }
 
-// A rule allows exactly what it says, to the tool that it was given for.
+// A rule allows exactly what it describes, and only for the tool that it was set for.
 func TestRules(t *testing.T) {
 	command := func(name string) tools.Tool {
 		return tools.Tool{Name: name, Schema: object, Run: done, Describe: func(_ context.Context, in json.RawMessage) tools.Summary {
@@ -340,7 +340,7 @@ type failing struct{}
 func (failing) Allowed(tools.Rule) bool                 { return false }
 func (failing) Allow(context.Context, tools.Rule) error { return errors.New("disk full") }
 
-// A call that the client does not see does not run.
+// A call does not run if the client could not be told about it.
 func TestUpdateFails(t *testing.T) {
 	for _, at := range []string{"pending", "in_progress", "completed"} {
 		ran := 0
@@ -364,7 +364,7 @@ func TestUpdateFails(t *testing.T) {
 	}
 }
 
-// Results of any size fit into a message, cut between runes.
+// Results of any size fit into a message. They are cut between runes.
 func TestLargeResult(t *testing.T) {
 	long := strings.Repeat("é", 5<<20)
 	tool := tools.Tool{Name: "read", Effect: tools.Reads, Schema: object, Run: func(context.Context, *tools.Call) (tools.Result, error) {
@@ -381,7 +381,8 @@ func TestLargeResult(t *testing.T) {
 	assert.Equal(t, tools.Part{Text: "[image/png that is too large to be read]"}, all[0].Model[1])
 }
 
-// A call whose name is known before its input is shown at once, and updated then.
+// A call whose name is known before its input is shown at once, and updated when the input is
+// known.
 func TestAnnounce(t *testing.T) {
 	s := &session{}
 	r := registry(t, edit(done))

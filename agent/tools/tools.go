@@ -1,24 +1,24 @@
-// Package tools runs the tool calls of a model: it announces them to the client, asks for
-// permission, runs them, and reports how each one ended, to the client and to the model.
+// Package tools runs the tool calls of a model. It announces each call to the client, asks for
+// permission, runs the tool, and reports the result to the client and to the model.
 //
-// A [Tool] is what the model may call; [Typed] makes one from a Go function and a struct. A
-// [Registry] holds the tools of a session and runs the calls of one answer of the model:
+// A [Tool] is a function that the model can call; [Typed] makes one from a Go function and a
+// struct. A [Registry] holds the tools of a session and runs the calls of one answer of the model:
 //
 //	results, err := registry.Run(ctx, tools.Env{Session: conn.Session(id)}, calls)
 //
 // What it promises:
 //
-//   - Each call has one result, in the order of the calls, whatever fails.
-//   - The client sees each call as pending, then as in_progress once nothing more has to be
-//     asked, then as completed or failed, once. No call stays open.
-//   - What was allowed is what runs: the input that is decoded for the tool is the one that the
-//     person saw, byte by byte, unless Describe makes it more exact.
-//   - Calls that only read run at the same time, at most four. Each other call runs alone,
-//     after those before it.
+//   - Each call has exactly one result, also if it fails. The results have the order of the calls.
+//   - The client sees each call as pending, then as in_progress once permission is given, and then
+//     as completed or failed, exactly once. No call stays open.
+//   - The call that runs is the one that was allowed: the tool decodes the same bytes that the
+//     person saw, unless Describe returns a more exact input for the person.
+//   - Calls that only read run at the same time, at most four. Any other call runs alone, after the
+//     calls before it.
 //
-// An error of a tool is not shown: the client and the model read "Internal error", and the
-// text goes to the log. A tool says what went wrong by returning a [Failure], an
-// *rpcerr.RequestError, or any other acp.ToolFailure.
+// An unexpected error of a tool is not shown: the client and the model read "Internal error", and
+// the text is logged. A tool reports what went wrong with a [Failure], an *rpcerr.RequestError, or
+// any other acp.ToolFailure.
 package tools
 
 import (
@@ -32,69 +32,70 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// A Tool is what a model may call.
+// A Tool is a function that a model can call.
 type Tool struct {
-	Name        string // letters, digits, - and _, at most 64: what models accept
+	Name        string // at most 64 letters, digits, - and _, as models require
 	Title       string // for people; empty means Name
 	Description string // for the model
 	Kind        acp.ToolKind
 	Effect      Effect
 	Schema      json.RawMessage // the JSON schema of the input, an object
 
-	// Describe tells what a call with this input does, before permission is asked for. It must
-	// change nothing. Nil means that the title of the tool says enough.
+	// Describe describes a call with this input for the person, before permission is requested. It
+	// must not change anything. Nil means that the title of the tool is sufficient.
 	Describe func(ctx context.Context, in json.RawMessage) Summary
 
-	// Run makes the call. It must return when ctx is done.
+	// Run runs the call. It must return when ctx is done.
 	Run func(ctx context.Context, c *Call) (Result, error)
 }
 
-// An Effect says what a call does outside of the program.
+// An Effect tells what a call does outside of the program.
 type Effect int
 
-// The zero Effect is the one that needs permission in every case.
+// The zero Effect always needs permission.
 const (
 	Executes Effect = iota // runs programs, or anything else
 	Writes                 // changes files
 	Network                // sends something over a network
-	Reads                  // changes nothing, so that it may run at the same time as others
+	Reads                  // changes nothing; such calls may run at the same time
 )
 
-// A Summary is what a person reads about a call.
+// A Summary describes a call for the person.
 type Summary struct {
-	Title     string // one line; empty means that of the tool
+	Title     string // one line; empty means the title of the tool
 	Locations []acp.ToolCallLocation
 	Preview   []acp.ToolCallContent // such as the diff of an edit
 
-	// Rule is what the person may allow for the rest of the session. Nil means that each call
-	// needs a question of its own.
+	// Rule is what the person may allow for the rest of the session. Nil means that the person is
+	// asked about each call.
 	Rule *Rule
 
-	// Input is what the client gets as the input of the call, a JSON object, if it must be more
-	// exact than that of the model, such as the command that runs a line. Nil means that of the
-	// model.
+	// Input replaces the input of the call for the client. It is a JSON object. Set it if the
+	// client should see something more exact than the input of the model, such as the command that
+	// runs a line. Nil means the input of the model.
 	Input json.RawMessage
 
-	// Err means that the call cannot succeed. It fails with this error, and nobody is asked.
+	// Err, if not nil, reports that the call cannot succeed. The call fails with this error, and
+	// the person is not asked.
 	Err error
 }
 
-// A Rule allows calls of one tool without a question: those whose Describe returns the same
-// rule. It should say exactly what is done, such as a whole command or a path.
+// A Rule allows further calls of a tool without a question, if their Describe returns an equal
+// rule. It should describe exactly what is done, such as a whole command or a path.
 type Rule struct {
-	Tool  string // set by Run
+	Tool  string // name of the tool; set by Run
 	What  string // compared as a whole
-	Label string // for the person, behind "Always allow": "`ls` in this session"
+	Label string // for the person, after "Always allow": "`ls` in this session"
 }
 
-// A Result is what came of a call.
+// A Result is the result of a call.
 type Result struct {
 	Model   []Part                // for the model
-	Content []acp.ToolCallContent // for the person, behind what the call has shown; nil means the texts of Model
+	Content []acp.ToolCallContent // for the person, after the content that the call has shown; nil means the texts of Model
 	Raw     any                   // for programs, as JSON
 }
 
-// Text returns a result of one text.
+// Text returns a result with one text.
 func Text(text string) Result { return Result{Model: []Part{{Text: text}}} }
 
 // A Part is a text, or data such as an image.
@@ -104,10 +105,10 @@ type Part struct {
 	Data     []byte `json:"data,omitempty"`
 }
 
-// A Failure is an error that the person and the model read.
+// A Failure is an error whose text the person and the model read.
 type Failure struct{ Text string }
 
-// Failf returns a Failure. Its text must hold no secret.
+// Failf returns a Failure. Its text must not contain a secret.
 func Failf(format string, args ...any) error { return &Failure{fmt.Sprintf(format, args...)} }
 
 func (f *Failure) Error() string { return f.Text }
@@ -117,17 +118,17 @@ func (f *Failure) FailedToolCall() *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText(f.Text)}}
 }
 
-// A Request is a call that the model wants.
+// A Request is a call that the model has requested.
 type Request struct {
-	ID    string // of the model; it may be empty, and is not unique
+	ID    string // the model's id of the call; may be empty, and need not be unique
 	Name  string
 	Input json.RawMessage // a JSON object; empty means {}
 
-	// ToolCallID is what Announce returned for it, or empty.
+	// ToolCallID is the result of Announce for this call, or empty.
 	ToolCallID acp.ToolCallID
 
-	// Ended, if not nil, gets the result before the client does. Calls that only read call it at
-	// the same time. An error ends the turn.
+	// Ended, if not nil, is called with the result before the client receives it. For calls that
+	// only read it is called concurrently. An error ends the turn.
 	Ended func(Done) error
 }
 
@@ -138,8 +139,8 @@ type Outcome string
 const (
 	Completed Outcome = "completed"
 	Failed    Outcome = "failed"
-	Rejected  Outcome = "rejected"  // by a person or by the Gate
-	Cancelled Outcome = "cancelled" // with the turn
+	Rejected  Outcome = "rejected"  // by the person or the Gate
+	Cancelled Outcome = "cancelled" // because the turn ended
 )
 
 // Done is the result of one request.
@@ -149,46 +150,48 @@ type Done struct {
 	Outcome Outcome
 }
 
-// A Session is where calls are reported and permission is asked for. *agent.Session has both
-// methods. Update also sends if ctx is done. If it fails for a call that is about to run, the
-// call does not run.
+// A Session sends the updates and permission requests of calls. *agent.Session implements it.
+// Update must also send if ctx is done. If Update fails for a call that is about to run, the call
+// does not run.
 type Session interface {
 	Update(ctx context.Context, u acp.SessionUpdate) error
 	AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error)
 }
 
-// An Ender is a Session that gets the last update of each call by End in place of Update, with
-// what the model reads: a session that stores it needs the text of what a terminal has shown.
+// An Ender is a Session whose End is called in place of Update for the last update of each call,
+// together with what the model reads. A session that stores updates needs this text, because a
+// terminal cannot be stored.
 type Ender interface {
 	End(ctx context.Context, u *acp.ToolCallUpdate, model []Part) error
 }
 
-// Env is what the calls of a session need.
+// Env has what the calls of a session need.
 type Env struct {
 	Session Session
 
-	// Gate decides before a person is asked. Nil means that calls which only read are allowed
-	// and others are asked for. It is called for each call, also for one that a rule allows.
+	// Gate decides about a call before the person is asked. It is called for each call, also for
+	// one that a rule allows. Nil means that calls that only read are allowed, and the person is
+	// asked about the others.
 	Gate func(ctx context.Context, c *Call) Decision
 
-	// Rules holds what the person has allowed. Nil means that nothing is offered but to allow
-	// a call once.
+	// Rules holds the rules that the person has set. Nil means that the person can only allow a
+	// call once.
 	Rules Rules
 
-	// Logger gets the errors of tools, which nobody else sees. Nil means slog.Default.
+	// Logger receives the unexpected errors of tools. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
-// Rules holds the rules of one session. [NewRules] returns one in memory.
+// Rules holds the rules of one session. [NewRules] returns an implementation in memory.
 type Rules interface {
 	Allowed(Rule) bool
-	Allow(context.Context, Rule) error // if it fails the call does not run
+	Allow(context.Context, Rule) error // if it fails, the call does not run
 }
 
-// A Decision is what a Gate decides about a call.
+// A Decision is the decision of a Gate about a call.
 type Decision int
 
-// The zero Decision is the careful one.
+// The zero Decision asks the person.
 const (
 	Ask   Decision = iota // ask the person, unless a rule allows the call
 	Allow                 // run it
@@ -200,7 +203,7 @@ type Registry struct{ tools []Tool }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// NewRegistry returns the tools as a Registry, or says which one cannot be used.
+// NewRegistry returns a Registry with the tools. It returns an error that names an invalid tool.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
@@ -232,7 +235,7 @@ func (r *Registry) find(name string) *Tool {
 	return &r.tools[i]
 }
 
-// names returns what a model could have meant.
+// names returns the names of the tools, for the error about an unknown one.
 func (r *Registry) names() string {
 	names := make([]string, len(r.tools))
 	for i, t := range r.tools {

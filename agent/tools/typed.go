@@ -15,25 +15,25 @@ import (
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
-// Typed returns a tool whose input is the struct In. It panics if In is none, or has a field
-// that JSON cannot have, or a rule that does not exist: that is a mistake in the program. The
-// caller sets Kind and Effect of what it returns, and Describe if a person should read more than
-// the title.
+// Typed returns a tool whose input is the struct In. It panics for a mistake in the program: In is
+// not a struct, a field cannot be decoded from JSON, or a rule does not exist. The caller sets Kind
+// and Effect of the tool, and Describe if the person should read more than the title.
 //
-// The tag json names a field, description tells the model about it, and validate has the rules
-// of github.com/go-playground/validator. The rules required, min, max, gte, lte, len and oneof
-// are in the schema too. A field is required if its rule says so: then it must not have the zero
-// value, as that library has it; use a pointer where zero is a value.
+// The tag json names a field, the tag description describes it for the model, and the tag validate
+// has the rules of github.com/go-playground/validator. The rules required, min, max, gte, lte, len
+// and oneof are also part of the schema. As in that library, a required field must not have the
+// zero value; use a pointer if zero is a valid value.
 //
 //	type in struct {
 //		Path string `json:"path" description:"absolute path" validate:"required"`
 //		Line int    `json:"line,omitempty" description:"first line, from 1" validate:"min=0"`
 //	}
 //
-// Members that In does not have are ignored, because models add some.
+// Members that In does not have are ignored, because models sometimes add members.
 //
-// If an input breaks a rule, run is not called, and the model reads which one. Nobody is asked for
-// permission then; a Describe of the caller keeps that by [DecodeInput] and Summary.Err.
+// If an input breaks a rule, the function run is not called, the person is not asked, and the model
+// reads which rule it is. A Describe of the caller does the same by returning the error of
+// [DecodeInput] as Summary.Err.
 func Typed[In any](name, description string, run func(ctx context.Context, c *Call, in In) (Result, error)) Tool {
 	schema, err := schemaOf(reflect.TypeFor[In]())
 	if err != nil {
@@ -55,8 +55,8 @@ func Typed[In any](name, description string, run func(ctx context.Context, c *Ca
 	}
 }
 
-// DecodeInput decodes an input as Typed does, for Describe. Its error is a [Failure] that tells
-// the model what is wrong.
+// DecodeInput decodes an input in the same way as Typed, for use in Describe. Its error is a
+// [Failure] that tells the model what is wrong.
 func DecodeInput[In any](input json.RawMessage) (in In, err error) {
 	if err := json.Unmarshal(input, &in); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -102,7 +102,7 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
-// typeSchema returns the schema of a type; inside has the structs that it is a part of.
+// typeSchema returns the schema of a type. inside lists the structs that contain it.
 func typeSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 	if t == rawMessage || t.Kind() == reflect.Interface && t.NumMethod() == 0 {
 		return &schema{}, nil // any JSON
@@ -139,7 +139,7 @@ func typeSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 		if err := s.fields(t, append(inside, t)); err != nil {
 			return nil, err
 		}
-		validate.Input(reflect.New(t).Interface()) // panics for a rule that does not exist
+		validate.Input(reflect.New(t).Interface()) // panics if a rule does not exist
 		return s, nil
 	}
 	return nil, fmt.Errorf("%v has no JSON schema", t)
@@ -186,13 +186,13 @@ func hidden(t reflect.Type, index []int) bool {
 // choice matches one value of the rule oneof.
 var choice = regexp.MustCompile(`'[^']*'|\S+`)
 
-// rules adds what the tag of a validator says, as far as a schema can say it.
+// rules adds the rules of a tag that a schema can express.
 func (s *schema) rules(tag string) (required bool, err error) {
 	for rule := range strings.SplitSeq(tag, ",") {
 		name, param, _ := strings.Cut(rule, "=")
 		switch name {
 		case "dive":
-			return required, nil // what follows is about the items
+			return required, nil // the rules after dive are about the items
 		case "required":
 			required = true
 		case "oneof":

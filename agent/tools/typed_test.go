@@ -46,7 +46,7 @@ func TestSchema(t *testing.T) {
 		"deep":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}`, string(tool.Schema))
 }
 
-// The input of a tool is decoded from the bytes that were shown.
+// The tool decodes its input from the bytes that the person saw.
 func TestTyped(t *testing.T) {
 	var got sample
 	tool := tools.Typed("x", "", func(_ context.Context, c *tools.Call, in sample) (tools.Result, error) {

@@ -69,8 +69,8 @@ func (s *Session) announce(ctx context.Context, id acp.MessageID, req *acp.Promp
 	return s.State(ctx)
 }
 
-// errExited is the error of what could not be sent because a middleware or an encoding
-// method ended the goroutine with runtime.Goexit.
+// errExited reports that nothing was sent because a middleware or an encoding method ended the
+// goroutine with runtime.Goexit.
 var errExited = errors.New("agent: the goroutine ended while it was sending")
 
 // begin waits until the earlier prompts have been responded to and no work is in progress in

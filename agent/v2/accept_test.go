@@ -129,8 +129,8 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-// A prompt that is handled before the close in front of it, because its handler was faster, also
-// ends with the session.
+// A prompt that arrives after session/close, but is handled first because its handler is faster,
+// also ends with the session.
 func TestPromptThatOvertakesClose(t *testing.T) {
 	slowClose := func(next acp.Handler) acp.Handler {
 		return func(ctx context.Context, method string, params any) (any, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/v2"
 )
 
-// needGit skips a test that applies patches where git is not installed, but not in CI.
+// needGit skips a test that applies patches if git is not installed. In CI the test fails instead.
 func needGit(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

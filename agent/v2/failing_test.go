@@ -94,7 +94,7 @@ func TestErrorOfWork(t *testing.T) {
 	}
 }
 
-// A state that could not be sent does not count.
+// A state that could not be sent is not counted.
 func TestStateThatIsNotSent(t *testing.T) {
 	refusal := errors.New("not now")
 	refuse := true

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/v2"
 )
 
-// Every short method of a session sends the one update that it is named by.
+// Each short method of a session sends the update that its name promises.
 func TestSessionSendsUpdates(t *testing.T) {
 	terminal := func(use func(*agent.Terminal) error) func(context.Context, *agent.Session) error {
 		return func(ctx context.Context, s *agent.Session) error {

@@ -177,9 +177,8 @@ func (s *Session) SetTurnUsage(u *acp.Usage) {
 	})
 }
 
-// asking calls ask, which waits for the user. Meanwhile the session's state is
-// requires_action if foreground work is in progress. What background work asks does not
-// block the foreground.
+// asking calls ask, which waits for the user. Meanwhile the session's state is requires_action if
+// foreground work is in progress. A question of background work does not change the state.
 func (s *Session) asking(ctx context.Context, ask func() error) (err error) {
 	if rpc.InBackground(ctx) {
 		return ask()
@@ -195,8 +194,8 @@ func (s *Session) asking(ctx context.Context, ask func() error) (err error) {
 	return ask()
 }
 
-// wait adds by to the number of requests to the user that are in flight, and sends the
-// session's state if that changes it. If one that begins cannot be told, it does not count.
+// wait adds by to the number of requests to the user that are in flight, and sends the session's
+// state if it changes. If the state for a new request cannot be sent, the request is not counted.
 func (s *Session) wait(ctx context.Context, by int) error {
 	return s.conn.states.with(s.id, func(st *state) error {
 		before := st.waiting > 0

@@ -30,7 +30,8 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// The place of a repeated initialize counts, not the time at which it is handled.
+// For a repeated initialize, its position in the stream counts, not the time at which it is
+// handled.
 func TestRepeatedInitializeBehindARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &scripted{initialize: make(chan struct{})}

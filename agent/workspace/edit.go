@@ -11,18 +11,18 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// A Replacement replaces a text that occurs exactly once in a file. Both texts are taken literally.
+// A Replacement replaces a text that occurs exactly once in a file. Old and new text are literal.
 type Replacement struct {
 	Old string `json:"old" description:"text that occurs exactly once in the file, with its white space and line ends" validate:"required"`
 	New string `json:"new" description:"what takes its place; empty to remove it"`
 }
 
-// EditError is the error of a replacement that cannot be made. None has been made then. Its text is
-// for the model.
+// EditError reports that a replacement cannot be made. In this case none of the replacements is
+// made. Its text is for the model.
 type EditError struct {
 	Path    string
 	Index   int // of the replacement
-	Matches int // how often its text occurs; 1 means that it overlaps that of another
+	Matches int // number of occurrences of its text; 1 means that it overlaps the text of another replacement
 	crlf    bool
 }
 
@@ -44,8 +44,8 @@ func (e *EditError) FailedToolCall() *acp.ToolCallUpdate {
 	return (&tools.Failure{Text: e.Error()}).FailedToolCall()
 }
 
-// Edit makes all replacements in a file or none. It reads the file, which must have the given
-// version, and writes it if it has not changed meanwhile.
+// Edit makes all replacements in a file, or none. The file must have the version old, and must not
+// change while Edit runs; otherwise the error is [ErrStale].
 func (w *Workspace) Edit(ctx context.Context, path string, edits []Replacement, old Version) (*File, error) {
 	file, text, err := w.edited(ctx, path, edits)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *Workspace) Edit(ctx context.Context, path string, edits []Replacement, 
 	return w.Write(ctx, file.Path, text, file.Version)
 }
 
-// edited returns a file and what an edit would make of it.
+// edited returns a file, and its text after the replacements.
 func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement) (*File, string, error) {
 	file, err := w.Read(ctx, path)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement
 	return file, text, err
 }
 
-// replace makes all replacements at once: none sees the text of another.
+// replace makes all replacements at once: no replacement applies to the new text of another.
 func replace(file *File, edits []Replacement) (string, error) {
 	text := file.Text
 	at := make(map[int]int, len(edits)) // the edits by where their texts begin
@@ -92,7 +92,8 @@ func replace(file *File, edits []Replacement) (string, error) {
 	return all.String() + text[end:], nil
 }
 
-// occurrences counts also those that overlap. Nothing occurs nowhere.
+// occurrences counts the occurrences of part in text, including overlapping ones. An empty part has
+// none.
 func occurrences(text, part string) (n int) {
 	for i := strings.Index(text, part); i >= 0 && part != ""; i = strings.Index(text, part) {
 		n++

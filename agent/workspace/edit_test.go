@@ -10,14 +10,14 @@ import (
 	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
-// All edits are made at once and literally, or none.
+// Edit makes all replacements at once and literally, or none.
 func TestEdit(t *testing.T) {
 	type edits = []workspace.Replacement
 	for name, c := range map[string]struct {
 		text  string
 		edits edits
 		want  string
-		fails *workspace.EditError // without its path
+		fails *workspace.EditError // expected error, without the path
 		says  string
 	}{
 		"one":                {text: "a b c", edits: edits{{"b", "x"}}, want: "a x c"},

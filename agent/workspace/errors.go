@@ -13,21 +13,22 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The reasons for which something is not done. A file that does not exist is fs.ErrNotExist, at the
-// client too.
+// The reasons for which an operation is refused. The error for a missing file is fs.ErrNotExist,
+// also if the client reports it.
 var (
-	ErrNotOffered = errors.New("not offered in this session") // neither by the client nor on this machine
+	ErrNotOffered = errors.New("not offered in this session") // neither the client nor this machine offers the operation
 	ErrOutside    = localfs.ErrOutside                        // a path is in no root, whether or not it exists
 	ErrName       = errors.New("not a valid path")
-	ErrNotText    = localfs.ErrNotText  // not valid UTF-8, or with a NUL
-	ErrNotFile    = localfs.ErrNotFile  // not a regular file, such as a folder or a device
+	ErrNotText    = localfs.ErrNotText  // not valid UTF-8, or contains a NUL
+	ErrNotFile    = localfs.ErrNotFile  // for example a folder or a device
 	ErrTooLarge   = localfs.ErrTooLarge // a text of more than 4 MiB
 	ErrStale      = errors.New("the file has changed since it was read, and nothing was written; read it again")
-	ErrUnsaved    = errors.New("the file has unsaved changes in the editor") // and the editor does not write it
+	ErrUnsaved    = errors.New("the file has unsaved changes in the editor") // and the client does not offer writing
 	ErrPattern    = errors.New("not a valid pattern")                        // neither a regular expression of package regexp nor a pattern of names
 )
 
-// Error is the error of an operation. As an acp.ToolFailure it says why.
+// Error is the error of an operation. As an acp.ToolFailure it tells the client and the model the
+// reason.
 type Error struct {
 	Path string // or the command
 	Err  error
@@ -52,8 +53,8 @@ func (e *Error) reason() string {
 	return e.Err.Error()
 }
 
-// failed returns the error of an operation. Those of a ctx and of a connection are returned as they
-// are.
+// failed returns the error of an operation. It returns errors of a ctx and of a connection
+// unchanged.
 func failed(what string, err error) error {
 	of, refused := errors.AsType[*rpcerr.RequestError](err)
 	_, wrapped := errors.AsType[*Error](err)
@@ -66,16 +67,16 @@ func failed(what string, err error) error {
 	return &Error{what, err}
 }
 
-// missing reports whether a client says that a file does not exist. Many clients pass on the error
-// of their system as an internal error.
+// missing reports whether a client reports that a file does not exist. Many clients send the error
+// of their operating system as an internal error.
 func missing(err *rpcerr.RequestError) bool {
 	text := strings.ToLower(fmt.Sprintf("%v %s", err, err.Data))
 	return errors.Is(err, rpcerr.ErrResourceNotFound) || err.Code == rpcerr.CodeInternalError &&
 		(strings.Contains(text, "enoent") || strings.Contains(text, "no such file") || strings.Contains(text, "not found"))
 }
 
-// silent reports whether a client has failed without a reason. Some do so for a file that does not
-// exist.
+// silent reports whether a client has failed without a reason. Some clients do so for a file that
+// does not exist.
 func silent(err error) bool {
 	of, ok := errors.AsType[*rpcerr.RequestError](err)
 	return ok && of.Code == rpcerr.CodeInternalError && of.Data == nil

@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// fixer is an agent whose model always wants the same edit.
+// fixer is an agent whose model always requests the same edit.
 type fixer struct {
 	conn *agent.Conn
 	cwd  string
@@ -53,7 +53,7 @@ func (f *fixer) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Prompt
 
 func (*fixer) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// The client reads and writes the file, and its person is asked once.
+// The client reads and writes the file, and asks its user once.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {

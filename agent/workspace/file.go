@@ -14,20 +14,20 @@ import (
 // maxText is the maximum size of a text in bytes. No model reads more.
 const maxText = 4 << 20
 
-// File is the whole text of a file.
+// File is a file with its whole text.
 type File struct {
 	Path    string // absolute
 	Text    string
 	Version Version
 }
 
-// Version stands for the whole text of a file.
+// Version identifies a text of a file.
 type Version string
 
-// These versions stand for no text.
+// The versions that do not identify a text.
 const (
-	AnyText Version = ""    // a write does not look at what is there
-	NoFile  Version = "new" // there is no file
+	AnyText Version = ""    // the file may have any text, or not exist
+	NoFile  Version = "new" // the file must not exist
 )
 
 // VersionOf returns the version of a text.
@@ -46,8 +46,8 @@ func (w *Workspace) Read(ctx context.Context, path string) (*File, error) {
 	return &File{path, text, VersionOf(text)}, nil
 }
 
-// ReadLines reads at most limit lines of a file, beginning with the line first, which is counted
-// from 1; a limit of 0 means all lines. The file may be larger than what Read reads.
+// ReadLines reads at most limit lines of a file, beginning with line number first. Line numbers
+// start at 1. A limit of 0 means all lines. The file may be larger than the limit of Read.
 func (w *Workspace) ReadLines(ctx context.Context, path string, first, limit uint32) (string, error) {
 	path, err := w.resolve(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w *Workspace) ReadLines(ctx context.Context, path string, first, limit uin
 	return w.read(ctx, path, line, most)
 }
 
-// read reads a file by the client, if that offers it, or from the disk.
+// read reads a file through the client if it offers that, and otherwise from the disk.
 func (w *Workspace) read(ctx context.Context, path string, line, limit *uint32) (string, error) {
 	if !w.offers().read {
 		return w.readDisk(ctx, path, line, limit)
@@ -91,12 +91,12 @@ func (w *Workspace) readDisk(ctx context.Context, path string, line, limit *uint
 	return text, failed(path, err)
 }
 
-// writing has the writers of each path wait for each other, in all workspaces of this program.
+// writing serializes the writes of each file, across all workspaces of this program.
 var writing localfs.Turns
 
-// Write creates or replaces a file if it has the text that the version stands for; otherwise the
-// error is [ErrStale]. Folders on the way are created. The result has the text that the file has
-// then: an editor may format it when it is saved.
+// Write creates or replaces a file if the file has the version old; otherwise the error is
+// [ErrStale]. It creates missing folders. The result has the text of the file after the write,
+// which differs from text if an editor formats the file when it saves.
 func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (*File, error) {
 	path, err := w.resolve(path)
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 		return nil, &Error{path, err}
 	}
 	file := path
-	if at, err := w.locate(path); err == nil { // it may have several names
+	if at, err := w.locate(path); err == nil { // the place identifies a file that has several names
 		file = at.Path
 		at.Close()
 	}
@@ -131,15 +131,15 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 		return nil, failed(path, err)
 	}
 	if o.read && o.write {
-		if now, err := w.read(ctx, path, nil, nil); err == nil { // it is written, even if it cannot be read
+		if now, err := w.read(ctx, path, nil, nil); err == nil { // the file is written, even if it cannot be read
 			text = now
 		}
 	}
 	return &File{path, text, VersionOf(text)}, nil
 }
 
-// expect returns an error unless a file has the expected version, and the disk has the text of a
-// client that does not write it.
+// expect returns an error if the file does not have the version old. It also returns an error if
+// the client does not offer writing, and the text on the disk differs from that of the client.
 func (w *Workspace) expect(ctx context.Context, path string, old Version) error {
 	o := w.offers()
 	onDisk := o.read && !o.write
@@ -161,7 +161,7 @@ func (w *Workspace) expect(ctx context.Context, path string, old Version) error 
 	switch {
 	case err != nil && !noFile:
 		return err
-	case disk != now, none && !noFile: // some clients have an empty text for a file that does not exist
+	case disk != now, none && !noFile: // some clients return an empty text for a file that does not exist
 		return &Error{path, ErrUnsaved}
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Texts pass unchanged, by the client and on this machine.
+// The client and this machine read and write texts unchanged.
 func TestBytesAreKept(t *testing.T) {
 	for _, letters := range []string{"", "rw", "r"} {
 		f := open(t, letters, nil)
@@ -50,7 +50,7 @@ func TestBytesAreKept(t *testing.T) {
 	}
 }
 
-// A write expects a text, any text, or no file.
+// A write expects a version, any version, or no file.
 func TestWriteIfUnchanged(t *testing.T) {
 	for _, letters := range []string{"", "rw", "w"} {
 		f := open(t, letters, nil)
@@ -75,7 +75,7 @@ func TestWriteIfUnchanged(t *testing.T) {
 	}
 }
 
-// Of several that expect the same text one succeeds.
+// If several writes expect the same version, one of them succeeds.
 func TestConcurrentEdits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, "rw", nil)
@@ -95,7 +95,7 @@ func TestConcurrentEdits(t *testing.T) {
 				errs <- err
 			}()
 		}
-		synctest.Wait() // one writes, and both have read
+		synctest.Wait() // one writes, and both have read the file
 		close(writing)
 		all := []error{<-errs, <-errs}
 		assert.Contains(t, all, error(nil))
@@ -120,7 +120,7 @@ func TestConcurrentEdits(t *testing.T) {
 	assert.Equal(t, int32(1), done.Load())
 }
 
-// The text that an editor has made of a text when it saved it is the one that the file has.
+// If an editor formats a text when it saves, the result has the formatted text.
 func TestFormatOnSave(t *testing.T) {
 	f := open(t, "rw", nil)
 	f.editor.saved = func(text string) string { return text + "// formatted\n" }
@@ -131,7 +131,7 @@ func TestFormatOnSave(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Clients say in many ways that a file does not exist.
+// Clients report in many ways that a file does not exist.
 func TestFileThatDoesNotExist(t *testing.T) {
 	for _, answer := range []*rpcerr.RequestError{
 		rpcerr.ResourceNotFound("/a"),
@@ -148,8 +148,8 @@ func TestFileThatDoesNotExist(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// A client that fails to read a file, and does not say why, may mean that it does not exist. A file
-// of which nothing is known can be created, and is not edited.
+// If a client fails to read a file without a reason, the file may not exist. It can be created, and
+// cannot be edited.
 func TestWriteToAClientThatDoesNotSayWhy(t *testing.T) {
 	written := map[string]string{}
 	conn := connect(t, "rw", func(_ context.Context, method string, params any) (any, error) {
@@ -177,7 +177,7 @@ func TestWriteToAClientThatDoesNotSayWhy(t *testing.T) {
 	assert.Equal(t, map[string]string{"/w/a": "new"}, written)
 }
 
-// Nothing outside of the roots is read or written, on any way, and nothing else than texts.
+// Nothing outside of the roots can be read or written in any way, and no file that is not text.
 func TestPaths(t *testing.T) {
 	f := open(t, "", nil)
 	more, err := filepath.EvalSymlinks(t.TempDir())
@@ -210,7 +210,7 @@ func TestPaths(t *testing.T) {
 		_, err := w.Read(t.Context(), path)
 		assert.ErrorIs(t, err, want, path)
 		_, err = w.ReadLines(t.Context(), path, 1, 1)
-		if path != "large" && path != "nul" { // lines of them may be
+		if path != "large" && path != "nul" { // ReadLines can read some of their lines
 			assert.ErrorIs(t, err, want, path)
 		}
 		if want != nil && !errors.Is(want, fs.ErrNotExist) {
@@ -237,7 +237,7 @@ func TestPaths(t *testing.T) {
 	assert.Equal(t, "secret\n", string(secret))
 }
 
-// A root that becomes a link to somewhere else is no longer a root.
+// If a root is replaced by a symlink to another folder, that folder is not a root.
 func TestRootIsReplaced(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("a", "text")
@@ -248,12 +248,13 @@ func TestRootIsReplaced(t *testing.T) {
 	_, err = f.Write(t.Context(), "secret", "x", workspace.AnyText)
 	require.Error(t, err)
 	require.NoError(t, os.Remove(f.root))
-	require.NoError(t, os.Mkdir(f.root, 0o755)) // made again, as by a program that checks out a project
+	require.NoError(t, os.Mkdir(f.root, 0o755)) // create it again, as a program that checks out a project does
 	_, err = f.Write(t.Context(), "a", "x", workspace.NoFile)
 	require.NoError(t, err)
 }
 
-// A root that was removed while the session is open is absent, and not outside of itself.
+// If a root is removed while the session is open, its files do not exist; the error is not
+// ErrOutside.
 func TestRootIsRemoved(t *testing.T) {
 	f := open(t, "", nil)
 	require.NoError(t, os.RemoveAll(f.root))
@@ -268,7 +269,7 @@ func TestRootIsRemoved(t *testing.T) {
 	assert.NoDirExists(t, f.root)
 }
 
-// The client is asked only for paths in the roots, and no ".." reaches it.
+// The client receives only paths in the roots, without "..".
 func TestPathsAtTheClient(t *testing.T) {
 	f := open(t, "rw", nil)
 	for _, path := range []string{f.secret, "../secret", "dir/../../secret", "/etc/passwd", f.root + "2/a", "", "a\x00"} {
@@ -285,7 +286,7 @@ func TestPathsAtTheClient(t *testing.T) {
 	assert.ErrorIs(t, err, workspace.ErrTooLarge)
 }
 
-// Some lines of a file are read without the others, also of a large one.
+// ReadLines reads some lines of a file, even if the file is larger than the limit of Read.
 func TestReadLines(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("a", "1\n2\r\n3")

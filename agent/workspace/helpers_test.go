@@ -27,18 +27,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// editor is a client with texts of its own.
+// editor is a client that holds texts in memory.
 type editor struct {
 	refuse error                    // of every request
-	saved  func(text string) string // what becomes of a text that is written
+	saved  func(text string) string // returns the text after a save
 	before func(method string)      // called before a request is handled
 
 	mu     sync.Mutex
 	texts  map[string]string
-	asked  []string // the methods of the requests
-	params []any    // and their params
+	asked  []string // methods of the requests
+	params []any    // params of the requests
 	killed chan struct{}
-	output string // of commands
+	output string // output of every command
 }
 
 func (e *editor) do(ctx context.Context, method string, params any) (any, error) {
@@ -102,7 +102,7 @@ func (e *editor) requests() []string {
 
 func (e *editor) asks(method string) bool { return slices.Contains(e.requests(), method) }
 
-// caps are the capabilities of a client, in the order of the letters r, w and c.
+// caps returns the capabilities for the letters r, w and c: read, write and commands.
 func caps(letters string) *acp.ClientCapabilities {
 	has := func(letter rune) bool { return slices.Contains([]rune(letters), letter) }
 	return &acp.ClientCapabilities{
@@ -111,7 +111,7 @@ func caps(letters string) *acp.ClientCapabilities {
 	}
 }
 
-// fixture is a workspace whose root is a folder of this machine, and a secret file beside it.
+// fixture has a workspace whose root is a folder of this machine, and a secret file outside of it.
 type fixture struct {
 	*workspace.Workspace
 	t      *testing.T
@@ -135,7 +135,7 @@ func open(t *testing.T, letters string, opts *workspace.Options) *fixture {
 	return f
 }
 
-// connect returns the connection of an agent to a client with those capabilities.
+// connect returns the connection of an agent to a client with these capabilities.
 func connect(t *testing.T, letters string, do peertest.Do) *agent.Conn {
 	t.Helper()
 	as, cs := stream.Pipe()
@@ -154,7 +154,7 @@ func (f *fixture) put(name, text string) {
 	require.NoError(f.t, os.WriteFile(f.at(name), []byte(text), 0o644))
 }
 
-// disk returns the text of a file on this machine; "no file" if there is none.
+// disk returns the text of a file on this machine, or "no file".
 func (f *fixture) disk(name string) string {
 	f.t.Helper()
 	text, err := os.ReadFile(f.at(name))
@@ -164,7 +164,7 @@ func (f *fixture) disk(name string) string {
 	return string(text)
 }
 
-// buffer returns the text that the client has of a file; "no file" if it has none.
+// buffer returns the client's text of a file, or "no file".
 func (f *fixture) buffer(name string) string {
 	f.editor.mu.Lock()
 	defer f.editor.mu.Unlock()
@@ -180,7 +180,7 @@ func (f *fixture) setBuffer(name, text string) {
 	f.editor.texts[f.at(name)] = text
 }
 
-// text is what was read, or the error.
+// text returns the text that was read, or the error.
 func text(file *workspace.File, err error) string {
 	if err != nil {
 		return fmt.Sprintf("error: %v", err)

@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The client does what it offers, and this machine the rest, unless that is not allowed. Texts and
-// exit codes show who did it.
+// Operations that the client offers are done by the client, the others on this machine unless that
+// is excluded. Texts and exit codes show where an operation was done.
 func TestWhoDoesIt(t *testing.T) {
 	const client, disk, nobody = "the client", "this machine", "nobody"
 	where := func(f *fixture, name, text string) string {
@@ -89,8 +89,8 @@ func TestWhoDoesIt(t *testing.T) {
 	}
 }
 
-// What the client refuses is not done by the agent: not the read, not the write, not the command. A
-// client that lacks a method which it advertises has refused too.
+// If the client refuses to read, to write or to run a command, the agent does not do it. A client
+// that lacks a method which it advertises refuses too.
 func TestRefusalIsNotDoneLocally(t *testing.T) {
 	for _, refusal := range []*rpcerr.RequestError{
 		rpcerr.New(403, "Permission denied", nil), rpcerr.MethodNotFound("any"), rpcerr.InternalError(nil), rpcerr.InvalidParams(nil),
@@ -115,7 +115,7 @@ func TestRefusalIsNotDoneLocally(t *testing.T) {
 	}
 }
 
-// A client that offers reading alone also protects what it refuses to read.
+// A client that offers only reading also protects the files that it refuses to read.
 func TestWriteNeedsTheTextOfTheClient(t *testing.T) {
 	f := open(t, "r", nil)
 	f.put("a", "text")
@@ -141,7 +141,7 @@ func TestWriteNeedsTheTextOfTheClient(t *testing.T) {
 	assert.Equal(t, "other", f.disk("a"))
 }
 
-// Roots that are not on this machine belong to the machine of the client.
+// Roots that do not exist on this machine are folders of the client's machine.
 func TestRootsOfAnotherMachine(t *testing.T) {
 	f := open(t, "r", nil)
 	w, err := workspace.New(f.conn, "s1", []string{"/no/such/folder"}, nil)
@@ -185,7 +185,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// The home folder and the whole disk are roots only if the program says so.
+// The home folder and a whole disk can be roots only if the program allows it.
 func TestWideRoots(t *testing.T) {
 	f := open(t, "", nil)
 	home := t.TempDir()
@@ -207,7 +207,7 @@ func TestWideRoots(t *testing.T) {
 	}
 }
 
-// The client reads the absolute path of a file, whatever the model has written.
+// The client receives the absolute path of a file, whatever form the model used.
 func TestInputHasTheAbsolutePath(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("a", "one\n")

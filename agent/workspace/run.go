@@ -15,30 +15,30 @@ import (
 
 const (
 	maxOutput = 64 << 10 // bytes of output that are kept
-	maxShown  = 4 << 10  // bytes of output that are shown while a command on this machine runs
+	maxShown  = 4 << 10  // bytes of output that are shown while a command runs on this machine
 	grace     = 2 * time.Second
 	showEvery = 500 * time.Millisecond
 )
 
-// Command is a line for the shell.
+// Command is a command line for the shell.
 type Command struct {
 	Line    string
 	Cwd     string        // empty means the first root
 	Timeout time.Duration // 0 means none
 }
 
-// Result is how a command has ended.
+// Result tells how a command has ended.
 type Result struct {
-	Output    string // the end of what it has printed, at most 64 KiB
-	Truncated bool   // something before Output is missing
+	Output    string // the last part of the output, at most 64 KiB
+	Truncated bool   // whether there was more output before Output
 	ExitCode  *uint32
-	Signal    string // that has ended it; ExitCode is nil then
-	TimedOut  bool   // it was stopped after Command.Timeout
+	Signal    string // the signal that ended the command; ExitCode is nil in this case
+	TimedOut  bool   // whether the command was stopped after Command.Timeout
 }
 
-// Run runs a command and waits for its end. That it fails or is stopped after its timeout is no
-// error of Run. If ctx is done, the command is stopped, and Run returns the error of ctx beside what
-// the command has printed. While it runs it is shown in call, if that is not nil.
+// Run runs a command and waits for its end. A command that fails, or is stopped after its timeout,
+// is not an error. If ctx is done, Run stops the command and returns the error of ctx together with
+// the output so far. If call is not nil, it shows the running command.
 func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
 	cwd, argv, err := w.exact(c)
 	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
@@ -64,7 +64,8 @@ func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Resu
 	return res, nil
 }
 
-// exact returns the folder and the arguments by which a command is started: what a person is shown.
+// exact returns the folder and the arguments with which a command is started. They are shown to the
+// person.
 func (w *Workspace) exact(c Command) (cwd string, argv []string, err error) {
 	if cwd, err = w.resolve(cmp.Or(c.Cwd, ".")); err != nil {
 		return "", nil, err
@@ -74,8 +75,8 @@ func (w *Workspace) exact(c Command) (cwd string, argv []string, err error) {
 		return "", nil, &Error{strings.ReplaceAll(c.Line, "\x00", ""), command.ErrInvalid}
 	case !w.windows:
 		return cwd, []string{"/bin/sh", "-c", c.Line}, nil
-	case strings.ContainsAny(c.Line, " \t\"&|<>"): // quotes would not reach cmd.exe as they are
-		return cwd, []string{c.Line}, nil // clients give a line to their shell
+	case strings.ContainsAny(c.Line, " \t\"&|<>"): // cmd.exe would receive quotes in another form
+		return cwd, []string{c.Line}, nil // a client passes a single argument to its shell
 	}
 	return cwd, []string{"cmd.exe", "/d", "/c", c.Line}, nil
 }
@@ -93,7 +94,7 @@ func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, ca
 	if res == nil {
 		return nil, err
 	}
-	text, cut := tail(res.Output, maxOutput) // whatever the client has made of the limit
+	text, cut := tail(res.Output, maxOutput) // the client may have ignored the limit
 	return &Result{Output: text, Truncated: cut || res.Truncated, ExitCode: res.ExitCode, Signal: res.Signal}, err
 }
 
@@ -115,7 +116,7 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 		return nil, failed(cwd, err)
 	}
 	defer dir.Close()
-	line := argv[len(argv)-1] // of every form that exact returns
+	line := argv[len(argv)-1] // the command line is the last argument in every result of exact
 	local := &command.Command{
 		Args: append(command.SystemShell(), line), Line: line, Cwd: at.Path,
 		Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, at.Path),
@@ -147,8 +148,8 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 	return res, err
 }
 
-// show shows the last lines of the output until the command has ended. It returns an error if ctx is
-// done before.
+// show shows the last lines of the output until the command has ended. It returns an error if ctx
+// is done first.
 func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-chan struct{}) error {
 	ticker := time.NewTicker(showEvery)
 	defer ticker.Stop()
@@ -162,7 +163,7 @@ func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-cha
 		}
 		text, _ := out.Text(false)
 		if text, _ = tail(text, maxShown); call != nil && text != last {
-			_ = call.Progress(ctx, text) // the end of the connection ends ctx
+			_ = call.Progress(ctx, text) // an error means that the connection has ended, and so does ctx
 		}
 		last = text
 	}

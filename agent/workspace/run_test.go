@@ -22,7 +22,7 @@ import (
 
 func line(text string) workspace.Command { return workspace.Command{Line: text} }
 
-// ran runs a command that must not fail to run.
+// ran runs a command and returns the result. Run must not fail.
 func (f *fixture) ran(c workspace.Command) *workspace.Result {
 	f.t.Helper()
 	res, err := f.Run(f.t.Context(), c, nil)
@@ -62,7 +62,7 @@ func TestCommandsOnThisMachine(t *testing.T) {
 	}
 }
 
-// A command gets the variables that programs need, and none of the keys of this program.
+// A command gets the environment variables that programs need, and no secret of this program.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("MODEL_API_KEY", "secret-1")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-2")
@@ -78,7 +78,7 @@ func TestEnvironment(t *testing.T) {
 	assert.NotContains(t, env, "LC_X")
 }
 
-// The end of a long output is kept, and begins at a rune.
+// The end of a long output is kept. It begins with a complete rune.
 func TestOutputLimit(t *testing.T) {
 	f := open(t, "", nil)
 	res := f.ran(line(`awk 'BEGIN { for (i = 0; i < 50000; i++) printf "€"; print "end" }'`))
@@ -89,7 +89,7 @@ func TestOutputLimit(t *testing.T) {
 	assert.InDelta(t, 64<<10, len(res.Output), 3)
 
 	f = open(t, "c", nil)
-	f.editor.output = long // the client does not care for the limit
+	f.editor.output = long // the client ignores the limit
 	res = f.ran(line("x"))
 	assert.True(t, res.Truncated)
 	assert.True(t, strings.HasSuffix(long, res.Output))
@@ -99,8 +99,8 @@ func TestOutputLimit(t *testing.T) {
 	assert.Equal(t, []string{"/bin/sh", "-c", "x", f.root}, append(append([]string{req.Command}, req.Args...), req.Cwd))
 }
 
-// pipe makes a FIFO, which a command opens for writing. begun waits until it has, and ended until
-// every process that has it open has ended.
+// pipe makes a FIFO for a command to write to. begun waits until a process has opened it, and ended
+// waits until every process that has it open has ended.
 func (f *fixture) pipe(name string) (begun, ended func()) {
 	require.NoError(f.t, syscall.Mkfifo(f.at(name), 0o644))
 	opened := make(chan *os.File, 1)
@@ -120,8 +120,8 @@ func (f *fixture) pipe(name string) (begun, ended func()) {
 	}
 }
 
-// A command that takes too long is stopped with all that it has started, and what it has printed is
-// the result.
+// A command that exceeds its timeout is stopped with all its descendants. The result has its output
+// so far.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	f := open(t, "", nil)
@@ -133,7 +133,7 @@ func TestTimeout(t *testing.T) {
 	ended()
 }
 
-// A command that does not end when it is asked to is killed.
+// A command that ignores the request to end is killed.
 func TestStubbornCommand(t *testing.T) {
 	t.Parallel()
 	f := open(t, "", nil)
@@ -145,7 +145,7 @@ func TestStubbornCommand(t *testing.T) {
 	ended()
 }
 
-// What a command leaves running ends with it.
+// Processes that a command leaves running end with it.
 func TestGrandchild(t *testing.T) {
 	f := open(t, "", nil)
 	_, ended := f.pipe("fifo")
@@ -155,7 +155,7 @@ func TestGrandchild(t *testing.T) {
 	ended()
 }
 
-// A cancelled command is stopped, and what it has printed is returned beside the error.
+// A cancelled command is stopped, and its output is returned with the error.
 func TestCancel(t *testing.T) {
 	f := open(t, "", nil)
 	begun, ended := f.pipe("fifo")
@@ -174,7 +174,7 @@ func TestCancel(t *testing.T) {
 	assert.Equal(t, "no file", f.disk("ran"))
 }
 
-// A terminal of the client is killed, read and released.
+// A terminal of the client is killed, its output is read, and it is released.
 func TestStoppedAtTheClient(t *testing.T) {
 	for _, timeout := range []time.Duration{0, time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,35 +13,36 @@ import (
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
 
-// The bounds of a search. A model that gets that much must search for something else.
+// The limits of a search. With more results than this, a model should make its search more
+// specific.
 const (
 	maxMatches  = 200
-	maxFiles    = 100_000 // that are looked at
-	maxSearched = 1 << 20 // bytes of a file
+	maxFiles    = 100_000 // maximum number of files that are examined
+	maxSearched = 1 << 20 // maximum size of a file in bytes
 	maxLine     = 300     // characters of a line that are returned
 )
 
-// Query says what to search for.
+// Query describes a search.
 type Query struct {
-	Pattern string // a regular expression of package regexp, for each line; empty lists the files
-	Literal bool   // Pattern is a text
+	Pattern string // a regular expression of package regexp for single lines; empty lists the files
+	Literal bool   // Pattern is literal text
 	Path    string // a folder or a file; empty means all roots
-	Name    string // of the files, a pattern of path.Match such as *.go; empty means all
+	Name    string // a pattern of path.Match for the names of files, such as *.go; empty means all
 }
 
-// Match is a line that was found, or a file.
+// Match is a matching line, or a file.
 type Match struct {
 	Path string
 	Line uint32 // from 1; 0 for a file
 	Text string // the line, at most 300 characters
 }
 
-// errEnough ends a search that has found enough.
+// errEnough ends a search that has reached its limit.
 var errEnough = errors.New("enough")
 
-// Search looks through the files of this machine, in the order of their names, and returns at most
-// 200 matches; more means that there may be others. It neither follows symlinks nor looks into .git,
-// and skips files that are not text or have more than 1 MiB.
+// Search searches the files of this machine, in the order of their names. It returns at most 200
+// matches; more reports whether there may be others. It does not follow symlinks, and skips .git,
+// files that are not text, and files larger than 1 MiB.
 func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bool, err error) {
 	if q.Literal {
 		q.Pattern = regexp.QuoteMeta(q.Pattern)
@@ -67,7 +68,7 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 		}
 		text, _, err := at.Read(ctx, nil, nil, maxSearched)
 		if err != nil {
-			return ctx.Err() // a file that is not searched
+			return ctx.Err() // a file that is skipped
 		}
 		n := uint32(0)
 		for line := range strings.Lines(text) {
@@ -84,7 +85,7 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 	}
 	for _, p := range in {
 		if p == "" {
-			continue // a root of another machine
+			continue // the root is on another machine
 		}
 		if p, err = w.resolve(p); err == nil {
 			err = failed(p, w.walk(p, visit))
@@ -109,7 +110,7 @@ func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
 	return at.Walk(func(name string) bool { return name == ".git" }, visit)
 }
 
-// clip cuts a text.
+// clip cuts a text to a number of runes.
 func clip(text string, runes int) string {
 	if all := []rune(text); len(all) > runes {
 		return string(all[:runes]) + "…"

@@ -18,7 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
-// Lines and files are found in texts below the roots, and nowhere else.
+// Search finds lines and files in texts below the roots, and nothing outside of them.
 func TestSearch(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("a.go", "package a\r\n\r\nfunc A() {} // $x\r\n")
@@ -69,7 +69,7 @@ func TestSearch(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// A search returns so much and no more.
+// A search stops at its limits.
 func TestSearchIsBounded(t *testing.T) {
 	f := open(t, "", nil)
 	for i := range 300 {

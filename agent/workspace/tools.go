@@ -16,8 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-// Tools returns the tools read_file, write_file, edit_file, search and run_command of a workspace,
-// those that are offered now.
+// Tools returns those of the tools read_file, write_file, edit_file, search and run_command that
+// the workspace can offer now.
 func Tools(w *Workspace) []tools.Tool {
 	o, local := w.offers(), w.local()
 	var all []tools.Tool
@@ -34,8 +34,8 @@ func Tools(w *Workspace) []tools.Tool {
 	return all
 }
 
-// tool returns a tool whose Describe gets its input decoded. The client reads the absolute path of
-// a file: it may know another folder than the agent.
+// tool returns a tool whose Describe gets the decoded input. The client receives the absolute path
+// of a file, because its current folder may differ from that of the agent.
 func tool[In any](name, title string, kind acp.ToolKind, effect tools.Effect, description string,
 	describe func(context.Context, In) tools.Summary, run func(context.Context, *tools.Call, In) (tools.Result, error)) tools.Tool {
 	t := tools.Typed(name, description, run)
@@ -54,18 +54,18 @@ func tool[In any](name, title string, kind acp.ToolKind, effect tools.Effect, de
 	return t
 }
 
-// withPath returns an input with another path, or nil if it has that path already.
+// withPath returns the input with the given path, or nil if it has that path already.
 func withPath(raw json.RawMessage, path string) json.RawMessage {
 	var in map[string]any
 	if json.Unmarshal(raw, &in) != nil || in["path"] == path {
 		return nil
 	}
 	in["path"] = path
-	exact, _ := json.Marshal(in) // what was read can be written
+	exact, _ := json.Marshal(in) // a value that was decoded can be encoded
 	return exact
 }
 
-// What a model gets if it does not say how much.
+// The defaults for the input of the model.
 const (
 	linesRead      = 2000
 	commandTimeout = 120 // seconds
@@ -102,7 +102,7 @@ func (w *Workspace) readTool() tools.Tool {
 		})
 }
 
-// summary describes a call that is about one path.
+// summary describes a call for one path.
 func (w *Workspace) summary(verb, path string) tools.Summary {
 	full, err := w.resolve(path)
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Workspace) editTool() tools.Tool {
 		func(ctx context.Context, c *tools.Call, _ editInput) (tools.Result, error) { return w.change(ctx, c) })
 }
 
-// diff describes a change of a file; nil if it is new.
+// diff describes a change of a file. A nil old means that the file is new.
 func (w *Workspace) diff(verb, path string, old *File, text string, err error) tools.Summary {
 	s := w.summary(verb, path)
 	if s.Err = cmp.Or(s.Err, err); s.Err != nil {
@@ -155,13 +155,13 @@ func (w *Workspace) diff(verb, path string, old *File, text string, err error) t
 		diff.OldText = &old.Text
 	}
 	s.Preview = []acp.ToolCallContent{diff}
-	if short := w.short(diff.Path); short == oneLine(short) { // what is not shown as it is can be allowed only once
+	if short := w.short(diff.Path); short == oneLine(short) { // a path that is not shown literally can only be allowed once
 		s.Rule = &tools.Rule{What: diff.Path, Label: "changes of " + short + " in this session"}
 	}
 	return s
 }
 
-// change makes the change that was shown, if the file still has the text that was shown.
+// change makes the change that was shown, unless the file has changed since.
 func (w *Workspace) change(ctx context.Context, c *tools.Call) (tools.Result, error) {
 	preview := c.Summary().Preview
 	if len(preview) == 0 {
@@ -171,14 +171,14 @@ func (w *Workspace) change(ctx context.Context, c *tools.Call) (tools.Result, er
 	if diff.OldText != nil {
 		old = VersionOf(*diff.OldText)
 	} else if !w.offers().read && !w.local() {
-		old = AnyText // what it was could not be shown
+		old = AnyText // the old text could not be shown
 	}
 	file, err := w.Write(ctx, diff.Path, diff.NewText, old)
 	if err != nil {
 		return tools.Result{}, err
 	}
 	r := tools.Text("Wrote " + w.short(file.Path) + ".")
-	r.Content = []acp.ToolCallContent{} // the diff says it
+	r.Content = []acp.ToolCallContent{} // the diff is sufficient
 	if file.Text != diff.NewText {
 		r.Model[0].Text += " The editor has changed the text when it saved it, so read it before you edit it again."
 		err = c.Diff(ctx, file.Path, diff.OldText, file.Text)
@@ -245,7 +245,7 @@ func (w *Workspace) commandTool() tools.Tool {
 			if cwd != w.roots[0] {
 				label += " in " + w.short(cwd)
 			}
-			if label == oneLine(label) && !strings.Contains(in.Command, "`") { // else it could mislead
+			if label == oneLine(label) && !strings.Contains(in.Command, "`") { // otherwise the label could be misleading
 				s.Rule = &tools.Rule{What: string(s.Input), Label: label + " in this session"}
 			}
 			return s
@@ -253,7 +253,7 @@ func (w *Workspace) commandTool() tools.Tool {
 }
 
 func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput) (tools.Result, error) {
-	atClient := w.offers().commands // whose terminal is shown
+	atClient := w.offers().commands // the client shows its terminal
 	timeout := time.Duration(cmp.Or(in.Timeout, commandTimeout)) * time.Second
 	res, err := w.Run(ctx, Command{in.Command, in.Cwd, timeout}, c)
 	if res == nil {
@@ -275,13 +275,14 @@ func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput)
 	if atClient {
 		r.Content = []acp.ToolCallContent{}
 	} else if err != nil {
-		_ = c.Show(ctx, acp.ToolText(r.Model[0].Text)) // err is the reason
+		_ = c.Show(ctx, acp.ToolText(r.Model[0].Text)) // err is the error to report
 	}
 	r.Raw = map[string]any{"exitCode": res.ExitCode, "signal": res.Signal, "truncated": res.Truncated, "timedOut": res.TimedOut}
 	return r, err
 }
 
-// oneLine returns a text that fits into a title. It shows what cannot be printed.
+// oneLine returns a text in a form for titles: one line, with escapes for characters that cannot be
+// printed.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

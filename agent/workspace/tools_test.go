@@ -28,16 +28,16 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// person is a tools.Session that records what a client is sent.
+// person is a tools.Session that records what is sent to a client.
 type person struct {
 	before func()                // called before a question is answered
-	seen   func(text string)     // called with the text of a call's content
+	seen   func(text string)     // called with the text content of a call
 	choice string                // the kind of the option to choose; empty means allow_once
-	asked  []*acp.ToolCallUpdate // the questions
-	labels []string              // of their options that allow always
+	asked  []*acp.ToolCallUpdate // the descriptions in the questions
+	labels []string              // labels of the options that always allow
 
 	mu   sync.Mutex
-	last map[acp.ToolCallID]*acp.ToolCallUpdate // with the newest content
+	last map[acp.ToolCallID]*acp.ToolCallUpdate // with the latest content
 }
 
 func (p *person) Update(_ context.Context, u acp.SessionUpdate) error {
@@ -74,7 +74,7 @@ func (p *person) AskPermission(_ context.Context, u *acp.ToolCallUpdate, options
 	return chosen, nil
 }
 
-// shown returns what a person sees of a call.
+// shown returns what the person sees of a call.
 func shown(u *acp.ToolCallUpdate) string {
 	var all []string
 	for _, content := range u.Content {
@@ -94,7 +94,7 @@ func shown(u *acp.ToolCallUpdate) string {
 	return strings.Join(all, " | ")
 }
 
-// call makes one call, and returns what the model reads.
+// call runs one call and returns its result.
 func (f *fixture) call(env tools.Env, name string, input any) tools.Done {
 	f.t.Helper()
 	raw, err := json.Marshal(input)
@@ -116,7 +116,7 @@ func read(d tools.Done) (all string) {
 
 type object = map[string]any
 
-// What the model and the person read of each tool.
+// TestTools compares what the model and the person read for each tool.
 func TestTools(t *testing.T) {
 	for _, letters := range []string{"", "rwc"} {
 		f := open(t, letters, nil)
@@ -162,7 +162,7 @@ func TestTools(t *testing.T) {
 			assert.Len(t, p.asked[0].Locations, 1)
 		}
 		assert.Equal(t, []string{"one\n2\nthree", ""}, []string{now("a"), now("b")})
-		if letters == "" { // a client that is asked for lines returns them
+		if letters == "" { // a client that is asked for lines returns those lines
 			put("long", strings.Repeat("x\n", 3000))
 			d := f.call(tools.Env{Session: &person{}}, "read_file", object{"path": "long", "line": 5})
 			assert.Contains(t, read(d), "x\n[lines 5 to 2004; there may be more]")
@@ -188,7 +188,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// A file that changes while the person thinks is not overwritten.
+// A file that changes while the person decides is not overwritten.
 func TestWhatWasShownIsWritten(t *testing.T) {
 	for _, letters := range []string{"", "rw"} {
 		f := open(t, letters, nil)
@@ -212,7 +212,7 @@ func TestWhatWasShownIsWritten(t *testing.T) {
 	}
 }
 
-// The person and the model see what an editor has made of a text.
+// The person and the model see the text as the editor has formatted it.
 func TestFormatOnSaveIsShown(t *testing.T) {
 	f := open(t, "rw", nil)
 	f.editor.saved = strings.ToUpper
@@ -222,7 +222,7 @@ func TestFormatOnSaveIsShown(t *testing.T) {
 	assert.Equal(t, f.at("a")+": nothing -> X", shown(p.last[d.ToolCallID]))
 }
 
-// A client that offers writing alone gets texts that nobody has read.
+// A client that offers only writing gets the new text without a read before.
 func TestWriteWithoutReading(t *testing.T) {
 	f := open(t, "w", &workspace.Options{NoLocal: true})
 	d := f.call(tools.Env{Session: &person{}}, "write_file", object{"path": "a", "text": "x"})
@@ -230,7 +230,7 @@ func TestWriteWithoutReading(t *testing.T) {
 	assert.Equal(t, "x", f.buffer("a"))
 }
 
-// What a person allows for the session is exactly one command in one folder, or one file.
+// A permission for the session covers exactly one command in one folder, or one file.
 func TestRules(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("dir/x", "")
@@ -264,7 +264,8 @@ func TestRules(t *testing.T) {
 	assert.Empty(t, always.labels, "a label that does not show all of a command allows nothing")
 }
 
-// The last lines of a command are shown while it runs, and what it has printed when it is cancelled.
+// While a command runs, the last lines of its output are shown. If it is cancelled, its output is
+// kept.
 func TestOutputIsShown(t *testing.T) {
 	f := open(t, "", nil)
 	require.NoError(t, syscall.Mkfifo(f.at("fifo"), 0o644))
@@ -298,8 +299,8 @@ func TestOutputIsShown(t *testing.T) {
 	assert.Equal(t, "begun\n\n[it was stopped] | Cancelled", shown(p.last[all[0].ToolCallID]))
 }
 
-// The person of a client that has its own policy is asked once for each change and each command, by
-// the agent, and not again by the client.
+// If a client has its own policy, its user is asked once for each change and each command: by the
+// agent, and not by the client too.
 func TestPersonIsAskedOnce(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/a", []byte("one"), 0o644))

@@ -1,20 +1,22 @@
 // Package workspace reads, writes, edits and searches the files of one session, and runs its
-// commands: by the client where the client offers that, else on this machine.
+// commands. It uses the client for what the client offers, and otherwise this machine.
 //
-// The capabilities of the client decide, for each operation alone and each time. What the client
-// offers is done by the client, with its unsaved texts, its policy and its terminals. If it refuses
-// or fails, that is the error: nothing is done on this machine because the client did not do it.
-// What the client does not offer is done on this machine, unless [Options] say otherwise or the
-// folders do not exist here; then it is [ErrNotOffered]. Searching is always done on this machine.
+// The capabilities of the client decide about each operation separately. An operation that the
+// client offers is always done by the client, with its unsaved texts, its policy and its terminals.
+// If the client refuses or fails, the operation fails: it is not repeated on this machine. An
+// operation that the client does not offer is done on this machine, unless [Options] exclude that
+// or the folders do not exist here; then it fails with [ErrNotOffered]. Searches are always done on
+// this machine.
 //
-// A path is relative to the first root or absolute, and must be in a root. On this machine symlinks
-// are followed as long as they stay in the roots, and only regular files with valid UTF-8 and
-// without NUL are used. Texts are neither trimmed nor changed. A [Version] says which text a write
-// expects. If the client offers reading and not writing, a file is written only while the disk has
-// the text that the client has.
+// A path is absolute or relative to the first root, and must be in a root. On this machine symlinks
+// are followed if they stay in the roots, and only regular files with valid UTF-8 and without NUL
+// are used. Texts are neither trimmed nor converted. A [Version] tells which text a write expects.
+// If the client offers reading but not writing, a file is written only if the disk has the same
+// text as the client.
 //
-// A command on this machine runs in a process group of its own, without input, with variables that
-// are unlikely to be secret. When it ends, so does what it has started.
+// A command on this machine runs in a process group of its own, without input, and with environment
+// variables that are unlikely to be secret. When it ends, the processes that it has started are
+// ended too.
 package workspace
 
 import (
@@ -30,32 +32,32 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Options configure [New], which copies them. The zero value selects the defaults. With both NoLocal
-// and OnlyLocal nothing is offered.
+// Options configure [New], which copies them. The zero value selects the defaults. If both NoLocal
+// and OnlyLocal are set, no operation is offered.
 type Options struct {
-	NoLocal   bool // nothing is done on this machine, for agents that serve strangers
+	NoLocal   bool // nothing is done on this machine, for agents with untrusted users
 	OnlyLocal bool // nothing is done by the client, for agents that work in another folder than the session's
 	AnyRoot   bool // roots may contain the whole home folder of the user
 
-	// Inherit lists variables of this program's environment that commands on this machine get, as
-	// names or patterns of path.Match, after a default list such as PATH, HOME and LC_*. A pattern
-	// that begins with "!" excludes variables that earlier ones list.
+	// Inherit lists environment variables of this program for commands on this machine, as names or
+	// patterns of path.Match. It extends a default list that includes PATH, HOME and LC_*. A
+	// pattern that begins with "!" excludes variables that earlier entries include.
 	Inherit []string
 }
 
-// A Workspace is the files and commands of one session. It holds nothing open. All methods are safe
-// for concurrent use.
+// A Workspace gives access to the files and commands of one session. It holds no open resources.
+// All methods are safe for concurrent use.
 type Workspace struct {
 	conn    *agent.Conn
 	id      acp.SessionID
 	opts    Options
-	windows bool     // the paths of the session are those of Windows, whatever this machine is
+	windows bool     // the paths of the session are Windows paths; this machine may have another system
 	roots   []string // as the client gave them, without "." and ".."
-	real    []string // what they are on this machine, without symlinks; empty if nothing
+	real    []string // the roots on this machine, without symlinks; empty if they do not exist here
 }
 
-// New returns the workspace of a session. The first root is its cwd, the others are its additional
-// directories. The error for a root that is not used is meant for the client.
+// New returns the workspace of a session. The first root is the session's cwd, the others are its
+// additional directories. The error for an invalid root is meant for the client.
 func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Workspace, error) {
 	if len(roots) == 0 {
 		return nil, errors.New("workspace: New was given no root: pass at least the cwd of the session")
@@ -68,7 +70,7 @@ func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Wo
 	home = realPath(home)
 	for _, given := range roots {
 		root, ok := w.clean(given)
-		real := realPath(root) // empty if it is on another machine
+		real := realPath(root) // empty if the root is on another machine
 		bad := rpcerr.InvalidParams(map[string]any{"path": given})
 		switch {
 		case !ok:
@@ -81,12 +83,13 @@ func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Wo
 	return w, nil
 }
 
-// wide reports whether a folder contains a whole disk or the home folder.
+// wide reports whether a folder contains a whole disk or the whole home folder.
 func (w *Workspace) wide(dir, home string) bool {
 	return dir == "/" || w.windows && len(dir) == len(`C:\`) || dir != "" && home != "" && w.below(home, dir)
 }
 
-// realPath returns a folder of this machine without symlinks; empty if there is none.
+// realPath returns the path of a folder on this machine without symlinks, or "" if there is no such
+// folder.
 func realPath(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) {
 		return real
@@ -94,7 +97,7 @@ func realPath(dir string) string {
 	return ""
 }
 
-// An offer says what the client does.
+// An offer tells what the client offers.
 type offer struct{ read, write, commands bool }
 
 func (w *Workspace) offers() (o offer) {
@@ -110,7 +113,7 @@ func (w *Workspace) offers() (o offer) {
 // local reports whether operations that the client does not offer are done on this machine.
 func (w *Workspace) local() bool { return !w.opts.NoLocal && w.real[0] != "" }
 
-// locate finds a path on this machine.
+// locate returns the place of a path on this machine.
 func (w *Workspace) locate(name string) (*localfs.Place, error) {
 	if !w.local() {
 		return nil, ErrNotOffered
@@ -118,8 +121,8 @@ func (w *Workspace) locate(name string) (*localfs.Place, error) {
 	return localfs.Find(w.roots, w.real, name)
 }
 
-// resolve returns the absolute path that a path means, without "." and "..": the path that is shown,
-// that a rule is about, and that is used. It must be in a root.
+// resolve returns the absolute path for a name, without "." and "..". This path is shown to the
+// person, compared by rules, and used for the operation. It must be in a root.
 func (w *Workspace) resolve(name string) (string, error) {
 	full, ok := w.clean(name)
 	if !ok && name != "" && !strings.HasPrefix(w.slashed(name), "/") && !(w.windows && strings.Contains(name, ":")) {
@@ -136,8 +139,8 @@ func (w *Workspace) resolve(name string) (string, error) {
 	return "", &Error{full, ErrOutside}
 }
 
-// clean returns an absolute path without "." and "..", and false for any other. The paths are those
-// of the client, which may run on another system than this program.
+// clean returns an absolute path without "." and "..". It reports false for a path that is not
+// absolute. Paths are those of the client, which may run on another system than this program.
 func (w *Workspace) clean(name string) (string, bool) {
 	if strings.IndexByte(name, 0) >= 0 {
 		return "", false
@@ -145,7 +148,7 @@ func (w *Workspace) clean(name string) (string, bool) {
 	if !w.windows {
 		return path.Clean(name), strings.HasPrefix(name, "/")
 	}
-	slashed, volume := w.slashed(name), "/" // of a share, //host/name
+	slashed, volume := w.slashed(name), "/" // the volume of a share is //host/name
 	if len(slashed) > 2 && slashed[1] == ':' && slashed[2] == '/' && slashed[0]|0x20 >= 'a' && slashed[0]|0x20 <= 'z' {
 		volume = slashed[:2]
 	} else if !strings.HasPrefix(slashed, "//") {
@@ -154,7 +157,7 @@ func (w *Workspace) clean(name string) (string, bool) {
 	return strings.ReplaceAll(volume+path.Clean(slashed[len(volume):]), "/", `\`), true
 }
 
-// slashed returns a path with slashes for separators.
+// slashed returns a path with slashes as separators.
 func (w *Workspace) slashed(name string) string {
 	if w.windows {
 		return strings.ReplaceAll(name, `\`, "/")
@@ -162,13 +165,13 @@ func (w *Workspace) slashed(name string) string {
 	return name
 }
 
-// below reports whether a clean path is the folder or in it.
+// below reports whether a clean path is the folder itself or in it.
 func (w *Workspace) below(name, folder string) bool {
 	name, folder = w.slashed(name)+"/", strings.TrimSuffix(w.slashed(folder), "/")+"/"
 	return strings.HasPrefix(name, folder) || w.windows && len(name) >= len(folder) && strings.EqualFold(name[:len(folder)], folder)
 }
 
-// short returns a path as people read it: relative to the cwd if it is there.
+// short returns a path for display: relative to the cwd if it is in the cwd.
 func (w *Workspace) short(name string) string {
 	if name != w.roots[0] && w.below(name, w.roots[0]) {
 		name = strings.TrimPrefix(w.slashed(name)[len(w.roots[0]):], "/")

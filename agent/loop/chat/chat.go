@@ -5,8 +5,8 @@
 //	l := loop.New(model, nil)
 //	a := kit.New(&kit.Options{Auth: model.Auth(), Settings: kit.Settings{model.Setting()}, Turn: l.Turn})
 //
-// Its errors say in one sentence what is wrong with the URL, the key, the model or the server. They
-// have at most 200 characters of what the server has said, and never the key.
+// Its errors are one sentence that says what is wrong with the URL, the key, the model or the
+// server. They contain at most 200 characters of the server's response, and never the key.
 package chat
 
 import (
@@ -30,34 +30,35 @@ import (
 
 // Options configure a Model.
 type Options struct {
-	// BaseURL is where the server has /chat/completions, such as http://localhost:11434/v1.
+	// BaseURL is the URL before /chat/completions, such as http://localhost:11434/v1.
 	BaseURL string
 
 	// Key is sent as a bearer token if it is not empty.
 	Key string
 
-	// Model is the default model. If it is empty, it is the only one that the server lists. Of
-	// several, the person must choose one with [Model.Setting].
+	// Model is the default model. If it is empty and the server lists only one model, that one is
+	// used. If the server lists several, the person must choose one with [Model.Setting].
 	Model string
 
-	// Client sends the requests. Nil means one that waits two minutes for an answer to begin.
-	// Without a CheckRedirect it follows no redirect to another host, which would get the key.
+	// Client sends the requests. Nil means a client that waits up to two minutes for the begin of
+	// an answer. A client without a CheckRedirect does not follow redirects to another host,
+	// because that host would receive the key.
 	Client *http.Client
 }
 
-// A Model is a server of chat completions. It is safe for concurrent use.
+// A Model sends requests to a server of chat completions. It is safe for concurrent use.
 type Model struct {
 	opts Options
-	base string // without a slash at its end
+	base string // the base URL without a slash at its end
 	host string // that of base
-	bad  error  // what is wrong with the base, if anything is
+	bad  error  // the error of an invalid base URL
 
 	mu      sync.Mutex
-	version string // "/v1" once the server has been found there
+	version string // "/v1" once a request has shown that the server needs it
 }
 
-// New returns a model. It sends nothing; what is wrong with the options is the error of the first
-// request, and of Ready of [Model.Auth].
+// New returns a model. It sends no request. If the options are invalid, the first request, and
+// Ready of [Model.Auth], return the error.
 func New(opts *Options) *Model {
 	m := &Model{}
 	if opts != nil {
@@ -73,7 +74,7 @@ func New(opts *Options) *Model {
 		m.opts.Client.CheckRedirect = sameHost
 	}
 	m.base = strings.TrimRight(strings.TrimSpace(m.opts.BaseURL), "/")
-	m.base = strings.TrimSuffix(m.base, "/chat/completions") // which some documents call the URL
+	m.base = strings.TrimSuffix(m.base, "/chat/completions") // some documents include this in the URL
 	u, err := url.Parse(m.base)
 	wrong := func(text string) { m.bad = errors.New(text) }
 	switch {
@@ -89,8 +90,8 @@ func New(opts *Options) *Model {
 	return m
 }
 
-// sameHost follows no redirect to another host, which would get the key, and none that makes a GET
-// of a POST.
+// sameHost refuses a redirect to another host, which would receive the key, and a redirect that
+// turns a POST into a GET.
 func sameHost(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 || req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || req.Method != via[0].Method {
 		return http.ErrUseLastResponse
@@ -98,7 +99,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Auth tells clients how to set up the agent: by its environment.
+// Auth returns the methods that tell clients which environment variables to set.
 func (m *Model) Auth() *kit.Auth {
 	return &kit.Auth{
 		Methods: []acp.AuthMethod{&acp.AuthMethodAgent{
@@ -109,10 +110,10 @@ func (m *Model) Auth() *kit.Auth {
 	}
 }
 
-// notChosen is the model of a session while none of several is chosen.
+// notChosen is the value of the setting while the person has not chosen one of several models.
 const notChosen = "none"
 
-// Setting is a config option with the models of the server.
+// Setting returns a config option with the models of the server.
 func (m *Model) Setting() kit.Setting {
 	t := kit.Setting{ID: "model", Name: "Model", Category: acp.SessionConfigOptionCategoryModel, Default: m.opts.Model}
 	if m.opts.Model != "" {
@@ -125,7 +126,7 @@ func (m *Model) Setting() kit.Setting {
 		}
 		var all []acp.SessionConfigSelectOption
 		switch {
-		case m.opts.Model != "": // also if the server does not list it
+		case m.opts.Model != "": // even if the server does not list it
 			all = t.Values
 		case len(ids) > 1:
 			all = []acp.SessionConfigSelectOption{{Value: notChosen, Name: "No model chosen"}}
@@ -143,7 +144,7 @@ func (m *Model) Setting() kit.Setting {
 const (
 	listTime = 5 * time.Second // for the list of models when a session is opened
 	maxList  = 8 << 20
-	maxError = 64 << 10 // bytes of an error that are read
+	maxError = 64 << 10 // bytes of an error response that are read
 )
 
 // models returns the models that the server lists.
@@ -179,7 +180,7 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// name returns the model of a request.
+// name returns the name of the model for a request.
 func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 	if chosen == notChosen || chosen == "" {
 		chosen = m.opts.Model
@@ -200,7 +201,7 @@ func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 	return ids[0], nil
 }
 
-// listed returns at most ten names.
+// listed returns at most ten of the names, for an error.
 func listed(ids []string) string {
 	switch n := len(ids); {
 	case n == 0:

@@ -21,7 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// events reads an answer: texts and thoughts are joined, calls are "id name(input)".
+// events returns the events of an answer. Texts and thoughts are joined; calls are formatted as "id
+// name(input)".
 func events(t *testing.T, m *chat.Model, req *loop.Request) (all []string, err error) {
 	t.Helper()
 	calls := map[int][3]string{}
@@ -78,7 +79,7 @@ func calls(fragments ...string) string {
 	return data(append(lines, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]")...)
 }
 
-// Streams as servers send them.
+// TestStreams reads answers as different servers send them.
 func TestStreams(t *testing.T) {
 	for name, tt := range map[string]struct {
 		body string
@@ -120,7 +121,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// Each wrong setting and each fault of a server has a sentence, and no error has the key.
+// Each wrong setting and each fault of a server has an error of one sentence. No error contains the
+// key.
 func TestErrors(t *testing.T) {
 	const key = "sk-secret-key"
 	status := func(code int, body string) http.HandlerFunc {
@@ -198,14 +200,15 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A base without /v1 and one with the whole path are understood; the only model is found.
+// The base URL may lack /v1 or contain the whole path. If the server has only one model, that one
+// is used.
 func TestFindsTheServer(t *testing.T) {
 	findsAt(t, http.NotFound)
-	findsAt(t, func(w http.ResponseWriter, r *http.Request) { // as OpenAI says it
+	findsAt(t, func(w http.ResponseWriter, r *http.Request) { // the response of OpenAI
 		w.WriteHeader(404)
 		io.WriteString(w, `{"error":{"message":"Invalid URL (`+r.Method+" "+r.URL.Path+`)"}}`)
 	})
-	findsAt(t, func(w http.ResponseWriter, _ *http.Request) { // as vLLM says it
+	findsAt(t, func(w http.ResponseWriter, _ *http.Request) { // the response of vLLM
 		w.WriteHeader(404)
 		io.WriteString(w, `{"detail":"Not Found"}`)
 	})
@@ -231,7 +234,7 @@ func findsAt(t *testing.T, elsewhere http.HandlerFunc) {
 	}
 }
 
-// A server that is busy is tried again before the answer has begun.
+// A request to a busy server is repeated if the answer has not begun.
 func TestRetry(t *testing.T) {
 	var n atomic.Int32
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -269,7 +272,7 @@ func TestCancel(t *testing.T) {
 	<-aborted
 }
 
-// What a request has: calls and their results, images, a call whose input was no object.
+// A request contains calls and their results, images, and a call whose input is not an object.
 func TestRequest(t *testing.T) {
 	var body string
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -296,8 +299,9 @@ func TestRequest(t *testing.T) {
 		"tools":[{"type":"function","function":{"name":"read","description":"Reads.","parameters":{"type":"object"}}}]}`, body)
 }
 
-// Templates of Mistral and Gemma refuse two messages of the person in a row ("conversation roles must
-// alternate"), calls and results aside: an answer that was empty, cancelled or has failed is filled in.
+// The templates of Mistral and Gemma refuse two messages of the user in a row ("conversation roles
+// must alternate"), even with calls and results between them. An answer is inserted where the
+// model's answer was empty, was cancelled or failed.
 func TestRolesAlternate(t *testing.T) {
 	var body struct {
 		Messages []struct{ Role string }

@@ -18,14 +18,14 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// statusError is a response that is not 200, or a page.
+// statusError is a response with a status other than 200, or a web page.
 type statusError struct {
 	status  int
-	message string        // that of a JSON error
-	code    string        // its code or type
-	html    bool          // the server has sent a page
-	to      string        // where a redirect leads that was not followed, without the path of the request
-	after   time.Duration // of Retry-After
+	message string        // message of a JSON error
+	code    string        // code or type of a JSON error
+	html    bool          // the response is a web page
+	to      string        // target of a redirect that was not followed, without the path of the request
+	after   time.Duration // value of Retry-After
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("chat: status %d: %s", e.status, e.message) }
@@ -34,7 +34,7 @@ func newStatusError(res *http.Response, body []byte) *statusError {
 	e := &statusError{status: res.StatusCode, html: isPage(body)}
 	e.message, e.code = errorOf(body)
 	if to, err := res.Location(); err == nil {
-		to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path} // without a query, which may have a secret
+		to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path} // the query is omitted because it may contain a secret
 		e.to = strings.TrimSuffix(strings.TrimSuffix(to.String(), "/models"), "/chat/completions")
 	}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 {
@@ -45,8 +45,8 @@ func newStatusError(res *http.Response, body []byte) *statusError {
 
 func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
-// errorOf returns the message and the code of an error as servers write it: {"error": {"message"}},
-// {"error": "text"}, {"message"}, {"detail"}, or the value of "error" alone.
+// errorOf returns the message and the code of an error response. Servers use several forms:
+// {"error": {"message"}}, {"error": "text"}, {"message"}, {"detail"}, or only the value of "error".
 func errorOf(body []byte) (message, code string) {
 	var e struct {
 		Error   json.RawMessage `json:"error"`
@@ -75,7 +75,7 @@ func errorOf(body []byte) (message, code string) {
 	return clip(message), code
 }
 
-// clip cuts a text of a server to 200 characters on one line.
+// clip turns a text of a server into one line of at most 200 characters.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if utf8.RuneCountInString(text) > 200 {
@@ -84,7 +84,7 @@ func clip(text string) string {
 	return text
 }
 
-// failed returns an error that a person reads.
+// failed returns an error for the person.
 func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
 	text := fmt.Sprintf(format, args...)
 	if m.opts.Key != "" {
@@ -93,8 +93,8 @@ func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail(text)
 }
 
-// explain returns the error of a request as a person reads it. The model is empty if the request was
-// for the list of models.
+// explain converts the error of a request into an error for the person. The model is empty for a
+// request for the list of models.
 func (m *Model) explain(ctx context.Context, err error, model string) error {
 	var status *statusError
 	var own *rpcerr.RequestError
@@ -148,7 +148,7 @@ func (m *Model) tooLong(says string, err error) error {
 	return m.failed("%s says that the conversation is too long for the model: %s", m.host, says).WithCause(errors.Join(err, loop.ErrTooLong))
 }
 
-// explainBody returns the error that a server has sent in the middle of an answer.
+// explainBody converts an error that the server has sent in the middle of an answer.
 func (m *Model) explainBody(body json.RawMessage) error {
 	message, code := errorOf(body)
 	if loop.SaysTooLong(message + " " + code) {
@@ -160,7 +160,7 @@ func (m *Model) explainBody(body json.RawMessage) error {
 	return m.failed("%s has ended its answer with an error: %s", m.host, message)
 }
 
-// unreachable returns the error of a request that has got no response.
+// unreachable converts the error of a request that got no response.
 func (m *Model) unreachable(err error) error {
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
@@ -173,7 +173,7 @@ func (m *Model) unreachable(err error) error {
 	return m.failed("%s cannot be reached: %v. Is the server running?", m.host, short(err)).WithCause(err)
 }
 
-// short returns the innermost error, which has no URL.
+// short returns the innermost error, whose text does not contain the URL.
 func short(err error) error {
 	for {
 		inner := errors.Unwrap(err)

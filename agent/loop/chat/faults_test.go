@@ -22,7 +22,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// sentence returns what a person reads of an error.
+// sentence returns the text of an error for the person.
 func sentence(t *testing.T, err error) string {
 	t.Helper()
 	var e *rpcerr.RequestError
@@ -39,8 +39,8 @@ func cutAfter(t *testing.T, body string) string {
 	})
 }
 
-// A connection that is cut at any byte of an answer: what came before stays, and a sentence says what
-// has happened. An answer is whole once its finish reason is there.
+// If the connection is cut at any byte of an answer, the events before the cut are kept, and the
+// error is a sentence. The answer is complete once its finish reason has arrived.
 func TestCut(t *testing.T) {
 	lines := []string{
 		`{"choices":[{"delta":{"role":"assistant","content":""}}]}`, `{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`,
@@ -48,7 +48,7 @@ func TestCut(t *testing.T) {
 		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, `{"choices":[],"usage":{"total_tokens":7}}`, "[DONE]",
 	}
 	whole := data(lines...)
-	// arrived returns how much of the stream has arrived when a line has.
+	// arrived returns the number of bytes up to the end of a line.
 	arrived := func(line int) int { return len(data(lines[:line+1]...)) - len("\n\n") }
 	for n := range len(whole) {
 		var want []string
@@ -74,7 +74,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Invalid input after any number of events is an error that says what it is. The events before it count.
+// Invalid input after any number of events is an error that describes the input. The earlier events
+// are kept.
 func TestJunk(t *testing.T) {
 	lines := []string{`{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`}
 	for n := range len(lines) + 1 {
@@ -98,7 +99,7 @@ func TestJunk(t *testing.T) {
 	}
 }
 
-// A server that does not begin to answer, and one that stops in the middle.
+// A server that does not begin to answer, or stops in the middle of an answer, causes an error.
 func TestTimeOut(t *testing.T) {
 	for name, tt := range map[string]struct {
 		model, path string
@@ -126,7 +127,7 @@ func TestTimeOut(t *testing.T) {
 	}
 }
 
-// Without MODEL the list of models is the first request, and its errors say the same.
+// Without MODEL the first request is for the list of models. Its errors have the same texts.
 func TestErrorsOfTheList(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status int
@@ -152,7 +153,8 @@ func TestErrorsOfTheList(t *testing.T) {
 	}
 }
 
-// The key goes to no other host, whichever client is used: also not to another port of the same one.
+// The key is not sent to another host or to another port of the same host, whichever client is
+// used.
 func TestRedirect(t *testing.T) {
 	var got []string
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -185,7 +187,8 @@ func TestRedirect(t *testing.T) {
 	assert.Equal(t, []string{"POST Bearer k"}, got, "the same host")
 }
 
-// The setting has the models of the server, and MODEL first, also if the server does not list it.
+// The setting has the models of the server. MODEL is the first one, even if the server does not
+// list it.
 func TestSetting(t *testing.T) {
 	for name, tt := range map[string]struct {
 		model, list string
@@ -225,13 +228,14 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-// deaf is a client that is told much and asked nothing.
+// deaf is a client that ignores updates and is asked nothing.
 type deaf struct{ acp.Client }
 
 func (deaf) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-// Without MODEL, none of several models is taken: the client sees that none is chosen, a prompt says
-// what to do, and the one that the person chooses is used.
+// If there are several models and MODEL is not set, none is used. The client shows that none is
+// chosen, a prompt fails with an error that says what to do, and the model that the person chooses
+// is then used.
 func TestNoModelIsChosen(t *testing.T) {
 	var used []string
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

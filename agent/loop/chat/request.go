@@ -22,7 +22,7 @@ type request struct {
 
 type message struct {
 	Role       string `json:"role"`
-	Content    any    `json:"content"` // a text, a list of parts, or null beside calls
+	Content    any    `json:"content"` // a string, a list of parts, or null in a message with calls
 	ToolCalls  []call `json:"tool_calls,omitempty"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
@@ -75,8 +75,9 @@ func requestOf(model string, req *loop.Request) *request {
 	return r
 }
 
-// user adds a message of the user. Some templates refuse two of them in a row, also if only calls and
-// their results are between them.
+// user adds a message of the user. If there is no answer of the model since the previous message of
+// the user or the results of tools, user first adds one, because the templates of some models refuse
+// two messages of the user in a row, even with calls and results between them.
 func (r *request) user(parts []tools.Part) {
 	if n := len(r.Messages); n > 0 && (r.Messages[n-1].Role == "user" || r.Messages[n-1].Role == "tool") {
 		r.Messages = append(r.Messages, message{Role: "assistant", Content: "(no answer yet)"})
@@ -84,7 +85,7 @@ func (r *request) user(parts []tools.Part) {
 	r.Messages = append(r.Messages, message{Role: "user", Content: content(parts)})
 }
 
-// content returns a text where that is enough: some servers take nothing else.
+// content returns a string if there are only texts, because some servers accept nothing else.
 func content(parts []tools.Part) any {
 	var all []part
 	texts := true
@@ -123,8 +124,8 @@ func assistant(m loop.Message) message {
 	return out
 }
 
-// results adds the results of calls. Images follow in a message of the user, because those of tools
-// are texts.
+// results adds the results of calls. Their images follow in a message of the user, because the
+// message of a tool can only contain text.
 func (r *request) results(all []loop.Result) {
 	var images []tools.Part
 	for _, result := range all {

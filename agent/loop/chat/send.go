@@ -15,14 +15,15 @@ import (
 
 const (
 	attempts = 4
-	maxWait  = 30 * time.Second // the longest Retry-After that is waited for
+	maxWait  = 30 * time.Second // the longest Retry-After for which a request is repeated
 )
 
-// busy are the states of a response after which a request is sent again: the answer has not begun.
+// busy lists the response codes after which a request is repeated, because the answer has not
+// begun.
 var busy = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
 
-// retry sends a request for an answer, again if the server is busy. A server that cannot be reached
-// does not come back soon.
+// retry sends a request for an answer. It repeats the request if the server is busy, but not if the
+// server cannot be reached.
 func (m *Model) retry(ctx context.Context, body []byte) (*http.Response, error) {
 	wait := time.Second
 	for n := 1; ; n++ {
@@ -40,8 +41,8 @@ func (m *Model) retry(ctx context.Context, body []byte) (*http.Response, error) 
 	}
 }
 
-// send sends one request. An error of the server is a *statusError. A server that has nothing at
-// the base is tried with /v1 behind it, once.
+// send sends one request. An error response of the server is a *statusError. If the server has
+// nothing at the base URL, send tries once more with /v1 after it.
 func (m *Model) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	if m.bad != nil {
 		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad.Error())
@@ -83,6 +84,6 @@ func (m *Model) sendTo(ctx context.Context, method, path string, body []byte) (*
 		return res, nil
 	}
 	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // what has arrived says enough
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // a part of the text is enough
 	return nil, newStatusError(res, text)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 )
 
-// chunk is one event of an answer, or a whole answer of a server that does not stream.
+// chunk is one event of an answer, or the complete answer of a server that does not stream.
 type chunk struct {
 	Choices []struct {
 		Delta        delta  `json:"delta"`
-		Message      delta  `json:"message"` // of a whole answer
+		Message      delta  `json:"message"` // in a complete answer
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage *struct {
@@ -40,26 +40,26 @@ type fragment struct {
 	ID       string `json:"id"`
 	Function struct {
 		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"` // a text; an object from some servers
+		Arguments json.RawMessage `json:"arguments"` // a JSON string; some servers send an object
 	} `json:"function"`
 }
 
-// maxEvent is the length that one event may have.
+// maxEvent is the maximum length of one event in bytes.
 const maxEvent = 16 << 20
 
-// stream reads an answer. It ends with data [DONE], or with the end of input after a finish reason,
-// however that comes.
+// stream reads an answer. The answer ends with data [DONE], or with the end of the input after a
+// finish reason.
 func (m *Model) stream(body io.Reader, show func(loop.Event)) error {
 	r := &reader{show: show}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
-	partial := false // the line has no end
+	partial := false // the line has no line feed
 	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		n, line, err := bufio.ScanLines(data, atEOF)
 		partial = n > 0 && data[n-1] != '\n'
 		return n, line, err
 	})
-	var whole []byte // of a server that does not stream
+	var whole []byte // the answer of a server that does not stream
 	for lines.Scan() {
 		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
 		data, ok := bytes.CutPrefix(line, []byte("data:"))
@@ -69,12 +69,12 @@ func (m *Model) stream(body io.Reader, show func(loop.Event)) error {
 		case !ok && (len(whole) > 0 || bytes.HasPrefix(line, []byte("{"))):
 			whole = append(append(whole, line...), '\n')
 			continue
-		case !ok || len(data) == 0: // comments, names of events, blank lines
+		case !ok || len(data) == 0: // a comment, the name of an event, or a blank line
 			continue
 		case string(data) == "[DONE]":
 			r.end()
 			return nil
-		case partial && !json.Valid(data): // cut: the end of the input says how
+		case partial && !json.Valid(data): // the line is cut off; the next read returns the reason
 			continue
 		}
 		if err := m.chunk(r, data); err != nil {
@@ -113,7 +113,7 @@ func (m *Model) chunk(r *reader, data []byte) error {
 	return nil
 }
 
-// reader makes events of chunks.
+// reader converts chunks to events.
 type reader struct {
 	show     func(loop.Event)
 	calls    calls
@@ -155,12 +155,12 @@ func reasonOf(reason string) loop.StopReason {
 	return loop.Done
 }
 
-// calls finds the call that a fragment belongs to. Servers number calls from 0 or from 1, give all
-// of them the number 0, or none; they repeat the id in each fragment, or send it in the first one
-// only, or never.
+// calls assigns fragments to calls. Servers number the calls from 0 or from 1, give all of them the
+// number 0, or give none. They repeat the id in each fragment, send it only in the first one, or
+// never.
 type calls struct {
 	all     []started
-	byIndex map[int]int // the latest call with an index
+	byIndex map[int]int // the latest call with each index
 }
 
 type started struct {
@@ -188,13 +188,13 @@ func (c *calls) find(f fragment) int {
 	}
 	for i := range c.all {
 		if f.ID != "" && c.all[i].id == f.ID {
-			return i // whatever its index is
+			return i // regardless of the index
 		}
 	}
 	if latest >= 0 {
 		p := &c.all[latest]
 		another := f.ID != "" && p.id != "" ||
-			f.ID == "" && f.Function.Name != "" && json.Valid(p.input) // a whole call came before
+			f.ID == "" && f.Function.Name != "" && json.Valid(p.input) // the previous call is complete
 		if !another {
 			return latest
 		}
@@ -209,7 +209,7 @@ func (c *calls) find(f fragment) int {
 	return len(c.all) - 1
 }
 
-// input returns the arguments as text.
+// input returns the arguments as a string.
 func (f *fragment) input() string {
 	raw := f.Function.Arguments
 	var text string
