@@ -125,8 +125,8 @@ func (c *Conn) ClientCapabilities() *acp.ClientCapabilities {
 // which a serves (see [acp.Selective]): that of [acp.SessionDeleter] for an agent that can
 // delete sessions, and so on. A Conn sends them in its response to initialize if the agent's response has none.
 //
-// Capabilities that no interface stands for, such as the kinds of content in a prompt
-// or the MCP transports, are left out. To advertise them, set their members in the result.
+// Capabilities that have no interface, such as the kinds of content in a prompt or the MCP
+// transports, are not included. To advertise them, set their members in the result.
 //
 // If a is or wraps a connection to an agent, Capabilities returns what that agent advertised,
 // or nil before it is known.

@@ -110,8 +110,8 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 	assert.Equal(t, &acp.ClientCapabilities{Auth: &acp.AuthCapabilities{Terminal: true}, Meta: acp.Meta{"terminal-auth": true}}, h.Capabilities(nil))
 }
 
-// The end of a connection frees what the host keeps for it, and leaves other connections of
-// the same host alone.
+// The end of a connection frees the state that the host keeps for it, and does not affect other
+// connections of the same host.
 func TestConnectionEndFreesItsParts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no list of open files and no sh")
@@ -161,8 +161,8 @@ func TestConnectionEndFreesItsParts(t *testing.T) {
 	assert.Less(t, open(), before)
 }
 
-// A program that closes its connection and its host as it exits, in any order, leaves no
-// command of the agent behind.
+// If a program closes its connection and its host as it exits, in any order, no command of the
+// agent remains.
 func TestNoCommandOutlivesTheHost(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh")

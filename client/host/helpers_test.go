@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// script is an agent whose turns do what the test says.
+// script is an agent whose turns are set by the test.
 type script struct {
 	*agent.Conn
 	cwd  string // of the last session
@@ -140,7 +140,7 @@ func (x *fixture) command(ctx context.Context, req acp.CreateTerminalRequest) er
 	return err
 }
 
-// ask asks whether a file may be edited, as agents do, and returns the id of the answer.
+// ask asks for permission to edit a file, as agents do, and returns the id of the chosen option.
 func (x *fixture) ask(ctx context.Context, name, text string) (string, error) {
 	res, err := x.agent.RequestPermission(ctx, &acp.RequestPermissionRequest{
 		SessionID: "s",

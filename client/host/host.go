@@ -74,8 +74,8 @@ func (h *Host) Close() error {
 	return errors.Join(errs...)
 }
 
-// Policy returns what decides for all connections: with it rules can be changed, and what
-// the user has allowed can be listed and revoked.
+// Policy returns the policy for all connections. With it a program can change the rules, and list
+// and revoke what the user has always allowed.
 func (h *Host) Policy() *permission.Policy { return h.policy }
 
 // Client returns the client of one connection. It serves the methods of the enabled parts,
@@ -112,8 +112,8 @@ func (h *Host) Client(conn *client.Conn) acp.Client {
 }
 
 // Capabilities returns the capabilities of c, which is or wraps a result of Client: those of
-// client.Capabilities and those that no interface stands for. Add the capabilities of the
-// program, such as notices, and pass the result to client.Conn.Initialize.
+// client.Capabilities and those that have no interface. Add the capabilities of the program, such
+// as notices, and pass the result to client.Conn.Initialize.
 func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
 	caps := client.Capabilities(c)
 	if h.opts.SignIn != nil && h.opts.SignIn.Command != nil {

@@ -85,7 +85,8 @@ func TestRulesForReads(t *testing.T) {
 	}
 }
 
-// An operation that the user has allowed in a question needs no second question, once and in that turn.
+// An operation that the user allowed in a question needs no second question, once and in the same
+// turn.
 func TestConsentIsForOneOperation(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
@@ -108,7 +109,7 @@ func TestConsentIsForOneOperation(t *testing.T) {
 		return nil
 	}))
 	x.gone("b")
-	for i, text := range []string{"text", "other", "text"} { // not asked about before: the person sees what would be written
+	for i, text := range []string{"text", "other", "text"} { // the agent did not ask about the writes, so the person is asked
 		require.NotNil(t, x.questions()[1+i].Text)
 		assert.Equal(t, text, *x.questions()[1+i].Text)
 	}
@@ -120,8 +121,8 @@ func TestConsentIsForOneOperation(t *testing.T) {
 	assert.Equal(t, x.path("a"), q.Operations[0].Path)
 }
 
-// An agent that asks before it runs a command says in rawInput which. The user reads it and
-// answers once; what differs is asked about.
+// An agent that asks before it runs a command describes the command in rawInput. The user reads it
+// and answers once. A different command needs another question.
 func TestOneQuestionForOneCommand(t *testing.T) {
 	for name, c := range map[string]struct {
 		input any
@@ -161,8 +162,7 @@ func TestOneQuestionForOneCommand(t *testing.T) {
 	}
 }
 
-// "Always" in the agent's own question holds for the command, and for the question when it
-// comes again.
+// "Always" in the agent's own question applies to the command, and to the same question later.
 func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: pick(permission.AllowAlways), Terminals: &terminals.Options{}})
 	for i, input := range []string{`{"command":"go","args":["version"]}`, `{"command":"go","args":["version"],"description":"Once more"}`} {
@@ -183,7 +183,7 @@ func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 	assert.Equal(t, "Always allow running go version in this session", x.questions()[0].Options[0].Label)
 }
 
-// Agents say in an update what they then ask about by its id alone.
+// Agents describe a tool call in an update, and then ask about it by its id alone.
 func TestConsentToAnAnnouncedCall(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		if q.Tool != nil {
@@ -208,7 +208,7 @@ func TestConsentToAnAnnouncedCall(t *testing.T) {
 	}))
 }
 
-// Rules see the file that is written and the arguments that run.
+// Rules are applied to the file that is written and to the arguments that run.
 func TestRulesSeeWhatWillHappen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege, and an echo program")
@@ -252,7 +252,7 @@ func TestAnswerAfterTheTurn(t *testing.T) {
 		withdrawn <- struct{}{} // room for the first
 		<-ctx.Done()
 		withdrawn <- struct{}{}
-		<-click // takes no notice of the end
+		<-click // ignores the end of the turn
 		return q.Pick(permission.AllowOnce), nil
 	}})
 	for name, act := range map[string]func(ctx context.Context) error{
@@ -278,7 +278,7 @@ func TestCancelDuringAQuestion(t *testing.T) {
 	thinking, click := make(chan struct{}, 2), make(chan struct{})
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		thinking <- struct{}{}
-		<-click // takes no notice of the cancel
+		<-click // ignores the cancel
 		return q.Pick(permission.AllowAlways), nil
 	}})
 	x.agent.turn = func(ctx context.Context, _ acp.SessionID) error {
@@ -388,8 +388,8 @@ func TestOptionsThatContradict(t *testing.T) {
 	}
 }
 
-// A person who is asked sees the variables with their values, so an allow is the consent to
-// them. Rules and records have only the names.
+// A person who is asked sees the variables with their values, so the permission includes them.
+// Rules and records contain only the names.
 func TestConsentCoversVariables(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
 	require.NoError(t, x.run(func(ctx context.Context, _ acp.SessionID) error {

@@ -25,7 +25,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// resident is how many bytes the program has from the system.
+// resident returns the number of bytes that the program has obtained from the system.
 func resident() int64 {
 	all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(all)
@@ -90,7 +90,7 @@ func newSilentAgent(t *testing.T, h *host.Host, dir string) *silentAgent {
 	return a
 }
 
-// read reads the responses to so many requests, each with a result of the length.
+// read reads the responses to this number of requests, each with a result of the given length.
 func (a *silentAgent) read(w *watch, requests, length int) {
 	for i := range requests {
 		w.look()
@@ -101,8 +101,8 @@ func (a *silentAgent) read(w *watch, requests, length int) {
 	}
 }
 
-// An agent that reads a large file very often, and does not read the responses, makes the
-// client hold a bounded part of them. When it reads, it gets all.
+// If an agent reads a large file very often and does not read the responses, the client holds only
+// a bounded part of the results. When the agent reads, it gets all of them.
 func TestAgentReadsAFileOftenAndNoResponse(t *testing.T) {
 	const files, length = 100, 8 << 20
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -131,8 +131,8 @@ func TestAgentReadsAFileOftenAndNoResponse(t *testing.T) {
 	}
 }
 
-// The same for the output of a terminal. Meanwhile the agent can end the command: nothing
-// that is short waits for what is long.
+// The same holds for the output of a terminal. Meanwhile the agent can end the command, because
+// short responses do not wait for long ones.
 func TestAgentReadsAnOutputOftenAndNoResponse(t *testing.T) {
 	const outputs, length = 1000, 1 << 20
 	dir, err := filepath.EvalSymlinks(t.TempDir())

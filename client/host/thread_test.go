@@ -19,8 +19,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/leak"
 )
 
-// A program with a host and threads sees the commands of the agent in the items of its tool
-// calls: what runs, what it prints while it runs, how it ended. It can stop them.
+// A program with a host and threads sees the commands of the agent in its tool calls: the running
+// command, its output so far, and how it ended. It can stop a command.
 func TestThreadShowsTerminals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh")
@@ -63,7 +63,7 @@ func TestThreadShowsTerminals(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	// shown waits until the terminal in the item of a tool call is as ok says.
+	// shown waits until ok reports true for the terminal of a tool call.
 	shown := func(call string, ok func(*thread.Terminal) bool) *thread.Terminal {
 		for snapshot := range threads.Thread("s").Watch(ctx) {
 			if c := snapshot.ToolCall(call); c != nil && c.Content.Len() > 0 {

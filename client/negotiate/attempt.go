@@ -209,7 +209,7 @@ func (a *attempt) speaksV1(got answer) error {
 			}
 			if again.verdict() == speaksV1 {
 				got = again
-			} // otherwise the agent insists on the first one
+			} // otherwise the agent rejects the second initialize, and the first one counts
 		}
 	}
 	got.result = got.as(acp.ProtocolVersion)

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// What a question is answered with, by what is offered and who decides.
+// TestResponses compares the responses for different options and deciders.
 func TestResponses(t *testing.T) {
 	const once, always, no, never = permission.AllowOnce, permission.AllowAlways, permission.RejectOnce, permission.RejectAlways
 	allow := []permission.Rule{{Decision: permission.Allow, Tools: []string{"t"}}}
@@ -76,11 +76,11 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		click := make(chan struct{})
 		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			select {
-			case <-click: // the late click was made
+			case <-click: // the late click has been made
 				return q.Pick(permission.RejectOnce), nil
 			default:
 			}
-			<-click // takes no notice of its ctx
+			<-click // ignores its ctx
 			return q.Pick(permission.AllowAlways), nil
 		}})
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -93,7 +93,8 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, <-got)
 		close(click)
 		synctest.Wait()
-		// The late click has left nothing behind: neither the memory nor a grant allows.
+		// The late click has no effect on later questions, neither through the memory nor through a
+		// grant.
 		o := d.Decide(t.Context(), question(tool))
 		assert.Equal(t, permission.ByPerson, o.By)
 		assert.Equal(t, permission.Deny, o.Decision)
@@ -101,15 +102,16 @@ func TestCancelledWhileThePersonThinks(t *testing.T) {
 		require.ErrorAs(t, d.Authorize(t.Context(), write("/w/a", "x")), &denied)
 		assert.Equal(t, permission.ByPerson, denied.By)
 		assert.Equal(t, 3, d.timesAsked())
-		// What begins after the cancel is cancelled at once, without a question to the user.
+		// An operation that begins after the cancel is cancelled at once. The user is not asked.
 		assert.Equal(t, permission.Outcome{By: permission.ByCancel}, d.Decide(ctx, question(tool)))
 		assert.ErrorIs(t, d.Authorize(ctx, write("/w/a", "x")), acp.ErrTurnCancelled)
 		assert.Equal(t, 3, d.timesAsked())
 	})
 }
 
-// A person who reads from a terminal sees one question at a time, also if the code that reads
-// the keys takes no notice of the end of a question. The wait for it counts as thinking.
+// A person who reads from a terminal sees one question at a time, even if the code that reads the
+// keys ignores that the ctx of a question is done. The time that a question waits for this code
+// counts against its timeout.
 func TestOneQuestionAtATimeAlsoAfterACancel(t *testing.T) {
 	for _, timeout := range []time.Duration{0, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -142,7 +144,7 @@ func TestOneQuestionAtATimeAlsoAfterACancel(t *testing.T) {
 	}
 }
 
-// A window that waits for an answer about one agent does not hold the others up.
+// While a person is asked about one agent, questions of other agents are asked too.
 func TestConnectionsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
@@ -260,9 +262,9 @@ func TestLargeInput(t *testing.T) {
 	}
 }
 
-// An agent may name any number of files: the time that a question takes grows with them, not
-// with their square. One question with many files takes about as long as twenty with a twentieth of
-// them; with the square it would take twenty times as long. Both are timed in turn, so that other load
+// An agent may name any number of files, so the time for a question must be linear in them. One
+// question with many files takes about as long as twenty questions with a twentieth of them; with
+// quadratic time it would take twenty times as long. Both are timed in turn, so that other load
 // slows both, and the best round counts.
 func TestQuestionsWithManyFiles(t *testing.T) {
 	const few, times, enough = 250, 20, 5

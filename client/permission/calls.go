@@ -9,16 +9,16 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// The limits of what is remembered, because an agent may send any number of updates.
+// The limits of the remembered tool calls, because an agent may send any number of updates.
 const (
-	// callsAtMost is how many open tool calls of a session are remembered: the newest.
+	// callsAtMost is the number of open tool calls that are remembered for a session.
 	callsAtMost = 256
-	// callBytes is how many bytes they take. If there is only one, callMost is.
+	// callBytes is their maximum size in bytes, and callMost that of the only call of a session.
 	callBytes = 32 << 20
 	callMost  = 64 << 20
-	// undecidedAtMost is how many sessions without a decision are remembered.
+	// undecidedAtMost is the number of sessions without a decision that are remembered.
 	undecidedAtMost = 1024
-	// observedAtMost is how many bytes the tool calls of all sessions take.
+	// observedAtMost is the maximum size in bytes of the tool calls of all sessions.
 	observedAtMost = 64 << 20
 )
 
@@ -28,7 +28,7 @@ type calls struct {
 	bytes int
 }
 
-// The bytes that a tool call, a diff and a text take besides their letters.
+// The memory in bytes that a tool call, a diff and a text need in addition to their characters.
 const (
 	toolBytes = 256
 	diffBytes = 64
@@ -70,7 +70,7 @@ func (c *calls) forget(id string) {
 	})
 }
 
-// change applies a change to a copy of what is remembered, because a question may have that.
+// change applies a change to a copy of the remembered call, because a question may share it.
 func (c *calls) change(ch *thread.ToolCallChanged) {
 	t := Tool{ID: ch.ID}
 	if old := c.find(ch.ID); old != nil {
@@ -191,15 +191,15 @@ type Diff struct {
 	NewText *string `json:"newText,omitempty"`
 }
 
-// ToolOf returns a tool call from the only change of it that is known, as a question has it.
+// ToolOf returns the tool call of a question that contains the change ch and no other details.
 func ToolOf(ch thread.ToolCallChanged) *Tool {
 	t := &Tool{ID: ch.ID}
 	t.apply(&ch)
 	return t
 }
 
-// apply changes the tool call. It does not write to the lists that t has, because a question may
-// have them too.
+// apply changes the tool call. It copies a list before it changes the list, because a question may
+// share it.
 func (t *Tool) apply(ch *thread.ToolCallChanged) {
 	set(&t.Name, ch.Name)
 	set(&t.Kind, ch.Kind)

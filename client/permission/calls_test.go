@@ -26,7 +26,7 @@ func observe(t *testing.T, s *permission.Scope, updates ...string) {
 
 const asked = `{"sessionId":"s","toolCall":{"toolCallId":"1"},"options":[{"optionId":"y","name":"Y","kind":"allow_once"},{"optionId":"n","name":"N","kind":"reject_once"}]}`
 
-// A question that names its tool call by the id alone is about what the agent said before.
+// A question with only the id of its tool call uses the details from earlier updates.
 func TestQuestionsByIDAlone(t *testing.T) {
 	const call = `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T","name":"edit","kind":"edit","rawInput":{"a":1},
 		"content":[{"type":"diff","path":"/nowhere/a","oldText":"1","newText":"2"}],"locations":[{"path":"/nowhere/a"}]}`
@@ -69,7 +69,7 @@ func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
 	assert.Equal(t, permission.ByRule, d.last().Outcome.By)
 }
 
-// What a person is looking at does not change while it is looked at.
+// A question does not change while a person looks at it.
 func TestAQuestionDoesNotChange(t *testing.T) {
 	var d *testScope
 	d = newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
@@ -99,7 +99,7 @@ func TestCallsAreBounded(t *testing.T) {
 	assert.False(t, seen("1999"))
 }
 
-// A call is not larger than it is counted, whatever it is made of.
+// A remembered call needs no more memory than is counted for it, whatever it contains.
 func TestLargeCallsAreBounded(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
 	diff := func(n int, d thread.Diff) []thread.ToolContent {
@@ -126,7 +126,7 @@ func TestLargeCallsAreBounded(t *testing.T) {
 	assert.Greater(t, bytes, 1000*(32+16), "what Go needs for them")
 }
 
-// An agent may ask in any number of sessions, also ones that were never opened.
+// Questions alone are not remembered, because an agent may ask in any number of sessions.
 func TestQuestionsAloneAreNotKept(t *testing.T) {
 	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)})
 	for i := range 100 {
@@ -138,7 +138,7 @@ func TestQuestionsAloneAreNotKept(t *testing.T) {
 	assert.Zero(t, sessions)
 }
 
-// An agent may send updates of any number of sessions. What a person has decided is kept.
+// An agent may send updates of any number of sessions. The decisions of a person are kept.
 func TestSessionsAreBounded(t *testing.T) {
 	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	q := question(permission.Tool{Name: "decided", Input: []byte(`{}`)})

@@ -21,8 +21,8 @@ var runners = []string{
 	"start", "call", "forfiles", "rundll32", "wscript", "cscript", "mshta",
 }
 
-// manyInOne are runners that act as the program by whose name they are called. A link to one of them
-// is that program.
+// manyInOne are runners that act as the program whose name they are called by. A link to one of
+// them is that program.
 var manyInOne = []string{"busybox", "toybox"}
 
 // loaders are prefixes of the names of programs that start the program in their arguments.

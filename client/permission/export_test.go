@@ -1,6 +1,6 @@
 package permission
 
-// Matches lets tests match as on another system.
+// Matches lets tests use the rules of another system.
 var Matches = matches
 
 // Kept returns how many sessions there are, and how many bytes of their tool calls.

@@ -16,7 +16,7 @@ func edit(path, text string) permission.Tool {
 	return permission.Tool{ID: "1", Name: "edit", Kind: "edit", Diffs: []permission.Diff{{Path: on(path), NewText: &text}}}
 }
 
-// Writes and commands are asked about although the agent did not ask.
+// A person is asked about writes and commands that the agent did not ask about.
 func TestActsWithoutAQuestion(t *testing.T) {
 	for _, act := range []permission.Act{write("/w/a", "x"), command("ls"), shell("ls")} {
 		d := newTestScope(t, permission.Options{Ask: pick(permission.RejectOnce)})
@@ -37,7 +37,7 @@ func TestActsWithoutAQuestion(t *testing.T) {
 	}
 }
 
-// An allow is for the identical operation in the same turn, once.
+// A permission is for the identical operation in the same turn, once.
 func TestAllowIsConsumed(t *testing.T) {
 	identical := write(resolved("/w/a"), "text")
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestTheSameCallAskedTwice(t *testing.T) {
 		require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", "x"))).Decision)
 	}
 	assert.Equal(t, 2, d.timesAsked())
-	for range 2 { // two allows are two
+	for range 2 { // two permissions allow two operations
 		require.NoError(t, d.Authorize(t.Context(), write(resolved("/w/a"), "x")))
 	}
 	assert.Equal(t, 2, d.timesAsked())

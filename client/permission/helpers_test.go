@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// testScope is a policy with one connection, whose records are kept.
+// testScope is a policy with one connection. It stores the records.
 type testScope struct {
 	*permission.Scope
 	policy *permission.Policy
@@ -24,7 +24,7 @@ type testScope struct {
 	asked   int
 }
 
-// newTestScope counts how often opts.Ask is called.
+// newTestScope returns a testScope that counts the calls of opts.Ask.
 func newTestScope(t testing.TB, opts permission.Options) *testScope {
 	d := &testScope{}
 	opts.Audit = func(r permission.Record) {
@@ -60,7 +60,7 @@ func (d *testScope) timesAsked() int {
 	return d.asked
 }
 
-// pick is a person who picks the first option of the kind.
+// pick returns an Ask function that chooses the first option of the kind.
 func pick(kind string) func(context.Context, *permission.Question) (string, error) {
 	return func(_ context.Context, q *permission.Question) (string, error) { return q.Pick(kind), nil }
 }
@@ -78,7 +78,7 @@ var usual = options(permission.AllowAlways, permission.AllowOnce, permission.Rej
 // on returns a path as agents write it on this system: with a drive on Windows.
 func on(path string) string { return filepath.VolumeName(os.TempDir()) + path }
 
-// resolved returns the path of [on] as it is resolved.
+// resolved returns the resolved form of the path that [on] returns.
 func resolved(path string) string { return filepath.FromSlash(on(path)) }
 
 func question(tool permission.Tool) *permission.Question {
@@ -100,7 +100,7 @@ func write(path, text string) permission.Act {
 		Action: permission.ActionWrite, Path: path, Digest: permission.DigestOf(text)}}
 }
 
-// fromWire asks through the part for version 1.
+// fromWire sends a permission request of version 1 with these params.
 func fromWire(t testing.TB, s *permission.Scope, params string) acp.RequestPermissionOutcome {
 	t.Helper()
 	var req acp.RequestPermissionRequest

@@ -19,8 +19,8 @@ const (
 	codexAgent  = "@agentclientprotocol/codex-acp"
 )
 
-// A rule that allows go test lets an agent run it that asks first, with no one there; what a
-// shell could read as more is denied. Package interop has the same with recordings.
+// A rule that allows go test lets an agent run it without a person, if the agent asks first. A line
+// that a shell may read as more is denied. Package interop has the same test with recordings.
 func TestKnownAgentsRunWithoutAPerson(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("on Windows no rule looks into lines for a shell")
@@ -81,7 +81,8 @@ func TestKnownAgentsRunWithoutAPerson(t *testing.T) {
 	}
 }
 
-// A rule for a folder lets an agent change files there that asks first, and nothing else.
+// A rule for a folder lets an agent change files in it without a person, if the agent asks first,
+// and nothing else.
 func TestKnownAgentsChangeFilesWithoutAPerson(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -146,8 +147,8 @@ func TestQuestionsWithEmptyValuesHideNothing(t *testing.T) {
 	assert.Equal(t, permission.ByPerson, o.By)
 }
 
-// What agents in use send as the input of a tool call that runs a command, and the command
-// that a person reads and allows with the question.
+// TestInputsThatNameCommands compares inputs that agents send for commands with the commands that a
+// person reads and allows.
 func TestInputsThatNameCommands(t *testing.T) {
 	in := func(a permission.Act, cwd string) *permission.Act {
 		a.Operation.Cwd = cwd
@@ -158,7 +159,7 @@ func TestInputsThatNameCommands(t *testing.T) {
 		`{"command":"sleep 60; ls","run_in_background":true}`:            in(shell("sleep 60; ls"), "/w"),
 		`{"command":"npm test; ls","cwd":"/nowhere/x"}`:                  in(shell("npm test; ls"), "/nowhere/x"), // codex
 		`{"command":["bash","-lc","npm test"],"workdir":"sub"}`:          in(command("bash", "-lc", "npm test"), "/w/sub"),
-		`{"command":"ls -l","directory":"sub/..","is_background":false}`: nil, // cannot be resolved: sub is not there
+		`{"command":"ls -l","directory":"sub/..","is_background":false}`: nil, // cannot be resolved: sub does not exist
 		`{"command":"sh","args":["-c","exit 3"],"cwd":"/w"}`:             in(command("sh", "-c", "exit 3"), "/w"),
 		`{"command":"ls","args":[]}`:                                     in(command("ls"), "/w"),
 		`{"cmd":"ls","arguments":["-l"]}`:                                in(command("ls", "-l"), "/w"),

@@ -23,15 +23,15 @@ type Memory interface {
 type Remembered struct {
 	// Session is the session in which the person decided.
 	Session string
-	// Keys are all that was decided together.
+	// Keys are the keys that were decided together.
 	Keys     []Key
 	Decision Decision
-	// What says on one line what the decision is about, such as "writing to a.go".
+	// What describes on one line the subject of the decision, such as "writing to a.go".
 	What string
 }
 
-// Remembered returns the decisions that are kept for the open sessions. It returns none if
-// Options.Memory is set, which keeps them then.
+// Remembered returns the decisions that are stored for the open sessions. If Options.Memory is set,
+// it returns none, because that Memory stores them.
 func (p *Policy) Remembered() []Remembered {
 	var all []Remembered
 	for _, s := range p.open() {
@@ -53,8 +53,8 @@ func (p *Policy) Remembered() []Remembered {
 	return all
 }
 
-// Revoke forgets a decision that Remembered has returned, so that a person is asked about
-// it. What was allowed and has begun is not undone.
+// Revoke removes a decision that Remembered has returned, so that a person is asked again. It has
+// no effect on an operation that has begun.
 func (p *Policy) Revoke(r Remembered) {
 	for _, s := range p.open() {
 		s.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// What a person allowed always is allowed alone: a question that adds something else is asked.
+// An "always" decision allows only what was decided. A question with an additional operation is
+// asked.
 func TestMemoryAllowsNothingElse(t *testing.T) {
 	text := "x"
 	diff := []permission.Diff{{Path: on("/w/a"), NewText: &text}}
@@ -67,7 +68,8 @@ func TestAlwaysHoldsForWhatWaits(t *testing.T) {
 	}
 }
 
-// A write that waits until a person has decided about a question uses what was allowed there.
+// A write that waits while a person decides about a question uses the permission from that
+// question.
 func TestAllowHoldsForWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
@@ -88,7 +90,7 @@ func TestAllowHoldsForWhatWaits(t *testing.T) {
 	})
 }
 
-// One allow is one operation, however often the question names it.
+// A permission is for one operation, even if the question names it several times.
 func TestOneAllowIsOneOperation(t *testing.T) {
 	text := "x"
 	diff := permission.Diff{Path: on("/w/a"), NewText: &text}
@@ -127,8 +129,7 @@ func TestOneAllowIsOneOperation(t *testing.T) {
 	}
 }
 
-// A program can add rules while its agents run, and list and revoke what a person has
-// allowed always.
+// A program can add rules while its agents run, and can list and revoke "always" decisions.
 func TestRulesAndDecisionsChange(t *testing.T) {
 	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
 	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
@@ -153,7 +154,7 @@ func TestRulesAndDecisionsChange(t *testing.T) {
 	require.NoError(t, d.policy.SetRules())
 	require.NoError(t, d.Authorize(t.Context(), command("ls", "-l")))
 
-	// A question of several things is one decision.
+	// A question about several operations is one decision.
 	tool := permission.Tool{Name: "t", Kind: "execute", Input: json.RawMessage(`{"command":"make","args":["x"]}`)}
 	d.Decide(t.Context(), question(tool))
 	all = d.policy.Remembered()

@@ -130,11 +130,10 @@ const (
 // Option is one option of a [Question].
 type Option struct {
 	ID string `json:"id"`
-	// Label says on one line what choosing the option does. Show it: an agent may name an
-	// option that allows something for ever "Reject".
+	// Label describes on one line the effect of choosing the option. Show it, because Name is
+	// chosen by the agent: it could be "Reject" for an option that always allows.
 	Label string `json:"label,omitempty"`
-	// Name is the text of the agent, to be shown beside the Label; empty if the agent did not
-	// ask.
+	// Name is the agent's text, to be shown beside the Label. It is empty if the agent did not ask.
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 }
@@ -163,11 +162,11 @@ type Question struct {
 	// agent and may be incomplete.
 	Operations []Operation
 	Claimed    bool
-	// Variables are what the agent sets for the command that would run, if it did not ask. They
-	// may be secret. A [Record] has none.
+	// Variables are the variables that the agent sets for the command, if it did not ask about the
+	// command. They may be secret. A [Record] does not contain them.
 	Variables []Variable
-	// Text is the new content of the file that would be written, if the agent did not ask;
-	// else nil, and the diffs of Tool are what the agent shows. It may be secret.
+	// Text is the new content of the file, for a write that the agent did not ask about. For other
+	// questions it is nil, and the diffs of Tool show the change. It may be secret.
 	Text *string
 	// Options lists the options to choose from.
 	Options []Option
@@ -197,8 +196,7 @@ func (q *Question) Pick(kinds ...string) string {
 	return ""
 }
 
-// ambiguous reports whether two options have the same id, so that no answer could be
-// understood.
+// ambiguous reports whether two options have the same id, so that an answer could mean either.
 func (q *Question) ambiguous() bool {
 	seen := map[string]bool{}
 	for _, o := range q.Options {

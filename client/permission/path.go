@@ -11,10 +11,9 @@ import (
 	"strings"
 )
 
-// The systems whose file names are commonly equal in upper and lower case. A path is
-// resolved without looking at the case of its names on macOS, where few file systems tell
-// them apart: a rule that denies or asks must not miss such a file, and one that allows
-// must not take another file for it.
+// The systems on which file systems usually ignore the case of letters in names. On macOS a path is
+// resolved without correcting the case of its names, and a few file systems there distinguish case.
+// Therefore a rule that denies or asks ignores case there, and a rule that allows does not.
 const (
 	foldsAlways   = runtime.GOOS == "windows"
 	foldsSuspects = foldsAlways || runtime.GOOS == "darwin"
@@ -68,8 +67,8 @@ func matchesElements(pattern, elements []string) bool {
 	return len(elements) == 0
 }
 
-// throughLinks adds to patterns what they mean if symlinks are followed, because the paths
-// that they are compared with have none.
+// throughLinks adds to patterns their forms without symlinks, because they are compared with paths
+// without symlinks.
 func throughLinks(patterns []string) []string {
 	all := slices.Clone(patterns)
 	for _, p := range patterns {

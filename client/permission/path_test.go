@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// A rule that denies is not escaped with a path that cannot be resolved: a person is asked,
-// even if a rule or the memory allows the tool.
+// A path that cannot be resolved does not evade a rule that denies: a person is asked, even if a
+// rule or the memory allows the tool.
 func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -93,8 +93,7 @@ func TestCaseOfPaths(t *testing.T) {
 	}
 }
 
-// A person writes a rule with the name by which the folder is known, which may have a symlink
-// in it.
+// A pattern may name a folder by a path with a symlink.
 func TestPatternsWithSymlinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege")
@@ -119,7 +118,8 @@ func TestPatternsWithSymlinks(t *testing.T) {
 		assert.Equal(t, denied, err != nil, "%s: %v", path, err)
 	}
 
-	// A symlink gives nothing to a rule that allows, and takes nothing from one that denies.
+	// A symlink lets a rule that allows match nothing more, and a rule that denies match nothing
+	// less.
 	require.NoError(t, os.Symlink("/", filepath.Join(base, "alias2")))
 	assert.Error(t, d.Authorize(t.Context(), write("/work/a", "x")))
 	require.NoError(t, os.Remove(filepath.Join(base, "alias")))
@@ -127,7 +127,7 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	assert.Error(t, d.Authorize(t.Context(), act("work/secret/a")))
 	assert.Error(t, d.Authorize(t.Context(), write("/work/a", "x")))
 
-	// The name of a folder is taken literally.
+	// Special characters in the name of a folder are literal.
 	require.NoError(t, os.Mkdir(filepath.Join(base, `a[b]*\`), 0o700))
 	require.NoError(t, os.Symlink(`a[b]*\`, filepath.Join(base, "odd")))
 	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})

@@ -52,7 +52,7 @@ func TestSpellingsOfPathsThatAreDenied(t *testing.T) {
 	}
 }
 
-// A pattern without a drive allows nothing: which drive is meant is not known.
+// A pattern without a drive allows nothing, because the drive is not known.
 func TestPatternsWithoutADriveAllowNothing(t *testing.T) {
 	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"/w/**"}}}})
 	assert.Error(t, d.Authorize(t.Context(), write(`C:\w\a`, "")))

@@ -72,7 +72,7 @@ func TestCommandRules(t *testing.T) {
 	}
 }
 
-// A rule never allows a shell, whatever it is called by.
+// A rule never allows a shell, under whatever name.
 func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege")
@@ -128,7 +128,7 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 	}
 }
 
-// A line for a shell is the command in it, if no shell can read more or other things in it.
+// A line for a shell is treated as the command in it, if no shell can read anything more in it.
 func TestRulesTakeSimpleLinesApart(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("on Windows no rule looks into lines for a shell")
@@ -236,8 +236,7 @@ func TestStrictestRuleWins(t *testing.T) {
 	assert.NotContains(t, rpcerr.From(err).Message, "push")
 }
 
-// A question is only a claim: its kind and its title allow nothing, nor do the arguments
-// that it shows.
+// A question is only a claim: its kind, its title and its shown arguments allow nothing.
 func TestQuestionsAreClaims(t *testing.T) {
 	input := json.RawMessage(`{"command":"go test","path":"` + on("/w/a") + `"}`)
 	for name, c := range map[string]struct {
@@ -267,7 +266,7 @@ func TestQuestionsAreClaims(t *testing.T) {
 	}
 }
 
-// Agents name a file in the diff, in the locations and in the input. A person reads it once.
+// An agent may name a file in the diff, in the locations and in the input. A person reads it once.
 func TestQuestionsNameAnOperationOnce(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -326,7 +325,7 @@ func TestExtractor(t *testing.T) {
 	o := d.Decide(t.Context(), question(permission.Tool{Input: json.RawMessage(`{"argv":[["go","test"],["rm","x"]]}`)}))
 	assert.Equal(t, permission.Deny, o.Decision)
 	assert.Equal(t, permission.ByRule, o.By)
-	// A diff that is shown beside is part of it.
+	// A diff that is shown with the command is part of the question.
 	text := "x"
 	o = d.Decide(t.Context(), question(permission.Tool{
 		Input: json.RawMessage(`{"argv":[["go","test"]]}`), Diffs: []permission.Diff{{Path: on("/elsewhere/y"), NewText: &text}},
@@ -334,7 +333,7 @@ func TestExtractor(t *testing.T) {
 	assert.Equal(t, permission.ByNoOne, o.By)
 }
 
-// A path is judged by the file that it leads to.
+// A path is judged as the file that it leads to.
 func TestClaimedPathsAreResolved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege")

@@ -25,7 +25,7 @@ type Scope struct {
 	closed   bool
 }
 
-// session is what is kept for a session.
+// session is the state of one session.
 type session struct {
 	turn   uint64
 	grants map[string]int // how often an operation was allowed in the turn, by identity
@@ -42,7 +42,7 @@ func (p *Policy) Scope() *Scope {
 	return s
 }
 
-// EndSession removes what was decided in a session.
+// EndSession removes the decisions of a session.
 func (s *Scope) EndSession(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Scope) isClosed() bool {
 	return s.closed
 }
 
-// sessionOf returns what is kept for a session; nil after Close.
+// sessionOf returns the state of a session, or nil after Close.
 func (s *Scope) sessionOf(id string) *session {
 	if s.closed {
 		return nil
@@ -139,9 +139,10 @@ type Act struct {
 	Turn      uint64
 	Agent     string
 	Operation Operation
-	// Variables are what the agent sets for a command. Authorize takes Operation.Env from them.
+	// Variables are the variables that the agent sets for a command. Authorize sets Operation.Env
+	// from them.
 	Variables []Variable
-	// Text is the new content of the file of a write, to be shown; nil if it is not known.
+	// Text is the new content of the file of a write, for display; nil if it is not known.
 	Text *string
 }
 
@@ -180,11 +181,10 @@ var ownOptions = []Option{
 	{ID: RejectOnce, Kind: RejectOnce}, {ID: RejectAlways, Kind: RejectAlways},
 }
 
-// Decide decides a question of the agent. It takes what the question does not contain about
-// its tool call from earlier updates; see [Scope.Observe]. It sets Operations, Claimed and,
-// if a person is asked, the labels of the options.
-// No rule allows a question that is about neither a tool call nor a command: a person is
-// asked unless a rule denies it.
+// Decide decides a question of the agent. Details of the tool call that the question lacks are
+// taken from earlier updates; see [Scope.Observe]. Decide sets Operations, Claimed and, if a person
+// is asked, the labels of the options. No rule allows a question that is about neither a tool call
+// nor a command: a person is asked unless a rule denies it.
 func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	q := *asked
 	q.Claimed = true

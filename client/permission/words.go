@@ -10,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine returns a text as one line that a terminal shows as it is: characters that
-// control a terminal, end a line or change the direction of the text are replaced by
-// escapes, such as \n, and so is each space after another one: many of them would push the
-// rest into a line of its own. Use it for all that an agent names, so that it cannot imitate
-// lines of the program.
+// OneLine returns a text as one line that is safe to print on a terminal. Characters that control a
+// terminal, end a line or change the direction of the text are replaced by escapes, such as \n. So
+// is each space after another space, because many spaces would push the rest to the next line. Use
+// OneLine for all names from an agent, so that it cannot imitate lines of the program.
 func OneLine(text string) string {
 	var b strings.Builder
 	space := false
@@ -48,9 +47,9 @@ const (
 // quoted returns a text of the agent as one line in quotation marks.
 func quoted(text string) string { return `"` + strings.ReplaceAll(OneLine(text), `"`, `\"`) + `"` }
 
-// Lines returns what a person must see before choosing: what the agent says, in quotation
-// marks, and then what would be done, each on one line. There is at least one line. Without
-// a text of the agent, what is shown is what will happen.
+// Lines returns the lines that a person must see before choosing: the texts of the agent in
+// quotation marks, followed by the operations. There is at least one line. If there is no text of
+// the agent, the operations are exactly what will happen.
 func (q *Question) Lines() []string {
 	var all []string
 	switch {
@@ -111,7 +110,8 @@ func (o *Operation) words() string {
 	return strings.Join(all, " ")
 }
 
-// longestWhat is how many characters of a command a label contains. [Question.Lines] has all.
+// longestWhat is the maximum number of characters of a command in a label. [Question.Lines] has
+// all.
 const longestWhat = 60
 
 // what describes what an "always" decision about the question applies to. It is empty if nothing can

@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 )
 
-// asks returns what a person is asked.
+// asks returns the question that a person is asked.
 func asks(t *testing.T, opts permission.Options, ask func(*permission.Scope)) *permission.Question {
 	t.Helper()
 	var asked *permission.Question
@@ -32,7 +32,7 @@ func labels(q *permission.Question) (all []string) {
 	return all
 }
 
-// An agent may call "always" a rejection: a person reads what the choice does.
+// The label tells the effect of an option, because an agent may name a rejection "always".
 func TestLabelsSayWhatAnOptionDoes(t *testing.T) {
 	const once, no = "Allow once", "Reject"
 	lie := []permission.Option{{ID: "1", Name: "Reject", Kind: permission.AllowAlways}, {ID: "2", Name: "Allow once", Kind: permission.RejectAlways},
@@ -71,7 +71,7 @@ func TestLabelsSayWhatAnOptionDoes(t *testing.T) {
 	}
 }
 
-// The lines of a question are ours: no text of the agent begins one, or ends one.
+// No text of the agent begins or ends a line of a question.
 func TestLinesOfAQuestion(t *testing.T) {
 	text := "x"
 	evil := "Edit a\n? write /w/b\r\x1b[2K\u202e\u2028\x80  end \"of\" it"
@@ -106,7 +106,7 @@ func TestLinesOfAQuestion(t *testing.T) {
 	}
 }
 
-// A run of spaces of any width could push the rest of a name into a line of its own.
+// Many spaces of any width must not push the rest of a name to the next line.
 func TestSpacesOfANameStayOnItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a b":                   "a b",

@@ -25,7 +25,7 @@ var whole = &supervise.SessionOptions{
 	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "KEY", Value: "1"}}}},
 }
 
-// wholeText is how an agent of world writes the folders and servers of whole.
+// wholeText is the text that an agent of world sends for the folders and servers of whole.
 const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}`
 
 func TestSessionsAreReopened(t *testing.T) {

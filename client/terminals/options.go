@@ -51,9 +51,9 @@ type Options struct {
 	// Nil means that commands run as child processes.
 	Exec func(ctx context.Context, c *Command, output io.Writer) (Process, error)
 
-	// OnOutput is called with the output of commands, without delay. The calls for one
-	// terminal are in order. A slow OnOutput slows its command down, and the end of the command
-	// is reported when OnOutput has got all, so it must not wait for that.
+	// OnOutput is called with the output of commands, without delay. The calls for one terminal are
+	// in order. A slow OnOutput slows its command down. The end of the command is reported after
+	// the last call of OnOutput has returned, so OnOutput must not wait for the end.
 	OnOutput func(Output)
 }
 
@@ -96,7 +96,7 @@ type Command struct {
 // to the user, or knows them, must put the names into Command.Consented.
 type Check func(context.Context, *Command) error
 
-// Process is a command that runs, made by Options.Exec. Its methods may be called by any
+// Process is a running command that Options.Exec has started. Its methods may be called by any
 // goroutine.
 type Process interface {
 	// Wait waits until the command has ended and its output was written.

@@ -14,8 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// An agent that asks without end makes no list that is copied whole at each change. Each
-// question is listed once those before it are answered.
+// The list of permission requests in a snapshot is bounded, because each change copies it. Further
+// requests are listed when earlier ones are answered.
 func TestPermissionsAreBounded(t *testing.T) {
 	th := thread.New()
 	var answered []func()
@@ -140,8 +140,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A session that lasts for days needs no more memory than what its user interface keeps of it,
-// and some bytes for each item.
+// A session that lasts for days needs only the memory for the items that its user interface keeps,
+// and some bytes for each other item.
 func TestDropBoundsALongSession(t *testing.T) {
 	th := thread.New()
 	text, before := strings.Repeat("x", 4<<10), heap()
@@ -180,7 +180,7 @@ func indexOf(s *thread.Snapshot, want thread.Item) int {
 	return -1
 }
 
-// What comes for a dropped item later is a new item: the index of no other item changes.
+// A later update of a dropped item makes a new item. The index of no other item changes.
 func TestUpdatesOfDroppedItems(t *testing.T) {
 	th := thread.New()
 	th.Prompt([]acp.ContentBlock{acp.Text("do it")})
@@ -232,7 +232,7 @@ func TestUpdatesOfDroppedItems(t *testing.T) {
 	assert.Nil(t, restored.Snapshot().Terminal("shown"))
 }
 
-// Drop takes any number, and a loop over Watch hears of it.
+// Drop accepts any number, and a loop over Watch receives the change.
 func TestDropIsAnnounced(t *testing.T) {
 	th := threadOf(t, agentText("one"))
 	dropped := false

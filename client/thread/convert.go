@@ -8,8 +8,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// This file converts what is alike in both versions. What differs is in fromv1.go for version 1, and in
-// event.go and content.go of client/v2/thread for version 2.
+// This file converts the updates that are alike in both versions. The others are in fromv1.go for
+// version 1, and in event.go and content.go of client/v2/thread for version 2.
 
 // alike returns the event of an update that is the same in both versions, or nil for another one.
 func alike(u acp.SessionUpdate) Event {

@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// applyChunks applies n chunks that are spread over the given number of items, and takes a
-// snapshot after every so many.
+// applyChunks applies n chunks that are spread over the given number of items. It takes a snapshot
+// each time that another every chunks were applied.
 func applyChunks(th *thread.Thread, n, items, every int) {
 	u := &acp.AgentMessageChunk{Content: acp.Text("a few words of text ")}
 	ids := make([]acp.MessageID, items)
@@ -40,8 +40,8 @@ func TestSnapshotsDoNotGrowWithTheHistory(t *testing.T) {
 	assert.Less(t, timesAsLong(8, update(50_000), update(10)), 8.0, "300 updates with a snapshot each")
 }
 
-// The whole must be linear: one long thread takes as long as twenty short ones with as
-// many chunks. A quadratic one would take twenty times as long.
+// The total time must be linear: one long thread takes as long as twenty short ones with as many
+// chunks. With quadratic time it would take twenty times as long.
 func TestChunksAreLinear(t *testing.T) {
 	for name, c := range map[string]struct{ few, perItem, every int }{
 		"many items":                {10_000, 50, 100},
@@ -58,9 +58,9 @@ func TestChunksAreLinear(t *testing.T) {
 	}
 }
 
-// timesAsLong returns how many times as long a takes as b. Both must take about the same
-// time if all is well, and run in turn, so that whatever else the machine does slows both;
-// the best round counts. It stops at the first round that is better than enough.
+// timesAsLong returns how many times as long a takes as b. Both should take about the same time,
+// and run in turn, so that other load slows both; the best round counts. It stops at the first
+// round that is better than enough.
 func timesAsLong(enough float64, a, b func()) float64 {
 	best := math.Inf(1)
 	for range 20 {
@@ -77,8 +77,8 @@ func timesAsLong(enough float64, a, b func()) float64 {
 	return best
 }
 
-// shortest is the shortest time that is compared. The clock of Windows may stand still for
-// more than a millisecond.
+// shortest is the shortest time that can be compared. The clock of Windows may not advance for more
+// than a millisecond.
 const shortest = 2 * time.Millisecond
 
 // took returns how long it takes to do f that many times.

@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// update reads an update as it stands on the wire.
+// update decodes an update.
 func update(t testing.TB, raw string) acp.SessionUpdate {
 	t.Helper()
 	var n acp.SessionNotification

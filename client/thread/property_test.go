@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// piece is a text of one speaker, to be cut anywhere.
+// piece is a text of one speaker, which can be cut anywhere.
 type piece struct{ kind, id, text string }
 
 // cut applies the pieces to a new thread: a tool call as a whole, a text in chunks of random
@@ -29,7 +29,7 @@ func cut(r *rand.Rand, t *testing.T, pieces []piece) *thread.Thread {
 			th.Apply(update(t, chunk(p.kind, p.id, rest[:n])))
 			rest = rest[n:]
 			if r.IntN(4) == 0 {
-				th.Snapshot() // looking changes nothing
+				th.Snapshot() // taking a snapshot changes nothing
 			}
 		}
 	}
@@ -75,13 +75,13 @@ func TestAnyChunkingGivesEqualItems(t *testing.T) {
 	}
 }
 
-// scripted is an agent that remembers all it said and can say it again.
+// scripted is an agent that records what it says and can replay it.
 type scripted struct {
 	history []acp.SessionUpdate
 	calls   int
 }
 
-// turn answers a prompt and remembers both.
+// turn answers a prompt and records both.
 func (a *scripted) turn(r *rand.Rand, prompt string, say func(acp.SessionUpdate)) {
 	a.history = append(a.history, &acp.UserMessageChunk{Content: acp.Text(prompt)})
 	for range 1 + r.IntN(6) {
@@ -169,7 +169,7 @@ func TestListAgainstSlice(t *testing.T) {
 		}
 	}
 	for range th.Snapshot().Items.All() {
-		break // may be left
+		break // a loop may end early
 	}
 	assert.Len(t, th.Snapshot().Items.Slice(), 5000)
 }

@@ -77,7 +77,7 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 	}
 }
 
-// done passes the changes by a call that has succeeded to the thread.
+// done applies the changes by a successful call to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:
@@ -103,7 +103,7 @@ func (s *Set) done(params, result any) {
 	}
 }
 
-// started is Opened for a session that is new.
+// started is like Opened for a new session.
 func (t *Thread) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
 	o := opened(modes, options)
 	o.New = true

@@ -12,7 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// call passes a message through a middleware to a handler that does the rest.
+// call passes a message through a middleware to the handler rest.
 func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 	return m(func(context.Context, string, any) (any, error) { return rest() })(context.Background(), "", params)
 }
@@ -38,7 +38,7 @@ func TestSet(t *testing.T) {
 	th := set.Thread("s")
 	assert.Equal(t, &thread.Modes{Current: "told", Available: []thread.Mode{{ID: "first", Name: "F"}}}, th.Snapshot().Modes)
 
-	// A permission request is pending while the client thinks.
+	// A permission request is pending while the client handles it.
 	call(set.Sending, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("hello")}}, func() (any, error) {
 		receive("s", &acp.ToolCall{ToolCallID: "1", Title: "T"})
 		return call(set.Receiving, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}}, func() (any, error) {

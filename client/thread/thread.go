@@ -189,14 +189,14 @@ func set[T any](p *T, v *T) {
 	}
 }
 
-// Drop removes the contents of the items before index n, so that a session may last for
-// days: a Thread keeps all that it receives until then. The items stay in the list, each as
-// [*Dropped], so no index changes. An update of a dropped message or tool call that comes
-// later makes a new item. A terminal that is older than item n goes with them, and is an empty
-// [Terminal] from then on, if its command has ended and no other item shows it.
+// Drop removes the contents of the items before index n. A Thread keeps everything that it receives
+// until then, so a program whose sessions last for days must call it. The items stay in the list,
+// each as [*Dropped], so no index changes. A later update of a dropped message or tool call makes a
+// new item. A terminal that is older than item n becomes an empty [Terminal], if its command has
+// ended and no other item shows it.
 //
-// The cost is proportional to the number of items that are dropped and that are kept. Readers
-// of [Thread.Watch] get [PartAll]. Snapshots that were taken before keep the contents.
+// The cost is proportional to the number of items that are dropped and that are kept. Readers of
+// [Thread.Watch] get [PartAll]. Snapshots that were taken before keep the contents.
 func (t *Thread) Drop(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -224,8 +224,8 @@ func TestPermission(t *testing.T) {
 	other()
 }
 
-// The request for permission may be handled after the update that was sent behind it, which says
-// that the call was cancelled.
+// The handler of a permission request may run after a later update, which reports that the call was
+// cancelled.
 func TestPermissionForACallThatIsOver(t *testing.T) {
 	th := threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"rm"}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"failed"}`)
 	th.Permission(&acp.RequestPermissionRequest{ToolCall: acp.ToolCallUpdate{ToolCallID: "1", Title: "rm all", Status: acp.ToolCallStatusPending}})
@@ -324,7 +324,7 @@ func TestResetAndRestore(t *testing.T) {
 	assert.Equal(t, before, lines(th))
 	assert.Equal(t, "out", string(th.Snapshot().Terminal("t").Output))
 	assert.Equal(t, "T", th.Snapshot().Title)
-	// It goes on where it was.
+	// The thread continues where it was.
 	th.Apply(update(t, chunk("agent_message_chunk", "m", "!")))
 	th.Apply(update(t, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`))
 	th.Apply(update(t, `{"sessionUpdate":"compaction_update","compactionId":"k","status":"completed"}`))
@@ -367,8 +367,8 @@ func TestZeroSnapshot(t *testing.T) {
 	assert.Panics(t, func() { s.Items.At(0) })
 }
 
-// A viewer of a recording goes on from a snapshot in the middle of a turn, as if it had applied all
-// updates before.
+// A viewer of a recording continues from a snapshot in the middle of a turn, as if it had applied
+// all updates before.
 func TestContinueFromASnapshotInATurn(t *testing.T) {
 	updates := []string{
 		agentText("Let me "), agentText("look."),

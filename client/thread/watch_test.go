@@ -89,8 +89,7 @@ func TestWatchWaitsAndEnds(t *testing.T) {
 	})
 }
 
-// Readers of different speeds end with the same picture, pieced together from the changes
-// alone.
+// Readers of different speeds end with the same state, which they build from the changes alone.
 func TestManyReaders(t *testing.T) {
 	const updates = 2000
 	th := thread.New()

@@ -315,7 +315,7 @@ func TestCtxOfAPlainPrompt(t *testing.T) {
 
 // A prompt whose response was read is accepted, even if the connection ends at once.
 func TestAcceptedJustBeforeTheEnd(t *testing.T) {
-	for range 20 { // whoever is woken first
+	for range 20 { // the order in which goroutines wake varies
 		synctest.Test(t, func(t *testing.T) {
 			s, peer := session(t, &viewer{}, nil)
 			turn := s.Prompt(t.Context(), acp.Text("hi"))

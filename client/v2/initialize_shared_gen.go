@@ -193,8 +193,8 @@ func (c *Conn) AuthMethods() []acp.AuthMethod {
 // for URLs if it is an [acp.ElicitationCompleter]. [Conn.Initialize] sends these
 // capabilities if the request has none.
 //
-// Capabilities that no interface stands for are left out. To advertise them, set their
-// members in the result and pass it to [Conn.Initialize].
+// Capabilities that have no interface are not included. To advertise them, set their members in the
+// result and pass it to [Conn.Initialize].
 //
 // If c is or wraps a connection to a client, Capabilities returns what that client advertised,
 // or nil before it is known.

@@ -49,7 +49,7 @@ type openPrompt struct {
 	idle *acp.IdleStateUpdate
 }
 
-// ended are prompts whose work has ended.
+// ended holds prompts whose work has ended.
 type ended struct {
 	prompts []*openPrompt
 	idle    *acp.IdleStateUpdate // nil: their session was closed

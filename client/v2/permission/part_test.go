@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/client/v2/permission"
 )
 
-// testScope is a policy with one connection, which notes its decisions.
+// testScope is a policy with one connection. It stores its decisions.
 type testScope struct {
 	t       *testing.T
 	scope   *model.Scope
@@ -42,7 +42,7 @@ func pick(kind string) func(context.Context, *model.Question) (string, error) {
 	return func(_ context.Context, q *model.Question) (string, error) { return q.Pick(kind), nil }
 }
 
-// ask asks with that subject, as it stands on the wire.
+// ask sends a permission request with this subject as JSON.
 func (d *testScope) ask(subject string) acp.RequestPermissionOutcome {
 	d.t.Helper()
 	var req acp.RequestPermissionRequest
@@ -124,9 +124,7 @@ func TestWhoDecides(t *testing.T) {
 	})
 }
 
-// What a person allows for always holds for the same command, and never for a question
-// about nothing.
-// No person reads a question of a session that there is not.
+// A question about an unknown session is refused, and no person is asked.
 func TestQuestionOfAnUnknownSession(t *testing.T) {
 	policy, err := model.New(&model.Options{Ask: func(context.Context, *model.Question) (string, error) {
 		t.Error("somebody was asked")
@@ -138,6 +136,8 @@ func TestQuestionOfAnUnknownSession(t *testing.T) {
 	assert.ErrorIs(t, err, model.ErrUnknownSession)
 }
 
+// An "always" decision applies to the same command. A question without a subject, or with an unknown
+// one, is asked each time.
 func TestAlways(t *testing.T) {
 	for subject, times := range map[string]int{command: 1, none: 2, unknown: 2} {
 		d := newTestScope(t, model.Options{Ask: pick(model.AllowAlways)})

@@ -191,7 +191,7 @@ func TestSessionParts(t *testing.T) {
 	thread.Apply(th, &acp.SessionStateUpdate{})
 }
 
-// update reads an update as it stands on the wire.
+// update decodes an update.
 func update(t testing.TB, raw string) acp.SessionUpdate {
 	t.Helper()
 	var n acp.UpdateSessionNotification

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/client/v2/thread"
 )
 
-// call passes a message through a middleware to a handler that does the rest.
+// call passes a message through a middleware to the handler rest.
 func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 	return m(func(context.Context, string, any) (any, error) { return rest() })(context.Background(), "", params)
 }
@@ -54,7 +54,7 @@ func TestSet(t *testing.T) {
 	assert.Empty(t, th.Snapshot().Queued)
 	assert.Equal(t, []string{"hi"}, texts(th))
 
-	// A question is open while the client thinks.
+	// A question is pending while the client handles it.
 	call(set.Receiving, &acp.RequestPermissionRequest{SessionID: "s", Title: "?"}, func() (any, error) {
 		assert.Len(t, th.Snapshot().Permissions, 1)
 		return &acp.RequestPermissionResponse{}, nil
@@ -81,7 +81,7 @@ func TestSet(t *testing.T) {
 	assert.Equal(t, []string{"all of it"}, texts(th))
 	assert.True(t, th.Snapshot().Options[0].On)
 
-	// Sessions that are only mentioned do not pile up.
+	// The number of threads of sessions that are only mentioned is bounded.
 	for i := range 100 {
 		call(set.Receiving, agentMessage(acp.SessionID(fmt.Sprint(i)), "x"), result(nil, nil))
 	}

@@ -153,8 +153,8 @@ func (v *version) check(t *testing.T, threads map[string]*model.Thread, m *recor
 	})
 }
 
-// shown is all that a thread shows, with the texts and the output of terminals as they are
-// beside the JSON, which escapes them.
+// shown returns everything that a thread shows: its JSON, and the texts and terminal outputs
+// without the escapes of JSON.
 func shown(t *testing.T, th *model.Thread) string {
 	var text strings.Builder
 	s := th.Snapshot()
