@@ -189,17 +189,10 @@ func ruleOf(name string) rule {
 	return plain
 }
 
-// command masks the arguments of a command line.
-func (m *masker) command(args []string) (out []string) {
-	text, _ := json.Marshal(args) // texts can always be encoded, and masked JSON is JSON
-	text, _ = m.json(text)
-	_ = json.Unmarshal(text, &out)
-	return out
-}
-
-// line masks a line that is no JSON, and reports whether it differs.
-func (m *masker) line(s string) (out string, differs bool) {
-	text, _ := json.Marshal(s)
+// texts masks a line that is no JSON, or the arguments of a command, and reports whether the result
+// differs.
+func texts[T string | []string](m *masker, plain T) (out T, differs bool) {
+	text, _ := json.Marshal(plain) // texts can always be encoded, and masked JSON is JSON
 	text, differs = m.json(text)
 	_ = json.Unmarshal(text, &out)
 	return out, differs

@@ -93,9 +93,9 @@ func TestLongBase64IsADigest(t *testing.T) {
 }
 
 func TestMaskedCommand(t *testing.T) {
-	var m masker
-	assert.Equal(t, []string{"gemini", "--acp", "--api-key", "[masked]", "--token=[masked]", "wss://[masked]@host"},
-		m.command([]string{"gemini", "--acp", "--api-key", "abc", "--token=x", "wss://me:pw@host"}))
+	got, changed := texts(&masker{}, []string{"gemini", "--acp", "--api-key", "abc", "--token=x", "wss://me:pw@host"})
+	assert.Equal(t, []string{"gemini", "--acp", "--api-key", "[masked]", "--token=[masked]", "wss://[masked]@host"}, got)
+	assert.True(t, changed)
 }
 
 // Whatever is masked, JSON stays JSON, and nothing of it takes more than linear time.

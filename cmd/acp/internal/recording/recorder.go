@@ -79,7 +79,7 @@ func newRecorder(file io.WriteCloser, now time.Time, raw bool, failed func(error
 func (r *Recorder) begin(head Head) error {
 	head.ACP, head.Format, head.Started = "recording", Format, r.started
 	if !r.raw {
-		head.Command = r.masker.command(head.Command)
+		head.Command, _ = texts(&r.masker, head.Command)
 	}
 	_ = r.encoder.Encode(head) // texts and a time
 	_, _ = r.buf.WriteTo(r.out)
@@ -200,7 +200,7 @@ func (r *Recorder) whole(p part, text []byte) {
 	}
 	rec.Line, rec.Raw = string(rec.Raw), nil
 	if !r.raw && !looksLikeJSON {
-		rec.Line, rec.Masked = r.masker.line(rec.Line)
+		rec.Line, rec.Masked = texts(&r.masker, rec.Line)
 	}
 	r.record(p, rec)
 }

@@ -35,13 +35,11 @@ type Server struct {
 }
 
 // query is the parameters of a request.
-type query url.Values
-
-func (q query) text(name string) string { return url.Values(q).Get(name) }
+type query struct{ url.Values }
 
 // number returns a parameter, or other if there is none.
 func (q query) number(name string, other int) int {
-	n, err := strconv.Atoi(q.text(name))
+	n, err := strconv.Atoi(q.Get(name))
 	if err != nil {
 		return other
 	}
@@ -61,7 +59,7 @@ func NewServer(r *Recording, fixture func() ([]byte, error)) *Server {
 		"fixture": func(query) (any, error) { text, err := fixture(); return string(text), err },
 	} {
 		s.mux.HandleFunc("GET /api/"+name, func(w http.ResponseWriter, req *http.Request) {
-			v, err := answer(query(req.URL.Query()))
+			v, err := answer(query{req.URL.Query()})
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusNotFound)
 			} else if text, ok := v.(string); ok {
@@ -166,7 +164,7 @@ const rowsAtMost = 500
 // chooses: from says how many precede it, seq a message, time a time in microseconds.
 func (r *Recording) messages(q query) (any, error) {
 	var hits []bool
-	if text := q.text("search"); text != "" {
+	if text := q.Get("search"); text != "" {
 		var err error
 		if hits, err = r.search(strings.ToLower(text)); err != nil {
 			return nil, err
@@ -174,7 +172,7 @@ func (r *Recording) messages(q query) (any, error) {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	positions := r.choose(r.of(q), q.text("method"), q.text("faults") == "1", hits)
+	positions := r.choose(r.of(q), q.Get("method"), q.Get("faults") == "1", hits)
 	from := q.number("from", 0)
 	if seq := q.number("seq", -1); seq >= 0 {
 		pos, _ := r.find(uint64(seq))

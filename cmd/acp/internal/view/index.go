@@ -75,17 +75,11 @@ type Recording struct {
 	entries  []entry
 	all      session // stands for all sessions in lists
 	sessions []*session
-	byID     map[sessionID]*session
 	methods  map[string]bool
 	conns    map[int]*conn
 	length   int64  // the time of the last message, in microseconds
 	ended    bool   // nothing follows
 	damaged  string // why reading has ended, or the first line that cannot be read
-}
-
-type sessionID struct {
-	conn int
-	id   string
 }
 
 type call struct {
@@ -95,12 +89,13 @@ type call struct {
 
 // conn is a connection in the recording.
 type conn struct {
-	number  int
-	checker *passive.Checker // nil after its end
-	ended   int              // peers that send nothing more
-	version int
-	agent   string         // its name and version
-	open    map[call]int32 // requests without a response
+	number   int
+	checker  *passive.Checker // nil after its end
+	ended    int              // peers that send nothing more
+	version  int
+	agent    string         // its name and version
+	open     map[call]int32 // requests without a response
+	sessions map[string]*session
 }
 
 // Open opens a recording and reads its head. Call Read to read the rest, and Close at the end.
@@ -109,9 +104,7 @@ func Open(path string) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recording{
-		Path: path, Head: reader.Head, reader: reader, file: reader, byID: map[sessionID]*session{}, methods: map[string]bool{}, conns: map[int]*conn{},
-	}, nil
+	return &Recording{Path: path, Head: reader.Head, reader: reader, file: reader, methods: map[string]bool{}, conns: map[int]*conn{}}, nil
 }
 
 // Close closes the file.
@@ -200,7 +193,7 @@ func (r *Recording) add(rec *recording.Record) {
 	}
 	c := r.conns[rec.Conn]
 	if c == nil {
-		c = &conn{number: rec.Conn, checker: passive.New(), open: map[call]int32{}}
+		c = &conn{number: rec.Conn, checker: passive.New(), open: map[call]int32{}, sessions: map[string]*session{}}
 		r.conns[rec.Conn] = c
 	}
 	m := parse(rec)
@@ -278,11 +271,10 @@ func parse(rec *recording.Record) (m message) {
 }
 
 func (r *Recording) session(c *conn, id string) *session {
-	key := sessionID{c.number, id}
-	s := r.byID[key]
+	s := c.sessions[id]
 	if s == nil {
 		s = &session{number: len(r.sessions), conn: c, id: id}
-		r.sessions, r.byID[key] = append(r.sessions, s), s
+		r.sessions, c.sessions[id] = append(r.sessions, s), s
 	}
 	return s
 }

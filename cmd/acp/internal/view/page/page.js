@@ -9,7 +9,7 @@ const view = {
   session: -1, method: '', faults: false, search: '', // the filter
   total: 0, chunks: new Map(), generation: 0, // the list: chunks of rows by their number
   place: -1, row: null, // what is chosen: its place in the list, and the row
-  follow: false, info: null, plot: null,
+  follow: false, info: null,
 }
 
 // el makes an element. Children are elements and texts; what is empty or false is left out.
@@ -314,37 +314,27 @@ function setFilter(change) {
 }
 
 const readPlot = latest(async () => {
-  view.plot = await getJSON('plot', { session: view.session })
-  drawPlot()
+  drawPlot(await getJSON('plot', { session: view.session }))
 })
 
-function drawPlot() {
-  const canvas = $('plot'), p = view.plot
-  if (!p || !view.info) return
-  const style = getComputedStyle(document.documentElement)
-  const probe = el('span')
-  document.body.append(probe)
-  const colour = name => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color }
-  const w = canvas.width = canvas.clientWidth * devicePixelRatio, h = canvas.height = canvas.clientHeight * devicePixelRatio
-  const g = canvas.getContext('2d'), n = p.client.length, step = w / n
-  const most = Math.max(1, ...p.client.map((c, i) => c + p.agent[i])), slowest = Math.max(1, ...p.latency)
-  const bar = (i, from, count) => g.fillRect(i * step, h - (from + count) / most * (h - 4), Math.max(1, step - 1), count / most * (h - 4))
-  for (let i = 0; i < n; i++) {
-    g.fillStyle = colour('agent')
-    bar(i, 0, p.agent[i])
-    g.fillStyle = colour('client')
-    bar(i, p.agent[i], p.client[i])
-    if (p.latency[i]) {
-      g.fillStyle = colour('ink')
-      g.fillRect(i * step, h - Math.sqrt(p.latency[i] / slowest) * (h - 4) - 2, Math.max(2, step - 1), 2)
-    }
-    if (p.faults[i]) {
-      g.fillStyle = colour('must')
-      g.fillRect(i * step, 0, Math.max(2, step - 1), 4)
-    }
+function drawPlot(p) {
+  const height = 44, most = Math.max(1, ...p.client.map((c, i) => c + p.agent[i])), slowest = Math.max(1, ...p.latency)
+  const bars = []
+  const bar = (colour, x, y, tall) => {
+    const r = document.createElementNS('http://www.w3.org/2000/svg', 'rect'), attributes = { fill: `var(--${colour})`, x, y, width: 0.8, height: tall }
+    for (const name in attributes) r.setAttribute(name, attributes[name])
+    bars.push(r)
   }
-  probe.remove()
-  const seconds = Math.max(view.info.length, 1) / 1e6 / n
+  p.client.forEach((client, i) => {
+    const fromAgent = p.agent[i] / most * (height - 4), fromClient = client / most * (height - 4)
+    bar('agent', i, height - fromAgent, fromAgent)
+    bar('client', i, height - fromAgent - fromClient, fromClient)
+    if (p.latency[i]) bar('ink', i, height - 2 - Math.sqrt(p.latency[i] / slowest) * (height - 4), 2)
+    if (p.faults[i]) bar('must', i, 0, 4)
+  })
+  $('plot').setAttribute('viewBox', `0 0 ${p.client.length} ${height}`)
+  $('plot').replaceChildren(...bars)
+  const seconds = Math.max(view.info?.length ?? 0, 1) / 1e6 / p.client.length
   $('scale').textContent = `at most ${Math.round(most / seconds)} messages a second · slowest response ${duration(slowest)}`
 }
 
@@ -409,9 +399,8 @@ $('help').onclick = () => $('keys').showModal()
 $('keys').onclick = () => $('keys').close()
 $('fixture').onclick = () => copy('fixture', {}, 'The Go test was copied.').catch(report)
 $('list').onscroll = draw
-addEventListener('resize', () => { draw(); drawPlot() })
+addEventListener('resize', draw)
 addEventListener('hashchange', e => { view.follow = false; find({ seq: Number(new URL(e.newURL).hash.slice(1)) }) })
-matchMedia('(prefers-color-scheme: dark)').onchange = drawPlot
 
 const wanted = Number(location.hash.slice(1)) // the message of the link, which may not be read yet
 view.follow = !wanted
