@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/acpkit/go-sdk/acp/acptest"
 )
 
 // playEnv says which agent the test binary plays.
@@ -49,6 +51,13 @@ var speak = map[string]func(args []string){
 var programs string
 
 func TestMain(m *testing.M) {
+	if launched, err := acptest.Launched(); launched { // by chat, as its agent
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if play := plays[os.Getenv(playEnv)]; play != nil {
 		play()
 		return

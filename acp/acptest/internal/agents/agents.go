@@ -2,9 +2,12 @@
 package agents
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -75,15 +78,53 @@ func beginAs(t *check.T, params map[string]any) *check.Peer {
 	return p
 }
 
-// open connects and starts a session, in which permission is given, and files and commands are
-// served as a client does that has an empty folder.
-func open(t *check.T) *session {
+// open connects and starts a session of a client that gives permission, has an empty folder, and
+// whose commands succeed.
+func open(t *check.T) *session { return start(t, serving(t, map[string]any{"exitCode": 0})) }
+
+// serving connects as a client that gives permission, has an empty folder, and whose commands end
+// at once with exit. A command that sleeps, or any if exit is NoAnswer, lasts until its terminal is
+// killed or released.
+func serving(t *check.T, exit any) *check.Peer {
 	p := begin(t)
 	p.Handle("session/request_permission", allow)
 	p.Handle("fs/read_text_file", func(check.Message) any { return notFound })
 	p.Handle("fs/write_text_file", func(check.Message) any { return map[string]any{} })
-	shell(t, p)
-	return start(t, p)
+	var commands sync.Map // terminal id to command
+	p.Handle("terminal/create", func(m check.Message) any {
+		id, c := fmt.Sprintf("acptest-%d", m.Seq), command{}
+		c.ended, c.end = context.WithCancel(t.Context())
+		if exit != check.NoAnswer && !bytes.Contains(m.Params, []byte("sleep")) {
+			c.end()
+		}
+		commands.Store(id, c)
+		return map[string]any{"terminalId": id}
+	})
+	p.Handle("terminal/output", func(check.Message) any { return map[string]any{"output": "acptest\n", "truncated": false} })
+	p.Handle("terminal/wait_for_exit", func(m check.Message) any {
+		if c, ok := commands.Load(m.Text("terminalId")); ok {
+			<-c.(command).ended.Done() // with the check at the latest
+		}
+		if exit == check.NoAnswer {
+			return map[string]any{"signal": "SIGKILL"}
+		}
+		return exit
+	})
+	for _, method := range []string{"terminal/kill", "terminal/release"} {
+		p.Handle(method, func(m check.Message) any {
+			if c, ok := commands.Load(m.Text("terminalId")); ok {
+				c.(command).end()
+			}
+			return map[string]any{}
+		})
+	}
+	return p
+}
+
+// command is a command that runs in a terminal of a check.
+type command struct {
+	ended context.Context // is done when the command has ended
+	end   context.CancelFunc
 }
 
 // start starts a session on a connection.
@@ -141,6 +182,16 @@ func (s *session) ends(c *check.Call) {
 	if c.Response(); s.t.Version == 2 {
 		s.state(c.From(), "idle")
 	}
+}
+
+// request awaits a request of the agent in the turn that a prompt began. It reports false if the
+// turn ends without it.
+func (s *session) request(c *check.Call, method string) (check.Message, bool) {
+	m, ok := s.Arrives(c.From(), func(m *check.Message) bool {
+		ended := m.Method == "" && string(m.ID) == c.ID && (s.t.Version == 1 || m.Error != nil)
+		return m.Method == method || ended || s.is(m, "state_update") && m.Text("update", "state") == "idle"
+	})
+	return m, ok && m.Method == method
 }
 
 // state awaits a state of the session, from a place of the log on.

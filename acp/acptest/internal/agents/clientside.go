@@ -1,13 +1,9 @@
 package agents
 
 import (
-	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -28,18 +24,16 @@ var clientSide = []check.Check{
 	{ID: "ACP-CLIENTCAP-003", Title: "An agent runs nothing on a client that has no terminals.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
 		Run: unused("run", "terminal/create")},
 	{ID: "AK-TERMINAL-001", Title: "A terminal is released once, and not used after that.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
-		Run: func(t *check.T) { released(terminals(t, map[string]any{"exitCode": 0}), false) }},
+		Run: func(t *check.T) { released(open(t), false) }},
 	{ID: "AK-TERMINAL-002", Title: "A terminal is released also if waiting for its end fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) {
-			released(terminals(t, &check.Error{Code: -32603, Message: "The terminal is broken"}), false)
+			released(start(t, serving(t, &check.Error{Code: -32603, Message: "The terminal is broken"})), false)
 		}},
 	{ID: "AK-TERMINAL-003", Title: "A terminal is released also if the turn is cancelled while its command runs.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
-		Run: func(t *check.T) { released(terminals(t, check.NoAnswer), true) }},
+		Run: func(t *check.T) { released(start(t, serving(t, check.NoAnswer)), true) }},
 	{ID: "AK-TERMINAL-004", Title: "A turn goes on when a command cannot be started.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) {
-			p := begin(t)
-			p.Handle("session/request_permission", allow)
-			s := start(t, p)
+			s := open(t)
 			s.Handle("terminal/create", func(check.Message) any { return &check.Error{Code: -32603, Message: "There is no such command"} })
 			s.asks("run", "terminal/create")
 		}},
@@ -50,8 +44,8 @@ var notFound = &check.Error{Code: -32002, Message: "Resource not found"}
 // asks sends a prompt that makes the agent send a request, and waits for the end of the turn.
 func (s *session) asks(name, method string) check.Message {
 	c := s.prompt(s.t.Prompt(name))
-	m, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == method || string(m.ID) == c.ID && m.Method == "" })
-	s.t.Requires(ok && m.Method == method, "The agent did not send %s.", method)
+	m, ok := s.request(c, method)
+	s.t.Requires(ok, "The agent did not send %s.", method)
 	s.t.Expect("the end of the turn")
 	if reason := s.stopReason(c); !s.ended(reason) || reason == "cancelled" {
 		s.t.Fail("The turn ended with the stop reason %q.", reason)
@@ -65,14 +59,7 @@ var absolute = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
 func served(method, name string, answer any) func(*check.T) {
 	return func(t *check.T) {
 		s := open(t)
-		for _, other := range []string{"fs/read_text_file", "fs/write_text_file"} { // agents read a file before they write it
-			s.Handle(other, func(check.Message) any {
-				if other == method {
-					return answer
-				}
-				return notFound
-			})
-		}
+		s.Handle(method, func(check.Message) any { return answer })
 		m := s.asks(name, method)
 		if path := m.Text("path"); !absolute.MatchString(path) || m.Text("sessionId") != s.id {
 			t.FailAt(m, "The path %q is not absolute, or the session is another one.", path)
@@ -88,78 +75,18 @@ func unused(name, method string) func(*check.T) {
 		p := beginAs(t, params)
 		p.Handle("session/request_permission", allow)
 		s := start(t, p)
-		c := s.prompt(t.Prompt(name))
-		m, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == method || string(m.ID) == c.ID && m.Method == "" })
-		if ok && m.Method == method {
+		if m, ok := s.request(s.prompt(t.Prompt(name)), method); ok {
 			t.FailAt(m, "%s was sent to a client that does not offer it.", method)
 		}
 	}
-}
-
-// shell serves terminals in which every command succeeds at once, except for sleep: it lasts until
-// a terminal is killed or released.
-func shell(t *check.T, p *check.Peer) {
-	var asleep atomic.Bool
-	dead := make(chan struct{})
-	end := sync.OnceFunc(func() { close(dead) })
-	p.Handle("terminal/create", func(m check.Message) any {
-		asleep.Store(bytes.Contains(m.Params, []byte("sleep")))
-		return map[string]any{"terminalId": fmt.Sprintf("acptest-%d", m.Seq)}
-	})
-	p.Handle("terminal/output", func(check.Message) any { return map[string]any{"output": "acptest\n", "truncated": false} })
-	p.Handle("terminal/wait_for_exit", func(check.Message) any {
-		if asleep.Load() {
-			select {
-			case <-dead:
-			case <-t.Context().Done():
-			}
-		}
-		return map[string]any{"exitCode": 0}
-	})
-	for _, method := range []string{"terminal/kill", "terminal/release"} {
-		p.Handle(method, func(check.Message) any {
-			end()
-			return map[string]any{}
-		})
-	}
-}
-
-// terminals serves terminals, whose end is the answer to terminal/wait_for_exit. With NoAnswer they
-// end when they are killed or released.
-func terminals(t *check.T, exit any) *session {
-	p, dead := begin(t), make(chan struct{})
-	end := sync.OnceFunc(func() { close(dead) })
-	p.Handle("session/request_permission", allow)
-	p.Handle("fs/read_text_file", func(check.Message) any { return notFound })
-	p.Handle("terminal/create", func(check.Message) any { return map[string]any{"terminalId": "acptest-1"} })
-	p.Handle("terminal/output", func(check.Message) any { return map[string]any{"output": "", "truncated": false} })
-	p.Handle("terminal/wait_for_exit", func(check.Message) any {
-		if exit != check.NoAnswer {
-			return exit
-		}
-		select {
-		case <-dead:
-		case <-t.Context().Done():
-		}
-		return map[string]any{"signal": "SIGKILL"}
-	})
-	for _, method := range []string{"terminal/kill", "terminal/release"} {
-		p.Handle(method, func(check.Message) any {
-			end()
-			return map[string]any{}
-		})
-	}
-	return start(t, p)
 }
 
 // released fails the check if a terminal of a turn is not released once, or used later. With cancel
 // the turn is cancelled while the agent waits for the command.
 func released(s *session, cancel bool) {
 	c := s.prompt(s.t.Prompt("run"))
-	created, ok := s.Arrives(c.From(), func(m *check.Message) bool {
-		return m.Method == "terminal/create" || string(m.ID) == c.ID && m.Method == ""
-	})
-	s.t.Requires(ok && created.Method != "", "The agent did not create a terminal.")
+	created, ok := s.request(c, "terminal/create")
+	s.t.Requires(ok, "The agent did not create a terminal.")
 	if cancel {
 		s.t.Works(func() {
 			s.Await(c.From(), "the wait for the command", func(m *check.Message) bool {

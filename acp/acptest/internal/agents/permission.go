@@ -64,11 +64,10 @@ var permission = []check.Check{
 // asking starts a session whose agent asks for permission, and returns the question. It is answered
 // by the check.
 func asking(t *check.T) (*session, *check.Call, check.Message) {
-	p := begin(t)
-	p.Handle("session/request_permission", func(check.Message) any { return check.NoAnswer })
-	s := start(t, p)
+	s := open(t)
+	s.Handle("session/request_permission", func(check.Message) any { return check.NoAnswer })
 	c := s.prompt(t.Prompt("ask"))
-	asked, ok := s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == "session/request_permission" })
+	asked, ok := s.request(c, "session/request_permission")
 	t.Requires(ok, "The agent did not ask for permission.")
 	return s, c, asked
 }

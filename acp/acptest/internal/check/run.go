@@ -30,8 +30,8 @@ type Options struct {
 	Only []string
 	// Skip are the ids of checks to leave out, each with the reason.
 	Skip map[string]string
-	// AtOnce is how many checks run at the same time; 0 means 4, or as many as there are processors
-	// if that is less.
+	// AtOnce is how many checks run at the same time. 0 means 16 for a peer in this program, with
+	// which checks mostly wait. For others it means 4, or the number of processors if that is less.
 	AtOnce int
 	// Wait is how long a check waits for what the peer must send; 0 means 10 s.
 	Wait time.Duration
@@ -114,7 +114,11 @@ func (r *Report) Peer() string {
 // Run checks a program. The results are in the order of the suite.
 func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 	o := *opts
-	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, min(4, runtime.NumCPU()))
+	atOnce := min(4, runtime.NumCPU())
+	if target.Kind == Memory {
+		atOnce = 16
+	}
+	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, atOnce)
 	prompts := map[string]string{}
 	for _, all := range []map[string]string{defaultPrompts, opts.Prompts} {
 		for name, text := range all {
