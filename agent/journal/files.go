@@ -63,6 +63,9 @@ func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
+	if dir == "" {
+		return nil, errors.New("journal: the path of the folder is empty")
+	}
 	if s.opts.MaxAge < 0 || s.opts.MaxBytes < 0 {
 		return nil, errors.New("journal: MaxAge and MaxBytes must not be negative")
 	}

@@ -212,6 +212,8 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, []string{"s0"}, listed(&journal.FilesOptions{MaxAge: 1, Logger: logger}))
 	_, err = journal.OpenFiles(dir, &journal.FilesOptions{MaxAge: -1})
 	require.Error(t, err)
+	_, err = journal.OpenFiles("", nil)
+	require.EqualError(t, err, "journal: the path of the folder is empty")
 }
 
 func BenchmarkAppend(b *testing.B) {

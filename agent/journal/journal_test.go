@@ -10,7 +10,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	journaltest.Test(t, journaltest.Maker{New: func(testing.TB) journal.Store { return journal.NewMemory() }})
+	journaltest.Test(t, journaltest.Maker{New: func(testing.TB) journal.Store { return new(journal.Memory) }})
 }
 
 func TestFiles(t *testing.T) {

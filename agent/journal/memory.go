@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Memory is a Store in memory, for tests and for agents whose sessions end with the process.
+// Memory is a Store in memory, for tests and for agents whose sessions end with the process. The
+// zero Memory is empty.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
@@ -25,7 +26,7 @@ type memorySession struct {
 }
 
 // NewMemory returns an empty store.
-func NewMemory() *Memory { return &Memory{sessions: make(map[string]*memorySession)} }
+func NewMemory() *Memory { return new(Memory) }
 
 // Create implements Store.
 func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) {
@@ -38,6 +39,9 @@ func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) 
 		return nil, ErrExists
 	}
 	s := &memorySession{meta: created(id, meta), open: true}
+	if m.sessions == nil {
+		m.sessions = make(map[string]*memorySession)
+	}
 	m.sessions[id] = s
 	m.pages.add(s.meta)
 	return &memoryLog{store: m, s: s}, nil

@@ -56,7 +56,11 @@ func (c *conn) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.I
 	caps.PromptCapabilities = promptCapabilities(a.opts.Audio)
 	caps.MCPCapabilities = a.mcpCapabilities()
 	caps.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
-	return &acp.InitializeResponse{AgentInfo: &a.opts.Info, AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}, nil
+	res := &acp.InitializeResponse{AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}
+	if a.opts.Info.Name != "" {
+		res.AgentInfo = &a.opts.Info
+	}
+	return res, nil
 }
 
 func (c *conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {

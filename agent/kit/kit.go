@@ -49,7 +49,7 @@ import (
 
 // Options configure an Agent. Only Turn is required.
 type Options struct {
-	// Info is the name and version of the agent. Clients receive it.
+	// Info is the name and version of the agent. Clients receive it if it has a name.
 	Info acp.Implementation
 
 	// Turn handles a prompt. Its ctx is done when the turn is cancelled, and when the connection

@@ -303,6 +303,15 @@ func TestCommands(t *testing.T) {
 	})
 }
 
+// A client is told no empty name: version 2 of the protocol demands one.
+func TestInfoWithoutName(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v int) {
+		w := dial(t, kit.New(&kit.Options{Turn: func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }}), v)
+		first, _ := w.reply(w.sent)
+		assert.NotContains(t, string(first.Result), `"name":""`)
+	})
+}
+
 // Invalid options are reported before a client is served.
 func TestOptions(t *testing.T) {
 	run := func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }

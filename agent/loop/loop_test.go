@@ -195,6 +195,11 @@ func ask(t *testing.T, conn *client.Conn, id acp.SessionID, text string) (acp.St
 	return res.StopReason, nil
 }
 
+func TestWithoutModel(t *testing.T) {
+	_, err := loop.New(nil, nil).Turn(t.Context(), nil, nil)
+	assert.EqualError(t, err, "loop: New was given no Model: pass the result of chat.New, or a Model of your own")
+}
+
 func TestRounds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answers []func(context.Context, func(loop.Event, error) bool)

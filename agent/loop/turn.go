@@ -62,6 +62,9 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 // open reads the conversation from the store. If a crash has left a call without a result, open
 // adds a result that says so.
 func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) {
+	if l.model == nil {
+		return nil, errors.New("loop: New was given no Model: pass the result of chat.New, or a Model of your own")
+	}
 	c := &conversation{loop: l, session: s}
 	items, err := s.History(ctx)
 	if err != nil {

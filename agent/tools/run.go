@@ -18,11 +18,16 @@ import (
 // atOnce is the maximum number of calls that run at the same time.
 const atOnce = 4
 
+var errNoSession = errors.New("tools: Env.Session is nil: pass a session, such as conn.Session(id)")
+
 func newID() acp.ToolCallID { return acp.ToolCallID("call_" + rand.Text()) }
 
 // Announce shows a call whose input is not complete. The caller sets Request.ToolCallID to the
 // returned id.
 func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.ToolCallID, error) {
+	if env.Session == nil {
+		return "", errNoSession
+	}
 	call := &acp.ToolCall{ToolCallID: newID(), Title: name, Name: name, Status: acp.ToolCallStatusPending}
 	if t := r.find(name); t != nil {
 		call.Title, call.Kind = cmp.Or(t.Title, t.Name), t.Kind
@@ -37,6 +42,9 @@ func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.Tool
 // (errors.Is(err, acp.ErrTurnCancelled)), or the session cannot be reached. The outcome of calls
 // that have not run by then is Cancelled or Failed.
 func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done, error) {
+	if env.Session == nil {
+		return nil, errNoSession
+	}
 	if env.Logger == nil {
 		env.Logger = slog.Default()
 	}

@@ -141,6 +141,13 @@ func TestBadCalls(t *testing.T) {
 	}
 }
 
+func TestRunWithoutSession(t *testing.T) {
+	_, err := registry(t).Run(t.Context(), tools.Env{}, nil)
+	assert.EqualError(t, err, "tools: Env.Session is nil: pass a session, such as conn.Session(id)")
+	_, err = registry(t).Announce(t.Context(), tools.Env{}, "x")
+	assert.EqualError(t, err, "tools: Env.Session is nil: pass a session, such as conn.Session(id)")
+}
+
 // The person is not asked about a call that cannot succeed.
 func TestCallThatCannotSucceed(t *testing.T) {
 	tool := edit(done)

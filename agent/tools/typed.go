@@ -15,9 +15,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
-// Typed returns a tool whose input is the struct In. It panics for a mistake in the program: In is
-// not a struct, a field cannot be decoded from JSON, or a rule does not exist. The caller sets Kind
-// and Effect of the tool, and Describe if the person should read more than the title.
+// Typed returns a tool whose input is the struct In. It panics for a mistake in the program: run is
+// nil, In is not a struct, a field cannot be decoded from JSON, or a rule does not exist. The caller
+// sets Kind and Effect of the tool, and Describe if the person should read more than the title.
 //
 // The tag json names a field, the tag description describes it for the model, and the tag validate
 // has the rules of github.com/go-playground/validator. The rules required, min, max, gte, lte, len
@@ -38,6 +38,9 @@ func Typed[In any](name, description string, run func(ctx context.Context, c *Ca
 	schema, err := schemaOf(reflect.TypeFor[In]())
 	if err != nil {
 		panic(fmt.Sprintf("tools: the input of %s: %v", name, err))
+	}
+	if run == nil {
+		panic(fmt.Sprintf("tools: %s has no function: pass the one that runs a call", name))
 	}
 	return Tool{
 		Name: name, Description: description, Kind: acp.ToolKindOther, Schema: schema,

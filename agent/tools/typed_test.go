@@ -88,6 +88,10 @@ func TestTypedRefuses(t *testing.T) {
 	}
 }
 
+func TestTypedWithoutFunction(t *testing.T) {
+	assert.PanicsWithValue(t, "tools: x has no function: pass the one that runs a call", func() { tools.Typed[struct{}]("x", "", nil) })
+}
+
 func TestRegistryRefuses(t *testing.T) {
 	fine := tools.Tool{Name: "a", Schema: object, Run: done}
 	for want, change := range map[string]func(*tools.Tool){
