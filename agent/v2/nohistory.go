@@ -21,10 +21,13 @@ import (
 // safe for concurrent use.
 type NoHistory struct{}
 
-// ListSessions returns an empty list.
+// ListSessions returns an empty list, and refuses every cursor: it has returned none.
 //
 // Protocol: session/list.
-func (NoHistory) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+func (NoHistory) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	if req.Cursor != nil {
+		return nil, rpcerr.InvalidParams(map[string]any{"cursor": *req.Cursor})
+	}
 	return nil, nil
 }
 

@@ -96,6 +96,7 @@ func released(s *session, cancel bool) {
 		s.cancel()
 	}
 	s.ends(c)
+	s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == "terminal/release" }) // it may come after the turn
 	releases, made := 0, 0
 	s.t.Expect("one terminal/release for each terminal/create")
 	for _, m := range s.Quiet(c.From()) {

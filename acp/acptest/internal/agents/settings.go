@@ -17,7 +17,7 @@ var settings = []check.Check{
 				t.FailAt(s.new, "The mode %q is not offered.", current)
 			}
 		}},
-	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Must, Fact: "1.1", In: check.V1,
+	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "1.1", In: check.V1,
 		Run: func(t *check.T) {
 			s := open(t)
 			_, all := s.modes()
@@ -82,7 +82,7 @@ var settings = []check.Check{
 				ids = append(ids, o.id())
 			}
 		}},
-	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own, without space and slash.", Tier: check.Should, Fact: "8.9", In: check.Both,
+	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "8.9", In: check.Both,
 		Run: func(t *check.T) {
 			s := open(t)
 			type commands []struct{ Name string }
@@ -96,7 +96,7 @@ var settings = []check.Check{
 			}
 			var names []string
 			for _, c := range lists {
-				if slices.Contains(names, c.Name) || c.Name == "" || strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
+				if slices.Contains(names, c.Name) || c.Name == "" || t.Version == 2 && strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
 					t.FailAt(proof, "The name %q of a command is used twice, or is no name.", c.Name)
 				}
 				names = append(names, c.Name)

@@ -70,6 +70,7 @@ var signingIn = []check.Check{
 
 // methods returns the methods to sign in, or ends the check.
 func methods(t *check.T, result json.RawMessage) []method {
+	t.Show("", string(result))
 	m := check.Message{Result: result}
 	all := check.Get[[]method](&m, "authMethods")
 	if len(all) == 0 {

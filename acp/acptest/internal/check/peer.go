@@ -220,7 +220,11 @@ func (c *Call) Response() Message {
 // Result waits for the response, which must not be an error.
 func (c *Call) Result() Message {
 	m := c.Response()
-	if m.Error != nil {
+	switch {
+	case m.Error == nil:
+	case m.Error.Code == -32000:
+		c.p.t.Inconclusive("%s needs a user who is signed in: set -auth METHOD.", c.method)
+	default:
 		c.p.t.FailAt(m, "%s failed with %d (%s).", c.method, m.Error.Code, m.Error.Message)
 	}
 	return m

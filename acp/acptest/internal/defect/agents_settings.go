@@ -30,7 +30,7 @@ var ofSettings = []Defect{
 			replace(`"configId":"model"`, `"configId":"mode"`)(m)
 		}),
 		Finds: found("AK-CONFIG-001", "")},
-	{Name: "command_with_space", Does: "has a command with a space in its name", Own: true,
+	{Name: "command_with_space", Does: "has a command with a space in its name", Own: true, In: check.V2,
 		New:   changes(line(`"availableCommands"`), replace(`"name":"help"`, `"name":"help me"`)),
 		Finds: found("AK-COMMAND-001", "")},
 	{Name: "nameless_method", Does: "has a method to sign in without a name", Own: true,
