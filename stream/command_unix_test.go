@@ -153,7 +153,7 @@ func TestCommandContext(t *testing.T) {
 	leak.CheckProcess(t, pid)
 }
 
-// An agent that cannot start says why.
+// The error for an agent that cannot start contains what the agent has printed.
 func ExampleCommand() {
 	p, err := stream.Command(exec.Command("sh", "-c", "echo 'no such model: x' >&2; exit 2"), nil)
 	if err != nil {

@@ -39,9 +39,9 @@
 //
 // # Other transports
 //
-// To carry messages in another way, implement [Stream] and check it with package
-// streamtest. What a transport can do beside that, such as sending several messages in one
-// write, it says with a method that returns [Features].
+// To carry messages in another way, implement [Stream] and check it with package streamtest. A
+// transport that can do more, such as sending several messages in one write, has a method that
+// returns [Features].
 //
 // A network transport must keep three promises:
 //
@@ -53,8 +53,8 @@
 //     error does.
 //
 // Errors that a caller sees should have a method Failure() (kind string, retryable bool), as
-// LostError has, with the name of a kind of package rpcerr/kind. By it package rpcerr/retry
-// does not repeat a request that the peer may have processed.
+// LostError has. It returns the name of a kind of package rpcerr/kind. Package rpcerr/retry uses
+// it, so as not to repeat a request that the peer may have processed.
 //
 // [Tap] shows the messages of any stream. [Forward] connects two streams directly.
 package stream

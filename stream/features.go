@@ -37,10 +37,9 @@ type Features struct {
 	// Unchecked returned, on the goroutine that reads, in place of being answered.
 	Unchecked func() (noise func(line []byte))
 
-	// Written returns how many bytes have been sent, those of a Write that has not returned
-	// included. With it a connection distinguishes a slow peer from one that does not read.
-	// It is safe for concurrent use, and must not wait for a Write: it is called while one is
-	// blocked.
+	// Written returns the number of bytes that have been sent, including those of a Write that has
+	// not returned. With it a connection distinguishes a slow peer from one that does not read. It
+	// is safe for concurrent use, and must not wait for a Write: it is called while one is blocked.
 	Written func() int64
 
 	// CloseFor closes the stream and gives the peer the reason. A connection that ends for a reason
@@ -53,8 +52,8 @@ type Features struct {
 	// down closes it; the connection then runs Shutdown.
 	Draining <-chan struct{}
 
-	// SingleInitialize: the endpoint may accept only one initialize for each connection, as
-	// network endpoints do. A client must connect again to send another one.
+	// SingleInitialize reports that the endpoint may accept only one initialize for each
+	// connection, as network endpoints do. A client must connect again to send another one.
 	SingleInitialize bool
 
 	// Hasten reports that a request was written whose response is likely to arrive within a

@@ -40,7 +40,7 @@ var helpers = map[string]func(){
 			fmt.Println("settled")
 			<-ctx.Done()
 			fmt.Println("late")
-			select {} // the signal ends the program all the same
+			select {} // the signal ends the program nevertheless
 		}})
 		fmt.Println("ready")
 		stay()

@@ -95,10 +95,9 @@ func ParseMessage(data []byte) Message {
 	return m
 }
 
-// LostError is returned by Read or ReadMessage in place of what will not arrive: a
-// message that Write accepted and that could not be delivered, or all messages in flight
-// of one session. Reading goes on. The connection as a whole is not
-// affected.
+// LostError is returned by Read or ReadMessage in place of messages that will not arrive: a message
+// that Write accepted and that could not be delivered, or all messages in flight of one session.
+// Reading goes on. The connection as a whole is not affected.
 type LostError struct {
 	// ID is the id of a request that was lost, as it was written. The call fails with
 	// Err. It is nil if a session was lost.
@@ -123,8 +122,9 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// Failure returns what package rpcerr/classify reports: whether the call may be repeated is
-// known only to an Err that has this method too. It may not if no one knows.
+// Failure returns the kind of the error, and whether the call may be repeated, for package
+// rpcerr/classify. Both come from Err if it has this method too; otherwise the call must not be
+// repeated.
 func (e *LostError) Failure() (kind string, retryable bool) {
 	var reason interface {
 		error

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// ErrShutdown is the clean end of a connection whose peer shuts down, so that it can be told
-// from other clean ends: errors.Is(err, io.EOF) holds as well. Network streams return it, or
-// an error for which errors.Is(err, ErrShutdown) holds.
+// ErrShutdown is the error of a clean end because the peer shuts down. It distinguishes this end
+// from other clean ends; errors.Is(err, io.EOF) holds as well. Network streams return it, or an
+// error for which errors.Is(err, ErrShutdown) holds.
 var ErrShutdown error = shutdown{}
 
 type shutdown struct{}
@@ -15,22 +15,23 @@ type shutdown struct{}
 func (shutdown) Error() string        { return "stream: the peer shuts down" }
 func (shutdown) Is(target error) bool { return target == io.EOF }
 
-// ServerStats are numbers of a network server. Those of connections and sessions are of the
-// moment; all others count since the handler was made.
+// ServerStats are the counters of a network server. Connections and Sessions are current values;
+// all others count from the creation of the handler.
 type ServerStats struct {
-	// Connections is how many connections exist. Sessions is how many sessions have an event
-	// stream open over streamable HTTP; those of a WebSocket are known to its agent alone.
+	// Connections is the number of open connections. Sessions is the number of sessions with an
+	// open event stream over streamable HTTP. Sessions of WebSockets are not included, because only
+	// the agent knows them.
 	Connections, Sessions int64
 
-	// ConnectionsTotal is how many connections there have been, with those that exist.
+	// ConnectionsTotal is the number of connections so far, including the open ones.
 	ConnectionsTotal int64
 
 	// BytesReceived and BytesSent are the bytes of bodies and events of streamable HTTP, and
 	// all bytes of WebSockets.
 	BytesReceived, BytesSent int64
 
-	// Refused is how many requests were refused because of their sender, of a limit, or because
-	// the server is set up wrongly. The log has the reasons of some.
+	// Refused is the number of requests that were refused because of their sender, because of a
+	// limit, or because the server is misconfigured. Some of the reasons are logged.
 	Refused int64
 }
 

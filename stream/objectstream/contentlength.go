@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// maxHeader is how long the header of a frame may be.
+// maxHeader is the maximum length of the header of a frame.
 const maxHeader = 4 << 10
 
 // ContentLength returns a stream that reads and writes frames with a Content-Length header,
@@ -36,8 +36,8 @@ type framed struct {
 	in  *bufio.Reader
 	max int
 
-	final  error // Read's alone: the error that ended it
-	broken error // Write's alone: the first failure
+	final  error // used only by Read: its final error
+	broken error // used only by Write: its first failure
 
 	done     chan struct{} // closed when Close begins
 	close    sync.Once
@@ -171,7 +171,7 @@ func (f *framed) isClosed() bool {
 func (f *framed) Close() error {
 	f.close.Do(func() {
 		close(f.done)
-		f.closeErr = stream.Lines(f.r, f.w, nil).Close() // which knows how to close a reader and a writer
+		f.closeErr = stream.Lines(f.r, f.w, nil).Close() // it closes the writer before the reader
 	})
 	return f.closeErr
 }

@@ -59,7 +59,7 @@ type objects struct {
 	s   jsonrpc2.ObjectStream
 	max int
 
-	broken error // Write's alone: the first failure
+	broken error // used only by Write: its first failure
 	closed atomic.Bool
 	once   sync.Once
 	err    error // of the first Close
@@ -112,11 +112,11 @@ func (o *objects) Close() error {
 
 // Of returns an ObjectStream over s, which it owns. Pass it to jsonrpc2.NewConn.
 //
-// The Conn of that library ends with the first error of its stream. So ReadObject deals with
-// what a stream skips: a message that is too long or not JSON is answered with an error
-// response, and a response that is too long or lost becomes an error response for the call
-// that waits for it. The loss of a session is a final error. WriteObject may be called by
-// several goroutines at once.
+// The Conn of that library ends with the first error of its stream. Therefore ReadObject handles
+// skipped messages itself: a message that is too long or not JSON is answered with an error
+// response, and a response that is too long or lost becomes an error response for the call that
+// waits for it. The loss of a session is a final error. WriteObject may be called by several
+// goroutines at once.
 func Of(s stream.Stream) jsonrpc2.ObjectStream { return &adapter{s: s} }
 
 // adapter is an ObjectStream over a stream.Stream.
@@ -155,8 +155,8 @@ func (a *adapter) ReadObject(v any) error {
 	}
 }
 
-// skipped returns the message that stands for what the stream has skipped: the error response
-// for a call of this end, or nil if the peer was told. Other errors are returned.
+// skipped returns the message in place of one that the stream has skipped: the error response for a
+// call of this end, or nil if the peer was sent an error. It returns other errors unchanged.
 func (a *adapter) skipped(err error) ([]byte, error) {
 	if large, ok := errors.AsType[*stream.TooLargeError](err); ok {
 		refusal := errorResponse(large.ID, jsonrpc2.CodeInvalidRequest, "Invalid request: message is too long")

@@ -116,7 +116,7 @@ func TestFramesThatAreRead(t *testing.T) {
 	}
 }
 
-// A header that promises much must not cost memory before the message has arrived.
+// A large Content-Length allocates no memory before the message has arrived.
 func TestPromisedLengthIsNotAllocated(t *testing.T) {
 	header := []byte(fmt.Sprintf("Content-Length: %d\r\n\r\n{", stream.DefaultMaxMessage))
 	const n = 100

@@ -168,8 +168,8 @@ func TestDrainHasAReason(t *testing.T) {
 	}
 }
 
-// A server that ends a connection at once is understood: its response to initialize comes first,
-// what it sent after it follows, and then comes the end. It does not say that it shuts down.
+// If a server ends a connection at once, the client reads the response to initialize, then what the
+// server sent after it, and then the end. The end does not report a shutdown.
 func TestEndWithoutDrain(t *testing.T) {
 	const last = `{"jsonrpc":"2.0","method":"_last"}`
 	for _, scheme := range []string{"ws", "http"} {
@@ -198,7 +198,7 @@ func TestEndWithoutDrain(t *testing.T) {
 	}
 }
 
-// What an agent sends while it drains arrives, although the server ends right after it.
+// Messages that an agent sends while it drains arrive, even if the server ends right after them.
 func TestLastWordsArrive(t *testing.T) {
 	const words = 200
 	text := strings.Repeat("x", 64<<10)

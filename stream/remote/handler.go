@@ -50,10 +50,10 @@ type Options struct {
 	// Resume lets clients of streamable HTTP continue an interrupted event stream.
 	Resume bool
 
-	// Instance names this server in the ids of connections, so that a load balancer can find the
-	// server of a request: it stands before the random part and a dot. It has letters, digits,
-	// '-', '_' and '.'; with others, or more than 253, Serve fails, and no connection is served
-	// but refused with status 500. Empty means no name.
+	// Instance identifies this server in the ids of connections, so that a load balancer can find
+	// the server of a request: an id is Instance, a dot and a random part. Instance has at most 253
+	// letters, digits, '-', '_' and '.'. If it is invalid, Serve fails, and every connection is
+	// refused with status 500. Empty means no name.
 	Instance string
 
 	// Logger receives a record for each request that is refused, at most 40 in a minute, and
@@ -100,7 +100,7 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options)
 	return h
 }
 
-// Stats returns numbers of the connections of both transports. It is safe for concurrent use.
+// Stats returns the counters of both transports. It is safe for concurrent use.
 func (h *Handler) Stats() stream.ServerStats {
 	s, web := h.reg.stats(), h.http.Stats()
 	s.Sessions = web.Sessions

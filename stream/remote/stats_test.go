@@ -71,7 +71,7 @@ func TestStats(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	require.NoError(t, h.Shutdown(ctx))                                                                   // waits for what the clients have begun to end
+	require.NoError(t, h.Shutdown(ctx))                                                                   // waits for the connections that the clients are closing
 	assert.Eventually(t, func() bool { return h.Stats().Sessions == 0 }, 5*time.Second, time.Millisecond) // their GETs end
 	now := h.Stats()
 	assert.Zero(t, now.Connections)

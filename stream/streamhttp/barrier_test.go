@@ -41,7 +41,7 @@ func TestBarrierIsNotWaitedForInVain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		post func(w http.ResponseWriter, r *http.Request, m stream.Message) bool
 		then func(p *scriptedServer)
-		want time.Duration // from the last sign of life until the response is given out
+		want time.Duration // from the last message until the response is delivered
 	}{
 		"it is refused": {post: func(w http.ResponseWriter, _ *http.Request, m stream.Message) bool {
 			if strings.HasPrefix(m.Method, "_") {

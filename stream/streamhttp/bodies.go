@@ -31,7 +31,7 @@ var errCrowded = errors.New("streamhttp: too many messages at once")
 // bodies counts the bytes of bodies that are being read, or wait for room in the queue of their
 // connection.
 type bodies struct {
-	requests  int64 // the most bytes of one sender, except for responses
+	requests  int64 // maximum bytes of one sender, without responses
 	responses int64 // the same for responses
 
 	mu      sync.Mutex // guards all below
@@ -39,10 +39,10 @@ type bodies struct {
 	reading map[sender]int
 }
 
-// sender is whom a body is counted for. Responses are counted apart, because the requests that
-// fill the budget may be waiting for them.
+// sender identifies the budget of a body. Responses have a budget of their own, because the
+// requests that fill the other budget may be waiting for them.
 type sender struct {
-	conn     *Conn  // nil if the request names no connection; then owner says whose it is
+	conn     *Conn  // nil if the request names no connection; owner then identifies the sender
 	owner    string // "" if there is a conn
 	response bool
 }
@@ -98,7 +98,7 @@ func (b *bodies) remove(s sender, n int64) {
 	}
 }
 
-// body is the body of a POST, and what is counted for it.
+// body is the body of a POST, with the bytes that are counted for it.
 type body struct {
 	in *bodies
 	by sender
@@ -157,7 +157,7 @@ func (b *body) isRequest() error {
 	return b.count(n)
 }
 
-// release gives back what is counted. Only the first call has an effect.
+// release returns the counted bytes to the budget. Only the first call has an effect.
 func (b *body) release() {
 	if b.n > 0 {
 		b.in.remove(b.by, b.n)

@@ -179,8 +179,8 @@ func TestBodiesWithoutConnection(t *testing.T) {
 	})
 }
 
-// Of one connection 1024 short messages wait for room, and no more. Its responses and other
-// connections are not affected, and nothing stays of what was refused.
+// At most 1024 short messages of one connection wait for room. Its responses and other connections
+// are not affected, and nothing remains of the refused messages.
 func TestManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(10_000))
@@ -233,7 +233,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// Of one sender 2048 short bodies are read at a time, and no more.
+// At most 2048 short bodies of one sender are read at a time.
 func TestManyAreRead(t *testing.T) {
 	for name, tt := range map[string]struct{ named, ends bool }{
 		"of a connection":      {named: true},
@@ -299,7 +299,8 @@ func TestResponseAmongManyBodies(t *testing.T) {
 	})
 }
 
-// What is remembered of requests that a client never answers is bounded. The newest are known.
+// The memory for requests that a client never answers is bounded. The newest requests are
+// remembered.
 func TestClientNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, nil)
@@ -312,7 +313,7 @@ func TestClientNeverAnswers(t *testing.T) {
 	})
 }
 
-// Refusals are logged, but not without end.
+// Refusals are logged at a limited rate.
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

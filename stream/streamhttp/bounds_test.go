@@ -33,8 +33,8 @@ func (w *rawServer) later(end *serverEnd, body string) <-chan int {
 	return status
 }
 
-// A response to no request waits for room as a request does: a client could send any number
-// of them.
+// A response without a request waits for room like a request, because a client could send any
+// number of them.
 func TestResponsesToNothingWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
@@ -49,7 +49,7 @@ func TestResponsesToNothingWait(t *testing.T) {
 	})
 }
 
-// What waits is counted by the memory that it takes.
+// Waiting messages are counted by the memory that they need.
 func TestShortMessagesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
@@ -66,7 +66,7 @@ func TestShortMessagesWait(t *testing.T) {
 	})
 }
 
-// Of a request that its sender gave up while it waited for room, nothing stays.
+// Nothing remains of a request whose sender gave up while it waited for room.
 func TestRequestThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
@@ -150,7 +150,8 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// A server that names ever new sessions does not make the client open ever more event streams.
+// The number of event streams of a client is bounded, even if the server names new sessions without
+// end.
 func TestManySessionsAreNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)

@@ -112,7 +112,7 @@ type Client struct {
 // call is a request of ours that waits for its response.
 type call struct{ method, session string }
 
-// outgoing is a message that was accepted.
+// outgoing is an accepted message.
 type outgoing struct {
 	m       stream.Message
 	session string
@@ -216,7 +216,7 @@ func (c *Client) send(ctx context.Context, m *meter, method, session string, bod
 		return nil, errors.New("streamhttp: the request cannot be made")
 	}
 	if len(body) > 0 {
-		// net/http asks for the body again where it knows that the server saw nothing.
+		// net/http calls this function to repeat a request that the server has not seen.
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(&metered{bytes.NewReader(body), m}), nil }
 		req.Body, _ = req.GetBody()
 		req.ContentLength = int64(len(body))

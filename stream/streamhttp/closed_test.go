@@ -149,8 +149,8 @@ func TestNotClosed(t *testing.T) {
 	})
 }
 
-// What the agent sends for a session that was closed leaves on the event stream of the
-// connection: no one will open that of the session.
+// Messages of the agent for a closed session are sent on the event stream of the connection,
+// because the client will not open that of the session.
 func TestUpdateAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, end := bubbleConnect(t, nil, nil)

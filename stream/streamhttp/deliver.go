@@ -18,7 +18,7 @@ const (
 	barrierCheck = 250 * time.Millisecond
 )
 
-// deliver hands over the message of an event, in its order.
+// deliver passes the message of an event to the reader, in order.
 func (c *Client) deliver(s *eventStream, data []byte) {
 	m := stream.ParseMessage(data)
 	switch {
@@ -93,7 +93,7 @@ func (c *Client) hold(m stream.Message) bool {
 	return true
 }
 
-// answered forgets a call and returns what it was.
+// answered removes a call and returns it.
 func (c *Client) answered(id string) call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *Client) deliverResponse(s *eventStream, m stream.Message) {
 }
 
 // awaitBarrier waits until everything that the server has sent on a session's event stream has been
-// read. It calls a method that does not exist: the response arrives behind the rest.
+// read. It calls a method that does not exist: the response arrives after the rest.
 func (c *Client) awaitBarrier(s *eventStream) {
 	select {
 	case <-s.ready:

@@ -19,12 +19,12 @@ const (
 	batchBytes = 256 << 10
 )
 
-// events is one event stream: what waits to be sent on it, and what was sent and may be
-// asked for again. The mutex of its connection guards it.
+// events is one event stream: the events that wait to be sent, and the sent ones that may be
+// requested again. The mutex of its connection guards it.
 type events struct {
 	session  string
 	epoch    string
-	all      []event // those that are kept, then those that wait
+	all      []event // the kept ones, followed by those that wait
 	sent     int     // how many of all are kept
 	kept     int64   // their bytes
 	next     uint64  // the number of the next event
@@ -32,7 +32,7 @@ type events struct {
 	receiver *receiver
 	closed   bool          // the session was closed or deleted
 	left     uint64        // the age of the connection when the last receiver left
-	wake     chan struct{} // one waits in it when there is something to do
+	wake     chan struct{} // receives a value when there is something to do
 }
 
 // idle reports whether no one listens and nothing waits.
@@ -48,7 +48,7 @@ func newEvents(session string) *events {
 	return &events{session: session, epoch: rand.Text()[:8], next: 1, wake: make(chan struct{}, 1)}
 }
 
-// wakeReceiver makes the receiver look for what there is to do.
+// wakeReceiver tells the receiver that there is something to do.
 func (e *events) wakeReceiver() {
 	select {
 	case e.wake <- struct{}{}:
@@ -99,7 +99,7 @@ func (c *Conn) pushLocked(m stream.Message) (room <-chan struct{}, err error) {
 	}
 	session, to := c.routes.out(&m, c.attachedLocked)
 	if e := c.streams[session]; e != nil && e.closed && e.receiver == nil && !c.routes.busy(session) {
-		session = "" // no one will listen there
+		session = "" // the client will not open the event stream of that session
 	}
 	e, err := c.eventsLocked(session)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Conn) eventsLocked(session string) (*events, error) {
 }
 
 // newEventsLocked makes an event stream. If there are many, it forgets the one that has been idle
-// for longest: only a client whose connection was cut asks for such a one.
+// for longest, because only a client whose connection was cut would request it.
 func (c *Conn) newEventsLocked(session string) *events {
 	if len(c.streams) > maxSessions {
 		var oldest *events
@@ -317,9 +317,9 @@ func (c *Conn) detachClosedLocked() *receiver {
 	return nil
 }
 
-// greeting is what an event stream begins with, because proxies hold headers back until
-// something follows. With Resume it is an event without data, whose id is that of the event before
-// the first one that waits, so that a client can continue even if it is cut before that one.
+// greeting returns the beginning of an event stream, because proxies hold headers back until
+// something follows. With Resume it is an event without data. Its id is that of the event before
+// the first waiting one, so that a client can continue even if the stream is cut before that event.
 func (c *Conn) greeting(e *events) []byte {
 	if !c.h.opts.Resume {
 		return []byte(comment)
@@ -355,8 +355,7 @@ func (c *Conn) rewindLocked(e *events, last string) bool {
 	return true
 }
 
-// keepLocked counts an event as kept instead of waiting, or with sign -1 the other way
-// round.
+// keepLocked counts a waiting event as kept, or with sign -1 a kept event as waiting.
 func (c *Conn) keepLocked(e *events, ev event, sign int64) {
 	size := sign * int64(len(ev.data))
 	c.waiting -= size

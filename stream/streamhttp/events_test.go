@@ -55,7 +55,7 @@ func TestFirstComment(t *testing.T) {
 	}
 }
 
-// A connection may have so many event streams, and no more.
+// The number of event streams of a connection is limited.
 func TestManyEventStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubble(t, nil)
@@ -70,7 +70,7 @@ func TestManyEventStreams(t *testing.T) {
 	})
 }
 
-// Events that wait leave in one write.
+// Waiting events are sent in one write.
 func TestEventsLeaveTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, nil)

@@ -43,7 +43,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	session := r.Header.Get(sessionHeader)
-	// A client whose reader pauses takes nothing, so it has as much time as one without event streams.
+	// A client whose reader pauses reads nothing, so it gets as much time as a client without event
+	// streams.
 	me := newReceiver(w, h.idle, c.progressed)
 	defer me.close()
 	e, status := c.attach(session, r.Header.Get(resumeHeader), me)

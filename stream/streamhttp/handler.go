@@ -78,10 +78,10 @@ type HandlerOptions struct {
 	// an interrupted event stream.
 	Resume bool
 
-	// Instance names this server in the ids of its connections: it stands before the random part
-	// and a dot, so that a load balancer can find the server of a request. It has letters, digits,
-	// '-', '_' and '.'; with others, or more than 253, initialize gets status 500. Empty means no
-	// name.
+	// Instance identifies this server in the ids of its connections, so that a load balancer can
+	// find the server of a request: an id is Instance, a dot and a random part. Instance has at
+	// most 253 letters, digits, '-', '_' and '.'. If it is invalid, initialize gets status 500.
+	// Empty means no name.
 	Instance string
 
 	// Logger receives a record for each request that is refused because of its sender or a limit,
@@ -175,7 +175,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func refuse(w http.ResponseWriter, code int, text string) { http.Error(w, text, code) }
 
-// Stats returns numbers of the connections. It is safe for concurrent use.
+// Stats returns the counters of the handler. It is safe for concurrent use.
 func (h *Handler) Stats() stream.ServerStats {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -252,7 +252,7 @@ func TestUnattendedSessions(t *testing.T) {
 	assert.Equal(t, 404, c.post(`{"jsonrpc":"2.0","method":"x"}`))
 }
 
-// A request that waits for room holds back no response.
+// A request that waits for room does not delay responses.
 func TestResponsesPassWaitingRequests(t *testing.T) {
 	s := serve(t, streamhttp.HandlerOptions{}.Buffering(100_000))
 	c, end := s.connectRaw(t)

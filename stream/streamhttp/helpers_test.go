@@ -115,7 +115,7 @@ func inBubble(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
-// A rawClient is a client without the stream, for what a stream never does.
+// rawClient is a client without a stream, so that a test can send what a stream never sends.
 type rawClient struct {
 	t   testing.TB
 	url string

@@ -29,9 +29,9 @@ func newInbound(limit int64) *inbound {
 
 func inboundCost(m stream.Message) int { return messageCost + len(m.Data) }
 
-// put adds a message. Most messages wait for room, one after the other; errCrowded means that
-// too many do. A response that is awaited does not wait: what fills the queue may be waiting for
-// it.
+// put adds a message. Most messages wait for room, one after the other; errCrowded means that too
+// many wait. A response that is awaited does not wait, because messages in the full queue may be
+// waiting for it.
 func (in *inbound) put(ctx context.Context, m stream.Message, awaited bool) error {
 	if !awaited {
 		defer in.waiting.Add(-1)

@@ -277,8 +277,8 @@ func isStatus(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, status.Code)
 }
 
-// lost reports that a request will get no response. A notification needs no report, because that
-// of its session covers it.
+// lost reports that a request will get no response. A notification needs no report, because the
+// report for its session covers it.
 func (c *Client) lost(o *outgoing, err error) {
 	if o.m.Kind != stream.KindRequest {
 		return

@@ -22,8 +22,8 @@ const (
 	// openPatience is how long the client opens an event stream again that is cut before its
 	// headers, or whose cut the server has not noticed yet.
 	openPatience = 5 * time.Second
-	// Bytes that arrive within greetingTime after the headers may be the beginning of the event
-	// stream alone. They do not show that events arrive.
+	// Bytes that arrive within greetingTime after the headers may be only the greeting of the event
+	// stream. They do not prove that events arrive.
 	greetingTime = time.Second
 )
 
@@ -40,7 +40,7 @@ type eventStream struct {
 	cancel  context.CancelFunc
 	closed  bool // the session was closed or deleted; the mutex of the client guards it
 
-	// For the goroutine that reads it:
+	// The fields below are used only by the goroutine that reads the event stream.
 	heard time.Time // when something arrived
 	until time.Time // when it gives up; zero while events can arrive
 }
@@ -99,7 +99,7 @@ func (c *Client) receive(s *eventStream) {
 	}
 }
 
-// opens reports whether a call waits that makes a session known. The caller holds c.mu.
+// opens reports whether a call in flight makes the session known. The caller holds c.mu.
 func (c *Client) opens(session string) bool {
 	for _, k := range c.calls {
 		if k.session == session && effectOf(k.method) == opens {

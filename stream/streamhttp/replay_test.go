@@ -50,7 +50,7 @@ func transcripts(t *testing.T, visit func(t *testing.T, name string, lines []lin
 	}
 }
 
-// status is what the server had answered to a request.
+// status returns the status of the recorded response to a request.
 func status(lines []line, x int) int {
 	for _, l := range lines {
 		if l.Kind == "http-response" && l.X == x {
@@ -161,8 +161,8 @@ func replayInitialize(t *testing.T, s *server, c *rawClient, l line, lines []lin
 	return end
 }
 
-// allowed are the statuses that we may answer: that of the recorded server, and where
-// we differ on purpose.
+// allowed returns the statuses that our server may respond with: that of the recorded server, and
+// others where we differ on purpose.
 func allowed(l line, m stream.Message, want int) []int {
 	switch {
 	case want == 400 && strings.HasPrefix(l.Raw, "["):
@@ -177,8 +177,8 @@ func allowed(l line, m stream.Message, want int) []int {
 	return []int{want}
 }
 
-// Our client says what the recorded one said, with the headers that the recorded server
-// wants, and reads what that answered.
+// Our client sends the messages of the recorded client, with the headers that the recorded server
+// requires, and reads the recorded responses.
 func TestReplayToClient(t *testing.T) {
 	transcripts(t, func(t *testing.T, name string, lines []line) {
 		if name == "ts-http-probe" {

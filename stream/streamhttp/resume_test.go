@@ -49,7 +49,7 @@ func TestResume(t *testing.T) {
 		ids = append(ids, events.id)
 	}
 	assert.Equal(t, 409, c.request("GET", "", "Acp-Session-Id", "s").StatusCode)
-	// The old one need not be gone: whoever knows the last event takes over.
+	// The previous receiver may still be there: a GET with the id of the last event replaces it.
 	again := c.events("Acp-Session-Id", "s", "Last-Event-ID", ids[1])
 	for n := 2; n < 5; n++ {
 		assert.Contains(t, again.next(), fmt.Sprintf(`"n":%d`, n))
@@ -104,7 +104,7 @@ func TestResumeBeforeTheFirstEvent(t *testing.T) {
 	assert.Equal(t, msg, receive(t, client))
 }
 
-// The ring has an end, but the newest event is kept whatever its size.
+// The ring is bounded, but the newest event is kept whatever its size.
 func TestRing(t *testing.T) {
 	s := serve(t, &streamhttp.HandlerOptions{Resume: true})
 	c, end := s.connectRaw(t)

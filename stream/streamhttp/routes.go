@@ -5,11 +5,11 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// maxElicitations is how many elicitations are remembered. The completion of one beyond
-// it leaves on the stream of the connection.
+// maxElicitations is the number of elicitations that are remembered. The completion of another one
+// is sent on the stream of the connection.
 const maxElicitations = 1024
 
-// routes knows on which stream a message of the agent leaves.
+// routes determines the stream on which a message of the agent is sent.
 type routes struct {
 	pending      map[string]route  // the client's requests, by id
 	asked        asked             // the agent's requests
@@ -41,8 +41,8 @@ func effectOf(method string) effect {
 	return noEffect
 }
 
-// maxAsked is how many of the agent's requests are remembered for certain. As many older ones may
-// be as well; a client that never answers makes the oldest go.
+// maxAsked is the number of the agent's requests that are always remembered. Up to as many older
+// ones are remembered too. If the client never responds, the oldest requests are forgotten.
 const maxAsked = 4096
 
 // asked holds the sessions of the agent's requests, by id.
@@ -75,8 +75,9 @@ func newRoutes() routes {
 	return routes{pending: map[string]route{}, asked: newAsked(), elicitations: map[string]string{}}
 }
 
-// out returns the session on whose stream m leaves, or "" for that of the connection, and of a
-// response the route of its request. attached reports whether a session's stream has a receiver.
+// out returns the session on whose stream m is sent, or "" for the stream of the connection. For a
+// response it also returns the route of the request. attached reports whether a session's stream
+// has a receiver.
 func (r *routes) out(m *stream.Message, attached func(session string) bool) (session string, to route) {
 	id := string(m.ID)
 	switch {

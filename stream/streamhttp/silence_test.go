@@ -154,7 +154,7 @@ func TestSessionIsNotAnswered(t *testing.T) {
 	})
 }
 
-// Headers that the program never makes are a POST that is never sent.
+// If DialOptions.Header never returns, the POST is never sent.
 func TestHeaderBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)
@@ -179,7 +179,7 @@ func TestHeaderBlocks(t *testing.T) {
 	})
 }
 
-// A body that leaves slowly is no silence.
+// A body that is sent slowly does not count as silence.
 func TestSlowUpload(t *testing.T) {
 	overBoth(t, func(t *testing.T, p *scriptedServer) {
 		long := `{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`

@@ -158,8 +158,8 @@ func TestReceiverPauses(t *testing.T) {
 	})
 }
 
-// A GET has no use for a body. One that does not arrive takes no place on the event stream, and
-// one that does arrive does no harm.
+// The body of a GET is ignored. A body that does not arrive does not occupy the event stream, and
+// one that arrives does no harm.
 func TestGetWithBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, nil)
@@ -181,8 +181,8 @@ func TestGetWithBody(t *testing.T) {
 	})
 }
 
-// A client that reads a long event slowly is not one that reads nothing: the connection lives,
-// and its writers see that something leaves.
+// A client that reads a long event slowly does not count as one that reads nothing: the connection
+// stays open, and its writers see progress.
 func TestSlowReaderOfALongEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))
@@ -214,8 +214,8 @@ func TestSlowReaderOfALongEvent(t *testing.T) {
 	})
 }
 
-// A comment that keeps an event stream alive is no progress: the client of a full queue may
-// still read nothing.
+// A comment that keeps an event stream open does not count as progress: the client of a full queue
+// may still read nothing.
 func TestCommentsAreNoProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, streamhttp.HandlerOptions{}.Buffering(100_000))

@@ -25,9 +25,9 @@ type AcceptOptions struct {
 	// always allowed.
 	AllowedOrigins []string
 
-	// Instance names this server in the id of the connection: it stands before the random part
-	// and a dot. It has letters, digits, '-', '_' and '.'; with others, or more than 253, Accept
-	// refuses the request with status 500. Empty means no name.
+	// Instance identifies this server in the id of the connection: the id is Instance, a dot and a
+	// random part. Instance has at most 253 letters, digits, '-', '_' and '.'. If it is invalid,
+	// Accept refuses the request with status 500. Empty means no name.
 	Instance string
 }
 
