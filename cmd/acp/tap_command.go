@@ -13,11 +13,12 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
-// linger is how long the output of an agent that has ended is waited for while another process
-// keeps its pipe open.
+// linger is how long tap still reads the output of an agent that has ended. Another process may
+// keep the pipe open.
 const linger = time.Second
 
-// leash makes cmd end with this program, however it ends, as far as the system can do that.
+// leash prepares cmd to be ended by the system when this program ends, even by kill -9. Where the
+// system cannot do that, it does nothing.
 var leash = func(cmd *exec.Cmd) {}
 
 // tapCommand stands between standard input and output and an agent, which it starts. The agent
@@ -29,7 +30,8 @@ func tapCommand(args []string, o *tapOptions) error {
 		return startError(args[0], cmd.Err)
 	}
 	signals := make(chan os.Signal, 16)
-	// From now on, so that none is lost. A peer that is gone is an error of a write.
+	// Before the agent starts, so that no signal is lost. With SIGPIPE caught, a write to a peer that
+	// has gone returns an error.
 	signal.Notify(signals, append(watched(), syscall.SIGPIPE)...)
 	rec := o.record(args)
 	in, out, err := startAgent(cmd)
@@ -71,7 +73,7 @@ func tapCommand(args []string, o *tapOptions) error {
 
 // startAgent starts the agent and returns its input and output.
 func startAgent(cmd *exec.Cmd) (in, out *os.File, err error) {
-	runtime.LockOSThread() // the agent may end with the thread that has started it
+	runtime.LockOSThread() // a leash may end the agent when the thread that has started it ends
 	inR, in, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -87,8 +89,8 @@ func startAgent(cmd *exec.Cmd) (in, out *os.File, err error) {
 	return in, out, cmd.Start()
 }
 
-// pump passes on what it reads, until one of the files ends, and closes both, so that each peer sees
-// the end of the other.
+// pump passes on what it reads until one of the two files ends or fails. It closes both then, so that
+// each peer sees the end of the other.
 func pump(to, from *os.File, lane *recording.Lane) {
 	defer to.Close()
 	defer from.Close()
@@ -96,12 +98,12 @@ func pump(to, from *os.File, lane *recording.Lane) {
 	for {
 		began := time.Now()
 		n, err := from.Read(buf)
-		lane.Write(buf[:n]) // before the peer can respond to it
+		lane.Write(buf[:n]) // before it is passed on, so that a response is never recorded first
 		if writeAll(to, buf[:n]) != nil {
 			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) && time.Since(began) < linger/2 {
-			err = from.SetReadDeadline(time.Now().Add(linger)) // it passed while the last bytes were written
+			err = from.SetReadDeadline(time.Now().Add(linger)) // the time ran out in writeAll, and more may be there
 		}
 		if err != nil && !isAgain(err) {
 			return

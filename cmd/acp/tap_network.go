@@ -87,9 +87,9 @@ func received(s stream.Stream, see func(msg []byte)) stream.Stream {
 	})
 }
 
-// Without a token of its own the tap listens on the loopback interface alone and passes on what each
-// client sends to identify itself, so that the agent decides. The sender of a request is its
-// Authorization header, so nobody takes over the connection of another.
+// A tap without a token listens on the loopback interface only, and the agent decides who may
+// connect: the tap sends it the Authorization header of each client. The header is also the principal
+// of the client, so that no client can use the connection of another one.
 const senderPrefix = "Authorization: "
 
 func authorize(token string) func(*http.Request) (*remote.Principal, error) {
@@ -101,7 +101,7 @@ func authorize(token string) func(*http.Request) (*remote.Principal, error) {
 	}
 }
 
-// authorization returns the header that identifies a client to the agent.
+// authorization returns the header with which the tap connects to the agent for a client.
 func authorization(ctx context.Context, token string) func(context.Context) (http.Header, error) {
 	value := ""
 	if token != "" {

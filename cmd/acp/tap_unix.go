@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// isForeground reports whether this program has a terminal whose Ctrl-C reaches it, and with it the
-// agent. Systems on which that is not known send it twice.
+// isForeground reports whether the Ctrl-C of a terminal reaches this program. It reaches the agent
+// too then. Where that cannot be found out, the agent gets the signal twice.
 var isForeground = func() bool { return false }
 
-// watched returns the signals that are passed on. One that is ignored stays so, for the agent too.
+// watched returns the signals that are passed on. A signal that this program ignores is not among
+// them: the agent has inherited that it is ignored.
 func watched() []os.Signal {
 	all := []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
@@ -22,8 +23,8 @@ func watched() []os.Signal {
 	return slices.DeleteFunc(all, signal.Ignored)
 }
 
-// pass passes a signal on to the agent, unless the terminal has sent it to both. SIGPIPE is about
-// this program's own output.
+// pass passes a signal on to the agent, unless the terminal has sent it to both. SIGPIPE is not
+// passed on, because it is about the output of this program.
 func pass(sig os.Signal, agent *os.Process) {
 	fromTerminal := (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && isForeground()
 	if sig != syscall.SIGPIPE && !fromTerminal {
@@ -38,7 +39,7 @@ func endLike(agent *os.ProcessState) {
 		os.Exit(agent.ExitCode())
 	}
 	sig := status.Signal()
-	switch sig { // of the others the Go runtime would print what its goroutines do
+	switch sig { // after the others, the Go runtime would print the stacks of all goroutines
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM:
 		signal.Reset(sig)
 		if syscall.Kill(os.Getpid(), sig) == nil {

@@ -21,9 +21,9 @@ const (
 
 func init() { leash = joinJob }
 
-// joinJob puts this program into a job, which all processes that it starts belong to, and theirs.
-// The system ends them when this program has ended, because its handle of the job is the last one.
-// If the system refuses, they end when their input does.
+// joinJob puts this program into a job. All processes that it starts belong to the job, and so do
+// theirs. The job ends them when this program ends, because it has the only handle of the job. If the
+// system refuses the job, the agent still sees the end of its input.
 func joinJob(*exec.Cmd) {
 	kernel32 := syscall.NewLazyDLL("kernel32.dll")
 	job, _, _ := kernel32.NewProc("CreateJobObjectW").Call(0, 0)
@@ -33,8 +33,8 @@ func joinJob(*exec.Cmd) {
 	_, _, _ = kernel32.NewProc("AssignProcessToJobObject").Call(job, uintptr(self))
 }
 
-// watched returns the signals that do not end this program: the console has sent them to the agent
-// too, which decides.
+// watched returns the signals that do not end this program. The console sends them to the agent too,
+// and this program ends when the agent does.
 func watched() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 func pass(os.Signal, *os.Process) {}

@@ -11,24 +11,24 @@ import (
 
 // place is where params or a result have a value that a rule is about.
 type place struct {
-	of    string // such as "session/prompt params"; " session" stands for the requests that open one
+	of    string // such as "session/prompt params", or opening
 	path  string // names of members; * stands for each element of an array
 	words string // that the rule is about; all if it is empty
 }
 
-// needed lists the capabilities that values need in each version; * stands for the value. Those that
-// whole methods need are in the table of methods.
+// needed lists the capability that a value needs in each version; * stands for the value. The
+// capabilities that whole methods need are in the table of methods.
 var needed = []struct {
 	place
 	v1, v2 string
 }{
 	{place{"session/prompt params", "prompt.*.type", "image audio"}, "promptCapabilities.*", "session.prompt.*"},
 	{place{"session/prompt params", "prompt.*.type", "resource"}, "promptCapabilities.embeddedContext", "session.prompt.embeddedContext"},
-	{place{" session", "additionalDirectories.*", ""}, "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
-	{place{" session", "mcpServers.*.type", "http acp sse"}, "mcpCapabilities.*", ""},
-	{place{" session", "mcpServers.*.type", "http acp stdio"}, "", "session.mcp.*"},
-	{place{" session", "systemPrompt", ""}, "sessionCapabilities.systemPrompt", "session.systemPrompt"},
-	{place{" session", "systemPrompt.mode", "override"}, "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
+	{place{opening, "additionalDirectories.*", ""}, "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
+	{place{opening, "mcpServers.*.type", "http acp sse"}, "mcpCapabilities.*", ""},
+	{place{opening, "mcpServers.*.type", "http acp stdio"}, "", "session.mcp.*"},
+	{place{opening, "systemPrompt", ""}, "sessionCapabilities.systemPrompt", "session.systemPrompt"},
+	{place{opening, "systemPrompt.mode", "override"}, "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
 	{place{"elicitation/create params", "mode", ""}, "elicitation.*", "elicitation.*"},
 	{place{"session/update params", "update.sessionUpdate", "notice"}, "session.notices", ""},
 	{place{"session/update params", "update.sessionUpdate", "compaction_update compaction_summary_chunk"}, "session.compaction", ""},
@@ -47,18 +47,20 @@ var closed = []place{
 	{"elicitation/create result", "action", "accept decline cancel"},
 }
 
-var opening = []string{"session/new params", "session/load params", "session/resume params", "session/fork params"}
+// opening are the payloads of the requests that open a session.
+const opening = "session/new params, session/load params, session/resume params, session/fork params"
 
 // is reports whether the place is in the payload called what.
 func (p *place) is(what string) bool {
-	return p.of == what || p.of == " session" && slices.Contains(opening, what)
+	return p.of == what || p.of == opening && slices.Contains(strings.Split(opening, ", "), what)
 }
 
 func (p *place) has(word string) bool {
 	return p.words == "" || slices.Contains(strings.Fields(p.words), word)
 }
 
-// values returns the values that a path leads to; "" for one that is no text. What is null is absent.
+// values returns the texts that a path leads to, and "" for each value that is no text. Values that are
+// null are left out.
 func values(raw []byte, path string) (words []string) {
 	name, rest, deeper := strings.Cut(path, ".")
 	var list []json.RawMessage
@@ -110,7 +112,8 @@ func has(caps []byte, path string) bool {
 	return len(caps) > 0 && caps[0] == '{' || string(caps) == "true"
 }
 
-// closedWords reports whether the values of version 1 that are closed have a known value.
+// closedWords reports whether a payload has only known values in the places of closed. It reports a
+// fault otherwise.
 func (c *Checker) closedWords(what string, raw []byte) bool {
 	for i := range closed {
 		p := &closed[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// The bounds of what a Checker remembers. What is beyond them is not judged.
+// The bounds of what a Checker remembers. It does not judge what it cannot remember.
 const (
 	callsAtMost    = 1 << 14 // requests in flight from one end
 	answeredAtMost = 1 << 12 // ids of requests of one end that were answered
@@ -27,11 +27,11 @@ type Checker struct {
 	// initializing counts the initialize requests in flight.
 	initializing int
 	worked       bool // the client has sent another request than initialize
-	blind        bool // messages are missing, so ids and sessions may be unknown
+	blind        bool // messages are missing, so an unknown id or session is no fault
 	calls        map[End]*calls
 	caps         map[End][]byte // what an end has advertised, as raw JSON
 	sessions     map[string]*session
-	starting     int // requests in flight that start a session, whose id is not known yet
+	starting     int // requests in flight that start a session: the agent may name its id before the response
 
 	at    int64
 	from  End
@@ -54,7 +54,7 @@ type call struct {
 	row       *wire.Method // nil for an extension, and for what was no valid request
 	session   string       // that the params name
 	cancelled bool         // session/cancel came after it
-	excused   bool         // need not be answered
+	excused   bool         // its response may be missing
 }
 
 // calls are the requests that one end has sent.

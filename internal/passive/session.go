@@ -15,7 +15,7 @@ type session struct {
 	prompts  int              // version 1: prompts in flight
 	loading  int              // loads in flight, whose updates are history
 	ended    string           // version 1: the method whose response ended the latest turn or replay
-	late     bool             // version 1: a message after that response was reported
+	late     bool             // version 1: a message after that response was reported already
 	canceled bool             // version 1: session/cancel was sent in the turn
 	running  bool             // version 2: as the agent reported
 	stated   bool             // version 2: a state was reported since the latest resume was sent
@@ -200,8 +200,8 @@ func (c *Checker) turnEnded(s *session, e *envelope.Envelope) {
 	clear(s.tools)
 }
 
-// reportOpen reports the tool calls that are open. at is the number of the message that shows it; 0
-// stands for that of the newest message of such a call.
+// reportOpen reports the tool calls that are open, as a fault of the message with the number at. If at
+// is 0, it is a fault of the newest message of an open call.
 func (s *session) reportOpen(c *Checker, at int64, when string) {
 	var names []string
 	newest := at

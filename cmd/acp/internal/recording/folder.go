@@ -62,6 +62,16 @@ func List(dir string) ([]File, error) {
 	return list, nil
 }
 
+// isLive reports whether a process is writing the recording.
+func isLive(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return isHeld(f)
+}
+
 // create makes a new recording that this process is writing, after it has made room for it.
 func create(dir string, now time.Time) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -81,8 +91,8 @@ func create(dir string, now time.Time) (*os.File, error) {
 	return f, nil
 }
 
-// prune removes the oldest recordings until at most so many are left, which take at most so many
-// bytes. It removes none that is being written.
+// prune removes the oldest recordings until at most files are left, of at most bytes together. It
+// removes none that is being written.
 func prune(dir string, files int, bytes int64) error {
 	list, err := List(dir)
 	if err != nil {

@@ -8,16 +8,11 @@ import (
 	"syscall"
 )
 
-// hold marks a recording as one that is being written, until the file is closed or the process has
-// ended, however it ends.
+// hold marks a recording as one that is being written. The mark ends when the file is closed, and
+// when the process ends, however it ends.
 func hold(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }
 
-// isLive reports whether a process is writing the recording.
-func isLive(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
+// isHeld reports whether a process holds a recording.
+func isHeld(f *os.File) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }

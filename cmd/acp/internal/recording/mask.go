@@ -28,17 +28,17 @@ type rule uint8
 
 const (
 	plain  rule = iota
-	secret      // texts and numbers are credentials, and so are those of a list
-	all         // everything below is a credential, but the names of variables
+	secret      // a text or a number, or those of a list, are credentials, such as of "token"
+	all         // all texts and numbers in the value are, such as of "env", but not the names of variables
 )
 
 // frame is an object or an array that is open.
 type frame struct {
 	object bool
 	key    bool // the next text is the name of a member
-	hide   rule // of all that is in it
-	member rule // of the value of the current member
-	pair   bool // it is an object in a list, such as a variable: its name is shown
+	hide   rule // for all that is in it
+	member rule // for the value of the current member
+	pair   bool // it is an object in a list, such as {"name": "PATH", "value": "/bin"}: its name is shown
 	named  bool // the current member is called "name"
 	flag   bool // the last text of the list was a flag such as --api-key
 }
@@ -102,7 +102,7 @@ func (m *masker) json(text []byte) ([]byte, bool) {
 	return m.out, true
 }
 
-// below returns the rule for all that is in a value of the frame.
+// below returns the rule for all that is in an object or a list that begins in the frame.
 func (f *frame) below(list bool) rule {
 	switch {
 	case f.hide == all, f.object && f.member == all:

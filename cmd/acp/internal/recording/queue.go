@@ -16,28 +16,30 @@ const (
 	// the id and the session of most messages.
 	keptBegin = 512
 
-	// While messages follow each other within pause, they are only queued, up to half of the queue
-	// and for as long as maxPause: the processors are for those who send and receive them.
+	// Writing the recording must not take the processors from the peers. Messages are written when
+	// none has come for pause, when the oldest has waited for about maxPause, or when the queue is
+	// half full.
 	pause    = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
-	// Those who pass on bytes wake the recorder only if nothing has come for so long.
+	// The writer looks every pause whether something was queued. After awake without a message it
+	// sleeps until a Lane wakes it, which costs the Lane more time.
 	awake = time.Second
 )
 
-// queue carries what has passed from those who pass it on, who never wait, to the one who writes
-// the recording. When it is full, messages are dropped until all that it holds is written.
+// queue carries what the peers send from the lanes to the goroutine that writes the recording. A lane
+// never waits. When the queue is full, messages are dropped until it is empty again.
 type queue struct {
 	start time.Time
-	limit int // of size; beyond three quarters of it only the beginnings of messages are queued
+	limit int // of size; above three quarters of it, only the beginnings of messages are queued
 
 	mu       sync.Mutex    // guards the fields below, and those of lanes
 	arrived  sync.Cond     // signalled when something is queued or the queue is closed
 	last     time.Duration // when something was queued last
-	taken    time.Duration // when something was taken last, or the queue was empty
+	taken    time.Duration // when something was taken last, or the queue was last seen empty
 	list     []part        // what is queued, the oldest first
 	size     int           // of what is queued or being written
 	dropping bool
-	behind   []*Lane // those that have dropped messages and say so when the queue is empty
+	behind   []*Lane // the lanes that have dropped messages; their gaps are recorded when the queue is empty
 	closed   bool    // nothing more is queued
 }
 
@@ -46,7 +48,7 @@ type part struct {
 	lane *Lane
 	time time.Duration // since the queue was made
 	text []byte
-	cut  int64   // if not 0, a message of this length ends here of which only the beginning was queued
+	cut  int64   // if not 0, the lane's message ends here: it has this length, and its rest was not queued
 	rec  *Record // if not nil, a gap or the end of the lane
 }
 
@@ -63,13 +65,13 @@ func (q *queue) put(p part) {
 	q.last = p.time
 }
 
-// take waits for the oldest parts, and returns them with their size. Each time that the queue is
-// empty, it calls idle with the gaps of the lanes that have dropped messages. It returns no parts when
-// the queue is closed and empty.
+// take waits for parts, and returns the oldest with their size. Each time that the queue becomes empty,
+// it calls idle with the gaps of the lanes that have dropped messages. It returns no parts when the
+// queue is closed and empty.
 func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	told := false // idle was called since something was queued
+	told := false // idle was called
 	for {
 		now := time.Since(q.start)
 		switch {
@@ -108,7 +110,7 @@ func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
 	}
 }
 
-// wrote makes room for as much as was written.
+// wrote makes room for more, after a batch from take was written.
 func (q *queue) wrote(batch []part, size int) {
 	clear(batch) // the list still refers to it
 	q.mu.Lock()
@@ -116,7 +118,8 @@ func (q *queue) wrote(batch []part, size int) {
 	q.size -= size
 }
 
-// close makes the lanes pass nothing more into the queue. With discard it drops what the queue holds.
+// close ends queueing: lanes ignore what they are given from now on. With discard, what is in the queue
+// is dropped.
 func (q *queue) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,10 +136,10 @@ type Lane struct {
 	conn int
 	dir  Dir
 
-	size, kept    int64 // of the line that is being passed: its length so far, and how much is queued
-	dropped, lost int64 // messages that were dropped and not told yet, and their length
+	size, kept    int64 // of the current line: its length so far, and how much of it was queued
+	dropped, lost int64 // messages that were dropped since the last gap, and their length
 
-	line []byte // what has come of a line, used by the one who writes the recording
+	line []byte // the beginning of a line; only the goroutine that writes the recording uses it
 }
 
 // Write records a piece of the bytes that the peer sends, which are lines. It keeps no reference to
@@ -172,7 +175,7 @@ var newline = []byte{'\n'}
 
 // Message records a whole message.
 func (l *Lane) Message(msg []byte) {
-	if bytes.IndexByte(msg, '\n') >= 0 { // between two values, so a space means the same
+	if bytes.IndexByte(msg, '\n') >= 0 { // JSON has it only between values, where a space means the same
 		msg = bytes.ReplaceAll(msg, newline, []byte{' '})
 	}
 	l.Write(msg)
@@ -200,7 +203,7 @@ func (l *Lane) End(how string) {
 	l.q.arrived.Signal()
 }
 
-// crowded queues as much of a piece of a line as the queue has room for.
+// crowded queues the first bytes of a line while the queue has room for them, and counts the rest.
 func (l *Lane) crowded(at time.Duration, piece []byte, ended bool) {
 	q := l.q
 	q.dropping = q.dropping || q.size >= q.limit

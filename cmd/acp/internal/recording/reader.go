@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is read. A record has at most one message of maxMessage, in
-	// which masking can make every byte longer, but not all of them.
+	// maxLine is the longest line that is read. A record has one message of at most maxMessage bytes,
+	// which masking and escaping can make longer.
 	maxLine = 4 * maxMessage
 	// followPause is how often Follow looks whether the file has grown.
 	followPause = 50 * time.Millisecond
@@ -34,7 +34,7 @@ type Reader struct {
 	*os.File
 
 	buf    *bufio.Reader
-	part   []byte // the beginning of a line whose end is not read yet
+	part   []byte // the beginning of a line whose end is not in the file yet
 	offset int64  // of the next line
 	line   int64  // how many lines were read
 }

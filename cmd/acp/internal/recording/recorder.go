@@ -17,10 +17,10 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// pruneEvery is after how many bytes the limits of the folder are applied again.
+// pruneEvery is how many bytes are written before the limits of the folder are applied again.
 const pruneEvery = 64 << 20
 
-// errFull is why a recording ends that takes all the room of the folder.
+// errFull ends a recording that has become as large as the folder may be.
 var errFull = fmt.Errorf("it has reached %d GiB, the limit", maxBytes>>30)
 
 // Recorder writes a recording. Its methods are safe for concurrent use. A failure of the disk ends
@@ -34,14 +34,14 @@ type Recorder struct {
 	ended  chan struct{} // closed when everything is written, or writing has failed
 	failed func(error)
 
-	// The fields below belong to the goroutine of write.
+	// Only the goroutine of write uses the fields below.
 	file    io.Closer
 	out     *bufio.Writer
 	started time.Time
 	raw     bool
 	seq     uint64
 	written int64
-	checked int64 // what written was when the limits of the folder were applied
+	checked int64 // the value of written when the limits of the folder were last applied
 	buf     bytes.Buffer
 	encoder *json.Encoder // into buf
 	masker  masker
@@ -95,8 +95,8 @@ func (r *Recorder) Connect() (client, agent *Lane) {
 	return &Lane{q: r.queue, conn: n, dir: Client}, &Lane{q: r.queue, conn: n, dir: Agent}
 }
 
-// Close ends the recording and waits until everything is written, for so long at most. It reports
-// whether it is.
+// Close ends the recording and waits until everything is written, but no longer than patience. It
+// reports whether everything is written.
 func (r *Recorder) Close(patience time.Duration) bool {
 	if r == nil {
 		return true
@@ -166,7 +166,7 @@ func (r *Recorder) part(p part) {
 		r.line(p)
 	}
 	if p.rec != nil {
-		l.line = nil // the beginning of a message that is in the gap
+		l.line = nil // the rest of this line was dropped: it counts in the gap
 		r.record(p, p.rec)
 	}
 }
@@ -186,7 +186,7 @@ func (r *Recorder) line(p part) {
 	}
 }
 
-// whole records a whole line.
+// whole records a whole line: a message, or a line that is none.
 func (r *Recorder) whole(p part, text []byte) {
 	m := stream.ParseMessage(text)
 	rec := &Record{Kind: kinds[m.Kind], Session: m.SessionID, ID: m.ID, Method: m.Method, Raw: text}
@@ -212,7 +212,8 @@ var kinds = map[stream.Kind]Kind{
 
 var sessionMember = regexp.MustCompile(`"sessionId"\s*:\s*("(?:[^"\\]|\\.)*")`)
 
-// beginning returns the record of a message of that size, which begins with text.
+// beginning returns the record of a message of which only the beginning was queued. Size is the length
+// of the message.
 func beginning(text []byte, size int64) *Record {
 	text = text[:min(len(text), keptBegin)]
 	rec := &Record{Kind: Invalid, Size: size}
@@ -239,7 +240,7 @@ func (r *Recorder) record(p part, rec *Record) {
 	r.seq++
 	rec.Seq, rec.Time, rec.Dir, rec.Conn = r.seq, r.started.Add(p.time).UTC(), p.lane.dir, p.lane.conn
 	raw := rec.Raw
-	rec.Raw = nil // it is written byte for byte, and the encoder would change its white space
+	rec.Raw = nil // it is added below as it is, because the encoder would change its white space
 	r.buf.Reset()
 	_ = r.encoder.Encode(rec) // texts, numbers, and an id that was parsed
 	b := r.buf.Bytes()

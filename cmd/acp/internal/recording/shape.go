@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// class says what a byte is in a text that may hold a credential.
+// class says which bytes words have, as keys and names do, and which bytes runs have, as base64 does.
 var class [256]struct{ word, run bool }
 
 func init() {
@@ -15,7 +15,7 @@ func init() {
 	}
 }
 
-// keyShape is how keys look that say whose they are. A signed token has parts.
+// keyShape matches keys that begin with the mark of their service, and signed tokens (JWT).
 var keyShape = regexp.MustCompile(`^(?:(?:sk-|[sr]k_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|npm_|hf_|gsk_|xai-|pypi-|dop_v1_|shpat_|AGE-SECRET-KEY-).{16}|eyJ[^.]+\..{20})`)
 
 // isKey reports whether a word has the shape of a key.
@@ -64,7 +64,7 @@ func (m *masker) text(text []byte, at int, replace func(from, to int, by string)
 	}
 }
 
-// endOfRun returns where the run of bytes of base64 ends that begins at i. A slash may be escaped.
+// endOfRun returns where the run that begins at i ends. A slash may be escaped.
 func endOfRun(text []byte, i int) int {
 	for i < len(text) {
 		switch {
@@ -96,7 +96,7 @@ func (m *masker) run(text []byte, i, end, at int, replace func(from, to int, by 
 			}
 			return i
 		}
-		// Of JSON in JSON an escape may look like the first letter of the word.
+		// In JSON within JSON, the word may follow the letter of an escape, such as the n of \n.
 		if isKey(text[word:i]) || word > 0 && text[word-1] == '\\' && isKey(text[min(word+1, i):i]) {
 			replace(at+word, at+i, masked)
 		}

@@ -64,7 +64,7 @@ func NewServer(r *Recording, fixture func() ([]byte, error)) *Server {
 				http.Error(w, err.Error(), http.StatusNotFound)
 			} else if text, ok := v.(string); ok {
 				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-				_, _ = io.WriteString(w, text) // who has gone does not need it
+				_, _ = io.WriteString(w, text) // it fails only if the page has gone
 			} else {
 				w.Header().Set("Content-Type", "application/json")
 				_ = json.NewEncoder(w).Encode(v)
@@ -160,8 +160,9 @@ func (r *Recording) traffic(q query) (any, error) {
 // rowsAtMost is how many messages one answer lists.
 const rowsAtMost = 500
 
-// messages answers with the chunk of n messages that has a place in the list of those that a filter
-// chooses: from says how many precede it, seq a message, time a time in microseconds.
+// messages answers with a chunk of n messages of the list that the filter leaves. The chunk is the one
+// with the place that the request asks for: from is the place itself, seq the number of a message, time
+// a time in microseconds.
 func (r *Recording) messages(q query) (any, error) {
 	var hits []bool
 	if text := q.Get("search"); text != "" {
@@ -261,36 +262,27 @@ func (r *Recording) state(q query) (any, error) {
 // shownOfText is how much of a text the state contains.
 const shownOfText = 4 << 10
 
-// shorten returns a value as JSON in which the middle of long texts is left out.
+// shorten returns a value as JSON in which the middle of long texts is left out. A user interface
+// shows the end of a long message.
 func shorten(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
 	}
-	if len(b) <= shownOfText {
-		return json.RawMessage(b)
+	const head = shownOfText / 4
+	var short []byte
+	from := 0
+	for begin, end := range longTexts(b, shownOfText) {
+		var text string
+		_ = json.Unmarshal(b[begin:end], &text) // it was just written
+		tail := len(text) - (shownOfText - head)
+		if tail <= head {
+			continue // it is long only as JSON
+		}
+		text = strings.ToValidUTF8(text[:head], "") + "\n… " + plural(tail-head, "byte") + " …\n" + strings.ToValidUTF8(text[tail:], "")
+		quoted, _ := json.Marshal(text) // which is a text
+		short = append(append(short, b[from:begin]...), quoted...)
+		from = end
 	}
-	var tree any
-	_ = json.Unmarshal(b, &tree) // it was just written
-	return cutTexts(tree)
-}
-
-func cutTexts(v any) any {
-	switch v := v.(type) {
-	case string:
-		if len(v) > shownOfText { // an interface shows the end of a long message
-			const head = shownOfText / 4
-			tail := len(v) - (shownOfText - head)
-			return strings.ToValidUTF8(v[:head], "") + "\n… " + plural(tail-head, "byte") + " …\n" + strings.ToValidUTF8(v[tail:], "")
-		}
-	case []any:
-		for i := range v {
-			v[i] = cutTexts(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = cutTexts(v[name])
-		}
-	}
-	return v
+	return json.RawMessage(append(short, b[from:]...))
 }

@@ -33,7 +33,7 @@ func format(rec *recording.Record) (parts []part) {
 		text = indented.Bytes()
 	}
 	from := 0
-	for begin, end := range longTexts(text) {
+	for begin, end := range longTexts(text, foldAbove) {
 		cut := begin + foldShows
 		for !utf8.RuneStart(text[cut]) {
 			cut--
@@ -48,8 +48,9 @@ func format(rec *recording.Record) (parts []part) {
 	return append(parts, part{Text: string(rest)})
 }
 
-// longTexts returns where the long texts of JSON begin and end, with their quotation marks.
-func longTexts(text []byte) iter.Seq2[int, int] {
+// longTexts returns where the texts of JSON that have more than so many bytes begin and end, with
+// their quotation marks.
+func longTexts(text []byte, above int) iter.Seq2[int, int] {
 	return func(yield func(begin, end int) bool) {
 		for i := 0; i < len(text); i++ {
 			if text[i] != '"' {
@@ -61,7 +62,7 @@ func longTexts(text []byte) iter.Seq2[int, int] {
 					i++
 				}
 			}
-			if end := min(i+1, len(text)); end-begin > foldAbove && !yield(begin, end) {
+			if end := min(i+1, len(text)); end-begin > above && !yield(begin, end) {
 				return
 			}
 		}
@@ -73,7 +74,7 @@ func unfolded(rec *recording.Record, number int) (text string, ok bool) {
 	if rec.Raw == nil {
 		return rec.Line, number == 1
 	}
-	for begin, end := range longTexts(rec.Raw) {
+	for begin, end := range longTexts(rec.Raw, foldAbove) {
 		if number--; number == 0 {
 			return text, json.Unmarshal(rec.Raw[begin:end], &text) == nil
 		}

@@ -47,7 +47,7 @@ type entry struct {
 	offset int64
 }
 
-// session is a session of one connection. Messages without a session belong to one with an empty
+// session is a session of one connection. Messages that name no session are in the one with an empty
 // id.
 type session struct {
 	number      int // in the list of sessions
@@ -56,7 +56,7 @@ type session struct {
 	positions   []int32
 	faults      int
 	played      *player
-	checkpoints []*player // after so many times checkpointEvery messages
+	checkpoints []*player // number i is the state after i times checkpointEvery messages
 }
 
 // checkpointEvery is how many messages of a session are played, at most, to show it at one of them.
@@ -241,8 +241,8 @@ func (r *Recording) check(c *conn, rec *recording.Record) {
 	}
 }
 
-// initialized notes what a result of initialize says. Its form is that of the version in use: some
-// agents answer 2 and go on in version 1.
+// initialized notes the version and the agent that a result of initialize names. Some agents answer
+// with version 2 and go on in version 1: the members of their result are those of version 1.
 func (c *conn) initialized(result json.RawMessage) {
 	var res struct {
 		ProtocolVersion int

@@ -12,11 +12,11 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
-// hits says which messages contain the text that was searched last.
+// hits are the messages that contain the text that was last searched for.
 type hits struct {
-	mu   sync.Mutex // guards both
+	mu   sync.Mutex // guards all below
 	text string
-	in   []bool // by position
+	in   []bool // by position; messages that were added after the search are not in it
 }
 
 // search returns for each message, so far, whether it contains a text in lower case.
@@ -39,8 +39,9 @@ func (r *Recording) search(text string) ([]bool, error) {
 	return r.hits.in, nil
 }
 
-// choose returns the positions of the messages of a session, in order: of those with a method, if it
-// is not empty, with faults, if those are chosen, and among the hits of a search, unless they are nil.
+// choose returns the positions of the messages of a session, in order. It leaves out messages with
+// another method, unless method is empty, messages without a fault if faults is set, and messages that
+// are not among the hits of a search, unless hits is nil.
 func (r *Recording) choose(of *session, method string, faults bool, hits []bool) (positions []int32) {
 	if method == "" && !faults && hits == nil {
 		return of.positions
@@ -99,7 +100,8 @@ func summary(rec *recording.Record) string {
 // scalar is a name of a member, a text or a number in JSON.
 var scalar = regexp.MustCompile(`("(?:[^"\\]|\\.)*")\s*(:?)|-?[0-9][0-9.eE+-]*`)
 
-// known are members that say what a list shows elsewhere, or nothing to people.
+// known are members that a summary leaves out: the list has them in other columns, or they say nothing
+// to people.
 var known = map[string]bool{"jsonrpc": true, "id": true, "method": true, "type": true, "data": true, "mimeType": true}
 
 // values returns the texts and numbers at the beginning of a message, and its ids at last. Numbers and

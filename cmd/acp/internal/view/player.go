@@ -25,11 +25,11 @@ type player struct {
 // played is a request in flight.
 type played struct {
 	params json.RawMessage
-	// wait shows in a thread that the request waits for its response, if it does so as a permission
-	// request or a queued prompt of version 2. done ends that.
+	// A thread shows that a permission request, or a prompt of version 2, waits for its response.
+	// wait makes a thread show it, also one that goes on from a checkpoint. done ends it.
 	wait   func(*thread.Thread) (done func(result json.RawMessage))
 	done   func(result json.RawMessage)
-	before *thread.Snapshot // of a load, whose failure restores it
+	before *thread.Snapshot // what a load has replaced; it is restored if the load fails
 }
 
 func newPlayer() *player { return &player{thread: thread.New(), calls: map[uint64]*played{}} }
@@ -86,7 +86,7 @@ func (p *player) apply(version int, e *row, m *message) {
 	}
 }
 
-// with calls do with params or a result, if they can be decoded.
+// with decodes params or a result and calls do, unless they cannot be decoded.
 func with[T any](raw json.RawMessage, do func(*T)) {
 	v := new(T)
 	if raw != nil && json.Unmarshal(raw, v) == nil {
@@ -140,7 +140,8 @@ func (p *player) reload(call *played) {
 	p.thread.Reset()
 }
 
-// ask notes a permission request, which is the newest one. To show it again changes nothing else.
+// ask notes the newest permission request of the thread. A thread that goes on from a checkpoint shows
+// the question again, but not the change of the tool call that came with it.
 func (p *player) ask(call *played, answered func()) {
 	listed := p.thread.Snapshot().Permissions
 	call.done = func(json.RawMessage) { answered() }
@@ -196,8 +197,8 @@ func (p *player) opened1(method string, call *played, result json.RawMessage) {
 	}
 }
 
-// terminal plays what a client says of its terminal. The agent asks for the output that the client has
-// shown all the time.
+// terminal plays what a client responds about its terminal. The output is shown when the agent asks for
+// it, because only then does it pass here.
 func (p *player) terminal(params, result json.RawMessage) {
 	type exit struct {
 		ExitCode *int64

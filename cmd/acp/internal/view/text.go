@@ -12,11 +12,11 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
-// Text writes a recording as lines: each message, and its faults behind it. It follows a recording
-// that is being written until ctx ends. Faults that only the end shows come last, and how many there
-// are.
+// Text writes a recording as lines: each message with its faults below. It follows a recording that is
+// being written until ctx ends. At last come the faults that only the end of the recording shows, and a
+// line with the number of messages and faults.
 func Text(ctx context.Context, w io.Writer, r *Recording) error {
-	shown := []int{} // faults, by position
+	shown := []int{} // how many faults of each message are written, by position
 	err := r.Read(ctx, func() error {
 		if len(shown) == len(r.entries) {
 			return nil // the record cannot be shown

@@ -563,3 +563,15 @@ func TestOpen(t *testing.T) {
 	assert.Contains(t, said.String(), "the browser cannot be started: ")
 	assert.Contains(t, said.String(), "open the address above")
 }
+
+// Of a long text the beginning and the end are shown, also between characters of several bytes.
+func TestShorten(t *testing.T) {
+	quotes := map[string]string{"short": strings.Repeat(`"`, 3000), "long": "begin" + strings.Repeat("ä", 10_000) + "end"}
+	b, err := json.Marshal(shorten(quotes))
+	require.NoError(t, err)
+	var got map[string]string
+	require.NoError(t, json.Unmarshal(b, &got))
+	assert.Equal(t, quotes["short"], got["short"], "it is long only as JSON")
+	assert.Regexp(t, `^beginä+\n… 15912 bytes …\nä+end$`, got["long"])
+	assert.LessOrEqual(t, len(got["long"]), shownOfText+40)
+}
