@@ -26,7 +26,7 @@ func environment(kind, home, url string) ([]string, error) {
 			"[model_providers.fake]\nname = \"fake\"\nbase_url = %q\nwire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", model, url+"/v1"),
 		"opencode.json":         string(opencode),
 		".qwen/settings.json":   `{"security":{"auth":{"selectedType":"openai"}}}`,
-		".claude/settings.json": `{}`,
+		".claude/settings.json": `{"permissions":{"defaultMode":"default"}}`,
 	} {
 		path := filepath.Join(home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -39,7 +39,7 @@ func environment(kind, home, url string) ([]string, error) {
 	env := []string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "XDG_DATA_HOME=" + filepath.Join(home, ".local"), "XDG_STATE_HOME=" + filepath.Join(home, ".state"),
 		"DISABLE_TELEMETRY=1", "GOOSE_MODEL=" + model, "GOOSE_MODE=approve", "GOOSE_DISABLE_KEYRING=1", "GOOSE_DISABLE_SESSION_NAMING=true",
-		"CODEX_HOME=" + filepath.Join(home, ".codex"), "OPENCODE_CONFIG=" + filepath.Join(home, "opencode.json"),
+		"CODEX_HOME=" + filepath.Join(home, ".codex"), "INITIAL_AGENT_MODE=read-only", "OPENCODE_CONFIG=" + filepath.Join(home, "opencode.json"),
 	}
 	if kind == "anthropic" {
 		return append(env, "GOOSE_PROVIDER=anthropic", "ANTHROPIC_HOST="+url, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=fake",

@@ -200,6 +200,7 @@ func fill(word string, t *tool, cwd string) string {
 		"file_path": file, "path": file, "filePath": file, "absolute_path": file,
 		"content": "acptest\n", "file_text": "acptest\n", "text": "acptest\n",
 		"command": command, "cmd": command, "description": "a check",
+		"sandbox_permissions": "require_escalated", "justification": "a check", // what makes codex ask
 	}
 	input := map[string]any{}
 	for name, p := range t.schema.Properties {

@@ -79,3 +79,11 @@ func TestHome(t *testing.T) {
 	_, err := Start("mine")
 	assert.ErrorContains(t, err, "anthropic, openai and responses")
 }
+
+// Codex asks for permission only if the model wants to leave its sandbox.
+func TestCommandOutsideOfTheSandbox(t *testing.T) {
+	text := schema{Type: "string"}
+	input := fill("write", &tool{name: "exec_command", schema: schema{Required: []string{"cmd"},
+		Properties: map[string]schema{"cmd": text, "sandbox_permissions": text, "justification": text, "workdir": text}}}, "/work")
+	assert.JSONEq(t, `{"cmd":"echo acptest > acptest.txt","sandbox_permissions":"require_escalated","justification":"a check"}`, input)
+}
