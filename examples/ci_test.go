@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A pipeline reads from the exit status how the turn ended.
+// A pipeline learns from the exit status how the turn ended.
 func TestExitStatusInCI(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

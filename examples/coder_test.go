@@ -28,7 +28,8 @@ func converse(t *testing.T, dir string, env []string, args ...string) string {
 	return string(out)
 }
 
-// The scripted model repairs the test with the tools of a real one, and only what it is allowed to.
+// The scripted model repairs the test with the tools of a real model, and can do only what it is
+// allowed to do.
 func TestCoderDemo(t *testing.T) {
 	t.Parallel()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -51,14 +52,14 @@ func TestCoderDemo(t *testing.T) {
 	assert.Contains(t, out, "That did not work, so the test still fails: The person rejected this call.")
 }
 
-// Without an address the client reads how to set it.
+// Without the URL of a model, the error says how to set it.
 func TestCoderWithoutAModel(t *testing.T) {
 	t.Parallel()
 	out := converse(t, t.TempDir(), []string{"BASE_URL="}, "-prompt", "hello", "--", filepath.Join(programs, "coder"))
 	assert.Contains(t, out, "BASE_URL is not set. Set it to the address of a server of chat completions")
 }
 
-// With a server it reads and edits the files of the client.
+// With a model, coder reads and edits the files of the client.
 func TestCoderWithAModel(t *testing.T) {
 	t.Parallel()
 	answers := [][]string{

@@ -24,7 +24,7 @@ func (viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest) 
 	return acp.Cancelled(), nil
 }
 
-// The smallest agent of version 2 keeps its promises to a client of version 2.
+// The smallest agent of version 2 keeps the promises of the protocol.
 func TestEcho2(t *testing.T) {
 	leak.Check(t)
 	process, err := stream.Command(exec.Command(filepath.Join(programs, "echo2")), nil)

@@ -13,16 +13,16 @@ import (
 	"github.com/acpkit/go-sdk/acp/acptest"
 )
 
-// playEnv says which agent the test binary plays.
+// playEnv is the environment variable that selects the agent that the test binary runs.
 const playEnv = "EXAMPLES_TEST_AGENT"
 
 // programsEnv names a folder with the built examples, for systems without a go command.
 const programsEnv = "EXAMPLES_TEST_PROGRAMS"
 
-// plays are the agents that playEnv may name.
+// plays has the agents that playEnv can select.
 var plays = map[string]func(){}
 
-// speak plays programs that are not agents. Their arguments follow the name.
+// speak has programs that are not agents. Their arguments follow the name.
 var speak = map[string]func(args []string){
 	// print writes to standard output and standard error, and exits with a code.
 	"print": func(args []string) {

@@ -27,7 +27,7 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// program is an example that runs, with the agent that it has started.
+// program is a running example, with the agent that it has started.
 type program struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -49,7 +49,7 @@ func start(t *testing.T, name string, args ...string) *program {
 	p.reports = bufio.NewReader(reports)
 	p.cmd.Env = append(os.Environ(), playEnv+"=deaf", reportEnv+"="+fifo)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.in, err = p.cmd.StdinPipe() // stays open
+	p.in, err = p.cmd.StdinPipe() // must stay open
 	require.NoError(t, err)
 	out, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func start(t *testing.T, name string, args ...string) *program {
 	return p
 }
 
-// expect waits for what the agent reports next.
+// expect waits for the next report of the agent.
 func (p *program) expect(want string, args ...any) {
 	p.t.Helper()
 	got, err := p.reports.ReadString('\n')
@@ -102,7 +102,7 @@ func (p *program) signal(sig syscall.Signal) {
 	require.NoError(p.t, p.cmd.Process.Signal(sig))
 }
 
-// endedBy waits for the program: it ends by the signal and leaves nothing behind.
+// endedBy waits for the program, which must end by the signal and leave no process.
 func (p *program) endedBy(sig syscall.Signal) {
 	p.t.Helper()
 	exit, ok := errors.AsType[*exec.ExitError](p.cmd.Wait())
@@ -221,7 +221,7 @@ func TestSignalsEndAgents(t *testing.T) {
 	}
 }
 
-// An example that starts processes and does not call EndOnSignal leaves them behind.
+// An example that starts processes must call EndOnSignal, which ends them.
 func TestEveryExampleEndsOnSignals(t *testing.T) {
 	all, err := filepath.Glob("*/main.go")
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestEveryExampleEndsOnSignals(t *testing.T) {
 	}
 }
 
-// ask waits for an agent that does not respond, and says so.
+// While ask waits for an agent that does not respond, it prints that it waits.
 func TestAskSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(filepath.Join(programs, "ask"), "hello", "sh", "-c", "echo Welcome; read x; read x")
@@ -247,7 +247,7 @@ func TestAskSaysThatItWaits(t *testing.T) {
 	assert.Error(t, cmd.Wait())
 }
 
-// reportEnv names the pipe to which the deaf agent writes what happens to it.
+// reportEnv names the pipe to which the deaf agent writes its reports.
 const reportEnv = "EXAMPLES_TEST_REPORT"
 
 func init() {
@@ -270,7 +270,7 @@ func playDeaf() {
 	stay()
 }
 
-// stay lives until it is killed.
+// stay blocks until the process is killed.
 func stay() {
 	over := make(chan os.Signal, 1)
 	signal.Notify(over, syscall.SIGHUP) // no test sends SIGHUP

@@ -9,10 +9,10 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// RequestError is the error of a request as it stands on the wire. A call returns it if the
-// peer responded with an error; Data is then a json.RawMessage, or nil if the peer sent none.
-// If a handler returns it, through any wrapping with %w, it is sent as it is. A type of your
-// own must not embed one: the embedded field hides the method of that name.
+// RequestError is the error of a request in its wire form. A call returns it if the peer responded
+// with an error; Data is then a json.RawMessage, or nil if the peer sent none. If a handler returns
+// it, through any wrapping with %w, it is sent unchanged. A type of your own must not embed one:
+// the embedded field hides the method of that name.
 //
 // Build one with a factory such as [InvalidParams]. The methods that begin with With return
 // copies, so a value is safe for concurrent use as long as no one assigns to its fields. All
@@ -24,7 +24,7 @@ type RequestError struct {
 	Data any
 
 	cause    error
-	received bool // the error was decoded, so a peer has said all of it
+	received bool // the error was decoded, so all of it came from a peer
 }
 
 // New returns an error with a code of the application, which must lie outside the ranges that

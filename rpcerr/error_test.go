@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// One row per factory: what stands on the wire, and which sentinel matches.
+// TestFactories has one row per factory: the wire form of its error, and the sentinel that matches.
 func TestFactories(t *testing.T) {
 	data := map[string]int{"x": 1}
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func (q *quota) RequestError() *rpcerr.RequestError {
 	return rpcerr.New(-31000, "quota used up", q.limit)
 }
 
-// caused keeps its cause to itself.
+// caused is an error that does not reveal its cause in its text.
 type caused struct{ cause error }
 
 func (*caused) Error() string { return "caused" }

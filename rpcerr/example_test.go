@@ -30,7 +30,7 @@ func Example() {
 	// missing: /home/me/notes.md
 }
 
-// The cause is there for errors.Is and for the log, and stays in the process.
+// errors.Is and the log see the cause. The peer does not receive it.
 func ExampleRequestError_WithCause() {
 	err := rpcerr.InvalidParams(nil).WithDetail("no such template").WithCause(fs.ErrNotExist)
 	fmt.Println(err)

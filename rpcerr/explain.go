@@ -19,19 +19,19 @@ const maxReason = 512
 //	Internal error (-32603): OPENAI_API_KEY is not set
 //	Invalid params (-32602): mcpServers[0].command: must not be empty
 //
-// The reason is the data if that is a string, and otherwise the first three paths of [Fields],
-// the string in the member "details" or "detail", or the id in the member "errorId", under
-// which the peer has the error in its log. Explain shows it only if the error came from the
-// peer, without control characters and at most 512 bytes of it. An unsupported protocol
-// version names the versions that the peer supports. Explain returns "" for nil, and the text
-// of err for an error that carries no code.
+// The reason is the data if that is a string, and otherwise the first three paths of [Fields], the
+// string in the member "details" or "detail", or the id in the member "errorId", under which the
+// peer has logged the error. Explain shows it only if the error came from the peer, without control
+// characters and at most 512 bytes of it. For an unsupported protocol version it shows the versions
+// that the peer supports. Explain returns "" for nil, and the text of err for an error that carries
+// no code.
 //
 // The text is for a screen. In a log, use the error itself: its text never contains data.
 func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	text := printable(fmt.Sprint(err)) // which survives an Error method that panics
+	text := printable(fmt.Sprint(err)) // fmt.Sprint recovers a panic of the Error method
 	r, _ := find(err)
 	if r == nil {
 		return text
@@ -56,7 +56,7 @@ func FromPeer(err error) bool {
 	return r != nil && sent(err, r) != nil
 }
 
-// sent returns the error of the peer that err is, or was made of, or nil. r is what err is sent as.
+// sent returns the error of the peer that err is or was made of, or nil. r is the wire form of err.
 func sent(err error, r *RequestError) (found *RequestError) {
 	inside.Walk(err, func(err error) bool {
 		p, ok := err.(*RequestError)
@@ -71,7 +71,7 @@ func sent(err error, r *RequestError) (found *RequestError) {
 	return found
 }
 
-// supportedBy returns the versions that an error of unsupported version names.
+// supportedBy returns the supported versions in the data of an error about an unsupported version.
 func supportedBy(r *RequestError) string {
 	var data struct {
 		Supported []int `json:"supported"`
@@ -82,7 +82,7 @@ func supportedBy(r *RequestError) string {
 	return short("supported: " + strings.Trim(strings.ReplaceAll(fmt.Sprint(data.Supported), " ", ", "), "[]"))
 }
 
-// reasonOf returns what the data says to a person.
+// reasonOf returns the part of the data that is meant for a person.
 func reasonOf(r *RequestError) string {
 	if r == nil {
 		return ""

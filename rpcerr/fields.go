@@ -24,7 +24,7 @@ func (e FieldError) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-// Bounds of what Fields reads, because a peer decides what the data contains.
+// The limits of Fields, because a peer chooses the content of the data.
 const (
 	maxFields = 100
 	maxNested = 16
@@ -68,7 +68,8 @@ func (e *RequestError) fields() (found []FieldError) {
 	return found
 }
 
-// appendFields walks the tree of violations: each level has its own in the member "_errors".
+// appendFields appends the violations of a tree. Each level has its own violations in the member
+// "_errors".
 func appendFields(found []FieldError, level map[string]json.RawMessage, path string, depth int) []FieldError {
 	var own []string
 	if json.Unmarshal(level["_errors"], &own) != nil {

@@ -86,7 +86,7 @@ func (e *RequestError) wire() (w *jsonrpc2.Error, err error) {
 	return w, nil
 }
 
-// fromWire returns what the error member of a response says.
+// fromWire converts the error member of a response.
 func fromWire(w *jsonrpc2.Error) *RequestError {
 	if w == nil || w.Code < math.MinInt32 || w.Code > math.MaxInt32 {
 		return InternalError(nil)

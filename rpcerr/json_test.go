@@ -47,8 +47,8 @@ func TestMarshalRefusesBadData(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// Whatever decodes encodes again, and to something that decodes to the same; and the
-// scanner that connections use reads the same in it.
+// An error that can be decoded can be encoded again, and decoding the result gives the same error.
+// The scanner of connections reads the same values.
 func FuzzRequestErrorJSON(f *testing.F) {
 	f.Add([]byte(`{"code":-32602,"message":"Invalid params","data":{"_errors":[]}}`))
 	for _, raw := range seed.Errors(f) {
@@ -125,8 +125,8 @@ func TestErrorsOfJSONRPC2AreFound(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A handler may return an error of that library. One that is wrapped may come from another
-// peer, such as a language server: its text must not pass through an agent.
+// A handler may return an error of that library. A wrapped one may come from another peer, such as
+// a language server, so its text must not pass through an agent.
 func TestErrorsOfJSONRPC2ThatAreReturned(t *testing.T) {
 	data := json.RawMessage(`{"a":1}`)
 	own := &jsonrpc2.Error{Code: -31000, Message: "quota used up", Data: &data}

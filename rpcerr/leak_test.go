@@ -26,7 +26,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
-// canary stands for what must not leave the process.
+// canary is a text that must not leave the process.
 const canary = "hunter2"
 
 type upstream struct{}
@@ -38,7 +38,7 @@ var leakMode = contract.New("leaks").Declare(contract.Mode{
 	Reason: "no_match", Kind: kind.NotFound, When: "Nothing matches.", Recovery: "Search for something else than this.",
 })
 
-// secrets are errors that hold the canary where it must stay.
+// secrets returns errors that contain the canary in a part that must not be sent.
 func secrets() map[string]error {
 	plain := errors.New(canary)
 	path := &fs.PathError{Op: "open", Path: "/home/" + canary, Err: syscall.EACCES}
@@ -89,7 +89,7 @@ func do(ctx context.Context, op classify.Op, f func() error) (err error) {
 	return f()
 }
 
-// exits are the ways on which an error leaves the process.
+// exits returns the ways in which an error leaves the process.
 func exits(t *testing.T) map[string]func(error) any {
 	quiet := slog.New(slog.DiscardHandler)
 	hook := classify.OnError(&classify.OnErrorOptions{Logger: quiet})
@@ -147,7 +147,8 @@ func (p *pointed) FailedToolCall() *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{Title: p.inner.Error()}
 }
 
-// A nil pointer that became an error is an unexpected error, and an error beside it decides.
+// A nil pointer that became an error is an unexpected error. If it is joined with another error,
+// the other one decides.
 func TestNilPointersAreUnexpectedErrors(t *testing.T) {
 	none := error((*pointed)(nil))
 	for _, err := range []error{none, fmt.Errorf("w: %w", none), errors.Join(none, errors.New("x"))} {

@@ -106,7 +106,7 @@ func FuzzLogText(f *testing.F) {
 	})
 }
 
-// What a peer names in a request is cut wherever a record shows it.
+// A text from a request of a peer is cut wherever a log record contains it.
 func TestRecordsOfErrorsAreCut(t *testing.T) {
 	long := strings.Repeat("x", 200<<10)
 	for _, err := range []error{

@@ -24,7 +24,7 @@ import (
 
 var allPaths = flag.Bool("paths", false, "TestFactsSurviveEveryPath takes every failure along every path, not a sample")
 
-// facts are what a caller acts on.
+// facts are the properties of an error that a caller acts on.
 type facts struct {
 	code       rpcerr.Code
 	kind       kind.Kind
@@ -37,7 +37,7 @@ type facts struct {
 	status     int
 	data       string
 	message    string
-	wire       rpcerr.Code // what the next peer reads
+	wire       rpcerr.Code // the code that the next peer receives
 	nextAction kind.Action
 }
 
@@ -68,8 +68,8 @@ func sent[T any](t *testing.T, v any) T {
 	return received
 }
 
-// steps are what programs do with an error between the place where it occurs and the place
-// where the caller acts on it.
+// steps returns the conversions that programs apply to an error between its origin and the caller
+// that acts on it.
 func steps(t *testing.T) map[string]func(error) error {
 	quiet := slog.New(slog.DiscardHandler)
 	hook := classify.OnError(&classify.OnErrorOptions{Logger: quiet})

@@ -59,8 +59,8 @@ func TestReadmePrograms(t *testing.T) {
 	assert.NoError(t, err, "%s", out)
 }
 
-// program makes a file of declarations: it adds the package, the imports, and a use of what
-// nothing else uses.
+// program returns a Go file with the declarations: it adds the package, the imports, and uses of
+// the unused ones.
 func program(t *testing.T, decls string) string {
 	var b strings.Builder
 	b.WriteString("package readme\n\nimport (\n")

@@ -109,7 +109,7 @@ func geminiChunk(parts, finish string) string {
 	return `{"candidates":[{"content":{"role":"model","parts":[` + parts + `]},"finishReason":"` + finish + `"}],"usageMetadata":{"totalTokenCount":22}}`
 }
 
-// person keeps what a client is shown.
+// person records what a client shows.
 type person struct {
 	mu            sync.Mutex
 	text, thought string
@@ -252,7 +252,7 @@ func TestTurn(t *testing.T) {
 
 var hello = &loop.Request{Messages: []loop.Message{{Role: loop.User, Parts: []tools.Part{{Text: "hi"}}}}}
 
-// What a service says of a request or in the middle of an answer reaches the person.
+// The errors of a service, of a request or in the middle of an answer, reach the person.
 func TestEnds(t *testing.T) {
 	claudeHalf := []string{claudeStart, claudeText, claudeHal}
 	for name, tt := range map[string]struct {
@@ -335,7 +335,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// What another model has said is read without what only that one understands.
+// The messages of another model are sent without the data that only that model understands.
 func TestOtherModel(t *testing.T) {
 	history := []loop.Message{
 		{Role: loop.User, Parts: []tools.Part{{Text: "go"}, {MIMEType: "audio/wav", Data: []byte("WAV")}}},

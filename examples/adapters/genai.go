@@ -72,8 +72,8 @@ func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 	})
 }
 
-// add joins the pieces of a text: its signature may come in an empty piece, which could not be
-// sent back.
+// add joins the pieces of a text. The signature may be in an empty piece, which could not be sent
+// back alone.
 func add(answer *genai.Content, p *genai.Part) {
 	if n := len(answer.Parts); n > 0 && p.FunctionCall == nil {
 		if last := answer.Parts[n-1]; last.FunctionCall == nil && last.Thought == p.Thought && last.ThoughtSignature == nil {
@@ -141,7 +141,7 @@ func parts(from []tools.Part) (all []*genai.Part) {
 	return all
 }
 
-// text is that of a part which is not an image.
+// text returns the text of a part that is not an image.
 func text(p tools.Part) string {
 	if p.Data != nil {
 		return "[" + p.MIMEType + " that this model cannot read]"

@@ -4,8 +4,8 @@
 //	go run ./examples/bridge -url https://host/acp                      # an editor starts this as its agent
 //	go run ./examples/bridge -listen 127.0.0.1:8080 -- gemini --acp     # clients dial this; each gets a process of its own
 //
-// Messages pass byte for byte: the bridge knows no method, and works for methods that
-// are newer than itself. ACP_TOKEN is the token that is sent, or must be sent.
+// Messages pass byte for byte. The bridge does not depend on the methods of the protocol, so newer
+// methods work too. ACP_TOKEN is the token to send, or the one that clients must send.
 package main
 
 import (

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The test binary plays the agent: it answers each request with its params, and asks
-// something back before.
+// The test binary is the agent. It first sends a request of its own, and then answers each request
+// with its params.
 func TestMain(m *testing.M) {
 	if os.Getenv("BRIDGE_TEST_AGENT") == "" {
 		os.Exit(m.Run())

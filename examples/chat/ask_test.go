@@ -33,7 +33,7 @@ func TestWriteWithoutAQuestion(t *testing.T) {
 	assert.Equal(t, "three", strings.TrimSpace(string(after)))
 }
 
-// A flag never chooses "always", because agents keep that for later sessions.
+// A flag never chooses "always", because agents store that for later sessions.
 func TestFlagsThatAnswer(t *testing.T) {
 	options := func(kinds ...string) (all []permission.Option) {
 		for _, kind := range kinds {

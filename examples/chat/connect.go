@@ -29,7 +29,7 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 		options.Stderr = c.console.err
 	}
 	argv := c.settings.argv()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // the end of ctx ends it without a grace
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // when ctx is done, the agent is killed without a grace
 	cmd.Env = c.environment()
 	process, err := stream.Command(cmd, options)
 	if err != nil {

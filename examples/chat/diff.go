@@ -35,7 +35,8 @@ func (v *view) diff(d *thread.Diff) {
 	}
 }
 
-// file prints the change of a file. The lines of several files cannot be told apart.
+// file prints the change of a file. It prints changes of several files without their lines, because
+// these cannot be assigned to a file.
 func (v *view) file(files []thread.FileChange, all []diffLine) {
 	added, removed := 0, 0
 	for _, l := range all {
@@ -74,8 +75,8 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 	}
 }
 
-// compared returns the lines that differ, with some around them. That the last line of a text has no
-// end is no difference.
+// compared returns the lines that differ, with some lines around them. A missing line end at the
+// end of a text is not a difference.
 func compared(before, after *string) []diffLine {
 	ended := func(text *string) *string {
 		if text == nil || *text == "" || strings.HasSuffix(*text, "\n") {

@@ -89,7 +89,7 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
-// The names that a text can become are listed once it is clear that there are several.
+// If a text can be completed in several ways, the names are listed.
 func TestNamesAreListed(t *testing.T) {
 	l, out := edit("/he\t\t\n")
 	line, err := l.next(t.Context(), question{prompt: "> ", complete: names})
@@ -106,8 +106,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	assert.NotContains(t, out.String(), "secret")
 }
 
-// Output appears above the line that the user types. A question that comes then is answered
-// first, and the draft is kept.
+// Output appears above the line that the user types. A new question is answered first, and the
+// draft is kept.
 func TestQuestionWhileTyping(t *testing.T) {
 	in, keys := io.Pipe()
 	var out bytes.Buffer

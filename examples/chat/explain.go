@@ -41,7 +41,7 @@ func (c *chat) explain(what string, err error) error {
 		return &explained{client.Explain(c.v1(), asked), err} // lists the ways to sign in
 	}
 	text := client.Explain(c.v1(), err)
-	said, _, _ := strings.Cut(text, ": error id ") // which finds what the agent has logged
+	said, _, _ := strings.Cut(text, ": error id ") // the id is for the log of the agent
 	status, _ := errors.AsType[*stream.StatusError](err)
 	version, _ := errors.AsType[*acp.VersionError](err)
 	switch {

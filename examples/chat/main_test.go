@@ -21,7 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// playEnv makes the test binary play an agent: it holds a lockedAgent as JSON.
+// playEnv makes the test binary an agent. Its value is a lockedAgent as JSON.
 const playEnv = "CHAT_TEST_AGENT"
 
 // mainEnv makes the test binary run chat itself.
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if slices.Contains(os.Args, "-agent") {
-		main() // started as the default agent
+		main() // the process was started as the default agent
 		return
 	}
 	if text := os.Getenv(playEnv); text != "" {
@@ -161,7 +161,7 @@ func (a *lockedAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.
 
 func (a *lockedAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-// lock returns the settings for a talk with a lockedAgent.
+// lock returns the settings for a conversation with a lockedAgent.
 func lock(t *testing.T, a lockedAgent) settings {
 	t.Helper()
 	a.Door = filepath.Join(t.TempDir(), "door")

@@ -102,7 +102,7 @@ func (s *session) cooked() bool {
 	return mode.Lflag&(syscall.ICANON|syscall.ECHO) == syscall.ICANON|syscall.ECHO
 }
 
-// A talk on a real terminal: colours, completion, commands, a question, the end.
+// A conversation on a real terminal: colours, completion, commands, a question, the end.
 func TestOnATerminal(t *testing.T) {
 	agent, err := example()
 	require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestSignInOnATerminal(t *testing.T) {
 	s.quit()
 }
 
-// A sign-in that waits says so, and Ctrl-C cancels it alone.
+// While a sign-in waits, chat prints that it waits. Ctrl-C cancels only the sign-in.
 func TestCtrlCCancelsSignIn(t *testing.T) {
 	settings := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/prompt", Hangs: true})
 	s := onPTY(t, nil, append([]string{"-dir", settings.dir, "--"}, settings.agent...)...)
@@ -204,7 +204,7 @@ func TestCtrlCCancelsSignIn(t *testing.T) {
 	s.quit()
 }
 
-// A secret value is not shown, on the screen or in the question after it.
+// A secret value is not shown, neither on the screen nor in the next question.
 func TestSecretOnATerminal(t *testing.T) {
 	settings := lock(t, lockedAgent{Methods: "[" + variableWay + "]", Refuses: "session/new", Reopens: true})
 	s := onPTY(t, nil, append([]string{"-dir", settings.dir, "--"}, settings.agent...)...)

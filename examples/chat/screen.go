@@ -18,7 +18,7 @@ type screen struct {
 	color bool
 
 	mu      sync.Mutex // guards what follows
-	midLine bool       // the last thing printed has not ended its line
+	midLine bool       // the current line is not complete
 	rest    map[string]string
 	edited  editedLine // the line that the user edits; nil if there is none
 }
@@ -30,10 +30,10 @@ type editedLine interface {
 	show()
 }
 
-// longestLine is how many bytes of an incomplete line of output are held back.
+// longestLine is the number of bytes of an incomplete line of output that are held back.
 const longestLine = 4096
 
-// Styles are the parameters of the escape sequence that sets them.
+// Styles are the parameters of the escape sequences for them.
 const (
 	plain  = ""
 	bold   = "1"
@@ -112,7 +112,7 @@ func (s *screen) stream(style, mark, text string, first bool) {
 	s.midLine = !strings.HasSuffix(text, "\n")
 }
 
-// output prints the whole lines of what a command has printed.
+// output prints the complete lines of a command's output.
 func (s *screen) output(id string, data []byte) {
 	s.lock()
 	defer s.unlock()

@@ -60,8 +60,7 @@ func TestSigningIn(t *testing.T) {
 	}
 }
 
-// Without a way to take, the error says what to do. Ways that cannot work are not suggested
-// with a flag.
+// If no way can be used, the error says what to do. It suggests no flag for a way that cannot work.
 func TestNotSigningIn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ways, typed, auth string

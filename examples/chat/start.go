@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// noiseLimit is how many bytes an agent may print besides messages before its first response.
-// Wrappers print a few lines; a program that is not an agent may never stop.
+// noiseLimit is the number of bytes besides messages that an agent may print before its first
+// response. Wrappers print a few lines; a program that is not an agent may never stop.
 const noiseLimit = 64 << 10
 
 // start follows an agent from its start to its first response. There is no deadline: an

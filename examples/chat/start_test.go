@@ -163,7 +163,7 @@ func TestStuckAgent(t *testing.T) {
 	assert.Contains(t, notes.String(), "chat: the agent did not end by itself and was ended (signal: terminated)\n")
 }
 
-// lineWriter passes on each write.
+// lineWriter sends each write to a channel.
 type lineWriter chan<- string
 
 func (w lineWriter) Write(p []byte) (int, error) {
@@ -171,7 +171,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The example agent is reached over the network as it is as a child process.
+// The example agent works the same over the network and as a child process.
 func TestRemoteAgent(t *testing.T) {
 	path, err := example()
 	require.NoError(t, err)
@@ -198,7 +198,8 @@ func TestRemoteAgent(t *testing.T) {
 	assert.NoError(t, agent.Wait(), "it shuts down")
 }
 
-// Without a token everyone on this machine reaches the agent, which lends none of them its own rights.
+// Without a token everyone on this machine can connect to the agent, so it offers no files and
+// commands of its own user.
 func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 	path, err := example()
 	require.NoError(t, err)
@@ -215,7 +216,7 @@ func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 	write(t, filepath.Join(dir, "a.txt"), "hello\n")
 	for _, protocol := range []string{"1", "2"} { // in version 2 a client has neither files nor terminals
 		screen := converse(t, settings{url: strings.TrimSpace(url), dir: dir, yes: true, protocol: protocol}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
-		refused := map[string]int{"1": 1, "2": 4}[protocol] // nobody searches at the client
+		refused := map[string]int{"1": 1, "2": 4}[protocol] // clients cannot search
 		assert.Equal(t, refused, strings.Count(screen, "this client does not offer it"), screen)
 		assert.Equal(t, protocol == "1", strings.Contains(screen, "a.txt has 1 line."), screen)
 		_, err := os.Stat(filepath.Join(dir, "made"))

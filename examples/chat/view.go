@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// recent is how many of the newest messages may still grow: an agent may continue one after it
-// has begun another.
+// recent is the number of the newest messages that may still grow: an agent may continue a message
+// after it has begun another.
 const recent = 4
 
 // view prints a thread as it grows. Printed lines do not change, so a tool call gets one line
@@ -32,7 +32,7 @@ type view struct {
 	printed   map[string]int64 // bytes of output of each terminal
 }
 
-// seen is how much of an item has been printed.
+// seen is the part of an item that has been printed.
 type seen struct {
 	blocks        []string // of a message
 	status, title string   // of a tool call
@@ -82,7 +82,7 @@ func (v *view) draw() {
 	}
 }
 
-// item prints what is new of an item, and reports whether more may follow.
+// item prints the new part of an item, and reports whether more may follow.
 func (v *view) item(item thread.Item, p *seen) (more bool) {
 	switch it := item.(type) {
 	case *thread.Message:

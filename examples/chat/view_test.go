@@ -70,7 +70,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// A call that the turn left open is shown as ended, and a late update still tells how.
+// A call that is open at the end of the turn is shown as ended. A late update still shows its
+// result.
 func TestCallsThatTheTurnLeftOpen(t *testing.T) {
 	v, th, out := look("/", false)
 	th.Prompt(nil)

@@ -2,9 +2,9 @@
 //
 //	go run ./examples/ci -allow "go test *" -write "**/*_test.go" "Repair the tests." gemini --acp
 //
-// The agent may read the folder. It may do nothing else than what -allow and -write name. Its
-// words go to standard output, and -log writes every message as a line of JSON. The exit
-// status says how the turn ended; see the constants below.
+// The agent may read the folder, and do only what -allow and -write name. Its text goes to standard
+// output, and -log writes every message as a line of JSON. The exit status tells how the turn
+// ended; see the constants below.
 package main
 
 import (
@@ -46,7 +46,7 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ", ") }
 func (l *list) Set(v string) error { *l = append(*l, v); return nil }
 
-// job is what the flags say.
+// job holds the flags.
 type job struct {
 	dir           string
 	allow, writes list
@@ -147,7 +147,7 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { conn.Close(); _ = conn.Wait() }() // the turn is over either way
+	defer func() { conn.Close(); _ = conn.Wait() }() // the turn is over, with or without an error
 	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
 	if err != nil {
 		return false, err

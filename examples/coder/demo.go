@@ -34,8 +34,8 @@ func flags() (demo bool) {
 	return demo
 }
 
-// play makes the agent play: a scripted model repairs a program in a folder of its own, with the
-// tools that a real model has. No key is needed, and nothing outside of that folder is touched.
+// play replaces the model by a scripted one, which repairs a program in a temporary folder with the
+// tools of a real model. It needs no key and changes nothing outside of that folder.
 func play(o *kit.Options) {
 	dir, err := os.MkdirTemp("", "coder-demo-")
 	if err == nil {
@@ -67,7 +67,7 @@ func play(o *kit.Options) {
 	}
 }
 
-// program is what the demo repairs.
+// program has the files that the demo repairs.
 var program = map[string]string{
 	"go.mod": "module example.com/sum\n\ngo 1.21\n",
 	"sum.go": "package sum\n\n// Sum adds two numbers.\nfunc Sum(a, b int) int {\n\treturn a - b\n}\n",
@@ -75,7 +75,7 @@ var program = map[string]string{
 		"\tif got := Sum(2, 3); got != 5 {\n\t\tt.Errorf(\"Sum(2, 3) = %d, want 5\", got)\n\t}\n}\n",
 }
 
-// script is a model that decides by the results of its calls what to do next.
+// script is a model that chooses its next call by the results of the earlier ones.
 type script struct{ dir string }
 
 func (m *script) Generate(_ context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
@@ -129,7 +129,7 @@ func edited(messages []loop.Message) bool {
 	return false
 }
 
-// say streams a text by words.
+// say returns a text as events, one for each word.
 func say(text string) (events []loop.Event) {
 	for _, word := range strings.SplitAfter(text, " ") {
 		events = append(events, loop.Text(word))

@@ -20,7 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
-// prompts are what the client asks for, each a way to fail.
+// prompts are the prompts of the client. Each one makes the agent fail in another way.
 var prompts = []string{
 	"explicit", "contract", "busy", "refused", "http", "who", "file", "bug", "panic", "fatal", // of the request
 	"tool error", "tool envelope", "tool contract", "tool bug", // of a tool call in it
@@ -29,7 +29,7 @@ var prompts = []string{
 // articles declares how the tool fetch_articles fails.
 var articles = contract.New("fetch_articles")
 
-// NoMatch is what callers of fetch_articles plan for.
+// NoMatch is the failure that callers of fetch_articles handle.
 var NoMatch = articles.Declare(contract.Mode{
 	Reason:   "no_match",
 	Kind:     kind.NotFound,
@@ -78,14 +78,14 @@ func (f *failing) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Prom
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
-// fail is the request that fails.
+// fail returns the error of a request.
 func fail(ctx context.Context, how string, attempt int) error {
 	switch how {
 	case "explicit":
 		return kind.Validation.New("The date lies in the past.").WithHint("Choose a day after today.").With("field", "date")
 	case "contract":
 		return fetchArticles("7", "8")
-	case "busy": // says when to come back, and means it
+	case "busy": // the error contains the time to wait
 		if attempt == 1 {
 			return kind.UpstreamRateLimit("The index is busy.", 20*time.Millisecond)
 		}
@@ -119,15 +119,14 @@ func fetchArticles(ids ...string) error {
 	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithHint(NoMatch.Recovery())
 }
 
-// caught is service code. Every failure in it becomes an error with a kind.
+// caught is the code of a service. Every failure in it becomes an error with a kind.
 func caught(ctx context.Context) (err error) {
 	defer classify.Op{Name: "index.update"}.Catch(ctx, &err)
 	var index []int
 	return fmt.Errorf("entry %d", index[len(index)])
 }
 
-// failTool lets a tool call fail. The turn goes on: the model, or the user, sees what
-// happened.
+// failTool makes a tool call fail. The turn continues: the model or the user sees what happened.
 func (f *failing) failTool(ctx context.Context, id acp.SessionID, how string) (*acp.PromptResponse, error) {
 	call, err := f.conn.Session(id).StartToolCall(ctx, &acp.ToolCall{Title: how})
 	if err != nil {

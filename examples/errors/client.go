@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/retry"
 )
 
-// person is the client: it does what the errors tell it.
+// person is the client. It follows the advice of the errors.
 type person struct {
 	out io.Writer
 }
@@ -23,7 +23,7 @@ func (p *person) RequestPermission(context.Context, *acp.RequestPermissionReques
 	return acp.Cancelled(), nil
 }
 
-// SessionUpdate sees tool calls fail.
+// SessionUpdate prints the tool calls that fail.
 func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
 	u, ok := n.Update.(*acp.ToolCallUpdate)
 	if !ok {
@@ -36,7 +36,7 @@ func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 	return nil
 }
 
-// signIn is refused, signs in and tries once more.
+// signIn makes a call that is refused, signs in and repeats the call.
 func (p *person) signIn(ctx context.Context, conn *client.Conn) (session *client.Session, err error) {
 	err = conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
 		session, err = conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
@@ -71,7 +71,7 @@ func (p *person) ask(ctx context.Context, session *client.Session, prompt string
 	p.say("  %s", res.StopReason)
 }
 
-// act says what the client does about a failure that stays.
+// act prints the client's reaction to a failure that remains.
 func (p *person) act(err error) {
 	a := kind.AdviceFor(err)
 	if NoMatch.Matches(err) {
@@ -105,7 +105,7 @@ func (p *person) lostSession(ctx context.Context, conn *client.Conn) {
 	}
 }
 
-// messageOf is the text for people, without what was wrapped around it here.
+// messageOf returns the text for people, without the text that was added on this end.
 func messageOf(err error) string {
 	if e, ok := kind.From(err); ok {
 		return e.Message

@@ -1,6 +1,5 @@
-// Command errors runs an agent that fails in each way there is and a client that
-// acts on each, in one process, and prints what the client does. Nothing here reads
-// the text of an error to decide.
+// Command errors runs, in one process, an agent that fails in every possible way and a client that
+// reacts to each failure, and prints the reactions. No decision depends on the text of an error.
 package main
 
 import (

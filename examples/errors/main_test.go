@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, run(t.Context(), &out, logger))
 	assert.Equal(t, want, out.String())
 
-	// The agent's log has, once, what the client did not receive.
+	// The agent's log contains, once, the details that the client did not receive.
 	assert.Equal(t, 1, strings.Count(log.String(), "password of user admin"))
 	assert.Equal(t, 1, strings.Count(log.String(), "dialing 10.0.0.7"))
 	assert.Contains(t, log.String(), "since migration 7")

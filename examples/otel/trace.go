@@ -13,8 +13,8 @@
 // of both ends belong to one trace: what an agent asks of its client during a turn is below
 // the span of session/prompt.
 //
-// A span has the method, the id of the session and the code of the error. It has nothing of
-// the params or the result, and no text of an error, because these may be confidential.
+// A span has the method, the id of the session and the code of the error. It does not contain
+// params, results or texts of errors, because these may be confidential.
 package acpotel
 
 import (
@@ -70,7 +70,7 @@ func (t *Tracer) Receiving(next acp.Handler) acp.Handler {
 		if isNotification(params) {
 			return next(ctx, method, params)
 		}
-		if !trace.SpanContextFromContext(ctx).IsValid() { // a proxy's own span comes first
+		if !trace.SpanContextFromContext(ctx).IsValid() { // in a proxy, ctx already has a span
 			ctx = t.propagator.Extract(ctx, metaOf(params))
 		}
 		return t.traced(ctx, trace.SpanKindServer, method, params, next)
@@ -114,8 +114,8 @@ func (t *Tracer) traced(ctx context.Context, kind trace.SpanKind, method string,
 	return result, err
 }
 
-// isNotification reports whether params are those of a notification of the protocol. An
-// extension's do not tell: its notifications have spans, too.
+// isNotification reports whether params are those of a notification of the protocol. Params of an
+// extension do not show that, so notifications of extensions have spans too.
 func isNotification(params any) bool {
 	t := reflect.TypeOf(params)
 	return t != nil && t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().Name(), "Notification")

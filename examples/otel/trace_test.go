@@ -92,8 +92,8 @@ func connect(t *testing.T) *ends {
 	return &ends{c, spans, provider.Tracer("test")}
 }
 
-// prompt runs a turn below a span of the test and returns the spans of it, each as its
-// chain of parents, in the order in which they ended.
+// prompt runs a turn below a span of the test. It returns the spans in the order in which they
+// ended, each as its chain of parents.
 func (e *ends) prompt(t *testing.T, text string) (chains []string, spans tracetest.SpanStubs, err error) {
 	t.Helper()
 	ctx, root := e.tracer.Start(t.Context(), "test")
@@ -175,8 +175,8 @@ func TestPanic(t *testing.T) {
 	assert.Empty(t, spans.GetSpans()[0].Events)
 }
 
-// The ids stand in _meta under the names that the protocol reserves, and what else is
-// there, of whatever type, does no harm.
+// The ids are in _meta under the names that the protocol reserves. Other members of any type do no
+// harm.
 func TestMeta(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	tracer := acpotel.New(&acpotel.Options{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)), Propagator: propagation.TraceContext{}})

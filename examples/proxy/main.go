@@ -3,8 +3,8 @@
 //
 //	go run ./examples/proxy gemini --acp
 //
-// Whatever the two say to each other goes through unchanged, in any version of the
-// protocol: methods and members that no schema knows included.
+// All messages pass unchanged, in any version of the protocol, including methods and members that
+// no schema defines.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// shown is how much is logged of a line that is not a message, in bytes.
+// shown is the number of bytes that are logged of a line that is not a message.
 const shown = 200
 
 func main() {
@@ -37,7 +37,7 @@ func main() {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
-		Stderr: os.Stderr, // what the agent says while it starts, for example
+		Stderr: os.Stderr, // for example messages of the agent while it starts
 		OnNoise: func(line string) {
 			log.Warn("the agent printed a line that is not a message", "said", line[:min(len(line), shown)])
 		},

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// events stands for the agent that you have. It knows nothing of the protocol: it streams what its
-// model says, and whoever reads the stream runs its tools. This one takes notes, by a script. An
-// error is the last item.
+// events stands for an existing agent that does not know the protocol. It streams the output of its
+// model, and the reader of the stream runs its tools. This one takes notes, by a script. The last
+// item may be an error.
 func events(ctx context.Context, prompt string) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		say := func(text string) bool {

@@ -1,5 +1,5 @@
-// Command wrapper serves an agent that you have already, one that streams events; bot.go stands for
-// it. Its text goes through Session.MessageFrom, and its tool calls through package tools.
+// Command wrapper serves an existing agent that streams events; bot.go stands for it. The text goes
+// through Session.MessageFrom, and the tool calls through package tools.
 package main
 
 import (

@@ -53,7 +53,7 @@ func (e *editor) RequestPermission(ctx context.Context, req *acp.RequestPermissi
 	return e.choose(ctx, req), nil
 }
 
-// talk prompts the wrapper and returns the stop reason, and what the client has seen and read.
+// talk sends a prompt to the wrapper, and returns the stop reason and what the client has received.
 func talk(t *testing.T, prompt func(s *client.Session) *client.Turn, choose func(context.Context, *acp.RequestPermissionRequest) *acp.RequestPermissionResponse) (reason acp.StopReason, seen []string, said string) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -87,7 +87,7 @@ func milk(s *client.Session) *client.Turn {
 	return s.Prompt(context.Background(), acp.Text("milk"))
 }
 
-// What comes before the answer to the question is the same in each turn.
+// The updates before the answer to the question are the same in each turn.
 var asked = []string{"thought They want a note.", "text", "note pending", `{"text":"milk"} `, `may it {"text":"milk"}?`}
 
 func TestAllowed(t *testing.T) {

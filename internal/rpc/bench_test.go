@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The codec of the benchmarks costs nothing, so that they show the engine alone.
+// The codec of the benchmarks does no work, so that they measure the engine alone.
 type blob struct{ raw []byte }
 
 var blobCodec = &wire.Codec{

@@ -22,23 +22,23 @@ type CallOptions struct {
 	OnCtxDone func()
 	Grace     time.Duration
 
-	// Negotiates means that the call is a handshake: what is read before its response waits for
-	// it. A peer that calls this end before it responds waits for itself.
+	// Negotiates means that the call is a handshake: messages that are read before its response
+	// wait for the response. A peer that calls this end and waits before it responds is in a
+	// deadlock.
 	Negotiates bool
 
-	// Sent runs when the request is queued for sending: what is sent from then on is
-	// behind it. It does not run for one that could not be sent, and runs again when a
-	// middleware tries again. It must not block.
+	// Sent runs when the request is queued for sending: everything that is sent from then on
+	// follows it. It does not run for a request that could not be sent, and runs again if a
+	// middleware repeats the call. It must not block.
 	Sent func()
 
-	// Cancellable runs before Sent, with a function that sends $/cancel_request for the
-	// request. The call goes on: the response says what has come of it. The function does
-	// not block and is safe for concurrent use; it sends nothing the second time, and
-	// nothing for a call that has ended.
+	// Cancellable runs before Sent, with a function that sends $/cancel_request for the request.
+	// The call continues, and the response reports the outcome. The function does not block and is
+	// safe for concurrent use. It does nothing when it is called again or when the call has ended.
 	Cancellable func(cancel func())
 
-	// Vacant returns the result for null and {}, where the result type does not allow them. A
-	// warning is logged. Nil: they are errors.
+	// Vacant returns the result for the responses null and {}, if the result type does not allow
+	// them. A warning is logged. If it is nil, such a response is an error.
 	Vacant func() any
 
 	// Result runs with the result of a call that succeeds, before AtResponse and before
@@ -47,11 +47,10 @@ type CallOptions struct {
 	// middleware tries again. It must not block.
 	Result func(any)
 
-	// AtResponse runs exactly once, also when the call fails. For a response it runs
-	// at the place of its response in the order: after the notifications that were read
-	// before it and before those behind it. It must not block. It has run before
-	// the call returns, except when the call's ctx ended or when the call is exempt
-	// from waiting for the notifications.
+	// AtResponse runs exactly once, also when the call fails. For a response it runs at the place
+	// of the response in the order: after the notifications that were read before it, and before
+	// those that were read after it. It must not block. It has run before the call returns, except
+	// when the call's ctx ended or when the call is exempt from waiting for the notifications.
 	AtResponse func(err error)
 }
 
@@ -105,8 +104,8 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 	var once sync.Once
 	err = errExited
 	if k.at != nil {
-		// A middleware may try again or return a result of its own, so a failure counts only
-		// when it is the last word.
+		// A middleware may repeat the call or return a result of its own, so only the final result
+		// counts.
 		k.at = func(err error) {
 			if err == nil {
 				once.Do(func() { opts.AtResponse(nil) })
@@ -246,9 +245,9 @@ func (c *Conn) sooner(ctx context.Context, err error) error {
 	return err
 }
 
-// Expectation is what the peer still owes after it has responded to a call, such as the end of
-// the work that the call began. It is like a call in flight: Shutdown waits for it, and the end
-// of the connection, or the loss of the session, fails it.
+// Expectation is something that the peer still has to send after its response to a call, such as
+// the end of the work that the call began. It is like a call in flight: Shutdown waits for it, and
+// the end of the connection or the loss of the session fails it.
 type Expectation struct {
 	calls *calls
 	call  *call

@@ -13,14 +13,14 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// callState says how far a call has come.
+// callState is the state of a call.
 type callState uint8
 
 const (
 	callPending    callState = iota // no response yet
 	callResponded                   // the response was read and waits for its place
 	callDelivering                  // AtResponse is running
-	callSettled                     // the caller may go on
+	callSettled                     // the caller may continue
 )
 
 // call is one request of ours.
@@ -28,9 +28,9 @@ type call struct {
 	id     uint64
 	method string
 	m      *wire.Method // nil for an extension
-	origin              // when exempt it does not wait for notifications
+	origin              // an exempt call does not wait for notifications
 
-	settled chan struct{} // closed when the caller may go on; nil when no caller waits
+	settled chan struct{} // closed when the caller may continue; nil when no caller waits
 
 	// Guarded by calls.mu until the call is settled, and not changed after.
 	at            func(error) // AtResponse; nil once it runs
@@ -44,7 +44,7 @@ type call struct {
 	began         time.Time // when it was sent, for haste
 	awaited       bool      // the stream was told to hasten
 	cancelled     bool      // the peer was told to cancel it
-	result, fault []byte    // what the response holds
+	result, fault []byte    // the result or error of the response
 	err           error     // how it ended without a usable response
 
 	// incomplete means that notifications which were read before the response were dropped. It
@@ -68,19 +68,19 @@ func (k *call) Title() string {
 // Lost implements [order.Response].
 func (k *call) Lost() { k.incomplete = true }
 
-// keptMap is how many entries a map may have had to be used again when it is empty: maps do not
-// shrink.
+// keptMap is the maximum number of entries that a map may have had to be reused when it is empty,
+// because maps do not shrink.
 const keptMap = 1024
 
 // firstExpectation is the lowest id of an expectation. No call ever has it.
 const firstExpectation = 1 << 63
 
-// calls are the calls in flight. They give a response its place in the order, and let the caller
-// go on.
+// calls holds the calls in flight. It gives each response its place in the order, and wakes the
+// caller.
 type calls struct {
 	codec *codec
-	// arrive gives a response its place in the order, and reports whether that is here and
-	// now; cause is why the connection ended. Neither is called while mu is held.
+	// arrive gives a response its place in the order, and reports whether it can be delivered at
+	// once; cause returns the reason why the connection ended. Neither is called while mu is held.
 	arrive func(order.Item) (now bool)
 	cause  func() error
 	lift   func(int) // counts calls that the reader must not pause for
@@ -118,7 +118,7 @@ func (t *calls) add(k *call, expectation bool) error {
 	return nil
 }
 
-// first names a call that waits for its response.
+// first returns the name of a call that waits for its response.
 func (t *calls) first() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -165,9 +165,9 @@ func (t *calls) over() <-chan struct{} {
 	return ch
 }
 
-// begin notes that the call is about to be sent. The reader must not pause until the response is
+// begin records that the call is about to be sent. The reader must not pause until the response is
 // read, unless the call streams updates. It reports whether many calls are in flight, and whether
-// the stream is to be told to hasten.
+// Hasten of the stream must be called.
 func (t *calls) begin(k *call) (crowd, awaited bool) {
 	if k.m != nil && k.m.Streams {
 		return false, false
@@ -308,38 +308,37 @@ func (t *calls) join(k *call, session string, opens bool) error {
 	return nil
 }
 
-// haste decides for which calls Hasten of the stream is called. That is worth
-// its price in a program that computes on all processors only. Such a program cannot be
-// recognized directly; its calls take long. So when a call has taken long, Hasten is
-// called for those that follow. That goes on while it helps: some calls are left out to see
-// whether they would be as quick, and ever more of them while the peer itself is what takes
-// long. The owner guards it.
+// haste decides for which calls Hasten of the stream is called. Hasten is useful only in a program
+// that computes on all processors. Such a program cannot be recognized directly, but its calls take
+// long. So after a call that took long, Hasten is called for the following calls, as long as that
+// makes them faster. To find out, haste leaves out some calls, and leaves out more of them while
+// the peer itself causes the delay. The owner guards it.
 type haste struct {
 	able bool // the stream has Hasten; set before anything else
 
 	on     bool
 	told   int // calls since one was left out
-	misses int // calls in a row that took long although the stream was told
+	misses int // calls in a row that took long in spite of Hasten
 	skips  int // calls to be left out
 }
 
-// What decides speed. docs/performance.md has the measurements ("While all processors compute"),
-// and internal/bench/RESULTS.md what calls take then.
+// The parameters of haste. docs/performance.md has the measurements ("While all processors
+// compute"), and internal/bench/RESULTS.md the times of calls.
 const (
-	// longCall is what a call takes at least when its response waited for the scheduler.
+	// longCall is the minimum duration of a call whose response waited for the scheduler.
 	longCall = 2 * time.Millisecond
 	// fewCalls is how many may be in flight, or how many requests be handled, each of which is
 	// written at once. Where there are more of them they share the wait and the writes, and the
 	// reader has other responses to read.
 	fewCalls = 4
-	// leftOut means that one of so many calls is left out to see what it takes: few, for a
-	// call in a hundred may take long for it.
+	// leftOut is the number of calls of which one is left out, to measure it without Hasten. It is
+	// large because a call that is left out may take long.
 	leftOut = 1000
 	// allowedMisses is how many calls in a row may take long before some are left out.
 	allowedMisses = 4
 )
 
-// begin notes that a call is about to be sent, and reports whether the stream is to be told.
+// begin records that a call is about to be sent, and reports whether Hasten must be called.
 func (h *haste) begin(k *call) bool {
 	if !h.able {
 		return false
@@ -358,7 +357,7 @@ func (h *haste) begin(k *call) bool {
 	return k.awaited
 }
 
-// end notes that a call has its response.
+// end records that a call has its response.
 func (h *haste) end(k *call) {
 	if k.began.IsZero() {
 		return

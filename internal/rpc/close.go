@@ -38,11 +38,10 @@ func (c *Conn) ended() {
 	}
 }
 
-// Shutdown lets what is in flight come to its end, then closes: the handlers that
-// run, the work that outlives its response, the notifications that wait, and the
-// calls of ours that wait for their response. New requests are refused, and so are new
-// calls, except from handlers. If ctx is done first, it closes at once and returns ctx's
-// error.
+// Shutdown waits for everything in flight and then closes the connection: the handlers that run,
+// the work that outlives its response, the notifications that wait, and our calls that wait for
+// their response. It refuses new requests, and new calls except from handlers. If ctx is done
+// first, it closes the connection at once and returns the error of ctx.
 func (c *Conn) Shutdown(ctx context.Context) error {
 	if err := c.usable(); err != nil {
 		return err
@@ -59,7 +58,7 @@ func (c *Conn) Shutdown(ctx context.Context) error {
 			case <-c.end.done:
 				return c.Close()
 			case <-ctx.Done():
-				_ = c.Close() // ctx's error says more
+				_ = c.Close() // the error of ctx is more specific
 				return ctx.Err()
 			}
 		}

@@ -27,7 +27,7 @@ type Entry struct {
 	// if the result type allows it.
 	Handle func(ctx context.Context, params any) (any, error)
 
-	// Group: the handler's ctx belongs to the group that params.sessionId names.
+	// Group reports whether the handler's ctx belongs to the group that params.sessionId names.
 	Group bool
 	// Ends: when the message is read, the ctx of the members of its group that were
 	// read before it ends, with wire.ErrTurnCancelled as the cause.
@@ -63,19 +63,20 @@ type Config struct {
 	// whichever end; nil: it defines none.
 	Defined func(method string) bool
 
-	// Relay: the handlers pass requests on over other connections and return what they get
-	// there. What such a connection reads after a response waits for the handler's own.
+	// Relay reports whether the handlers pass requests on over other connections and return the
+	// responses of those. Messages that such a connection reads after a response wait for the
+	// response of the handler.
 	Relay bool
 
 	// Handshake is the request that opens the connection. Before it requests are refused
 	// with -32600 and notifications are dropped; what is read after it waits for its
 	// response. Empty: the connection is open from the start.
 	Handshake string
-	// HandshakeFirst: a repeated handshake is refused with -32600 if another request was
+	// HandshakeFirst means that a repeated handshake is refused with -32600 if another request was
 	// read since the connection was opened.
 	HandshakeFirst bool
 
-	// StrictIDs: the id of a request must be a string or an integer.
+	// StrictIDs means that the id of a request must be a string or an integer.
 	StrictIDs bool
 
 	// Reopens reports whether a request of the method opens a lost session again, see
@@ -94,8 +95,8 @@ type Config struct {
 	// OnRefused is called for requests that no handler gets: nothing handles the method, or the
 	// params break the schema. Nil does nothing.
 	OnRefused func(method string)
-	// OnError sees the error of a request, or of what where names, before it is converted for
-	// the peer. What it returns takes the error's place; nil does not.
+	// OnError is called with the error of a request, or of the operation that where names, before
+	// the error is converted for the peer. Its result replaces the error unless it is nil.
 	OnError func(ctx context.Context, where string, err error) error
 
 	ExposeErrors bool // the texts that errors keep inside are sent to the peer
@@ -109,8 +110,8 @@ type Config struct {
 	// OnEnd runs once, after Conn.Done is closed and before Wait returns; nil does nothing.
 	OnEnd func()
 
-	// Err means that the connection was put together wrongly. Start and every call
-	// return it, and nothing is sent.
+	// Err is the error of an invalid configuration. Start and every call return it, and nothing is
+	// sent.
 	Err error
 
 	Limits Limits
@@ -141,7 +142,7 @@ func (l Limits) withDefaults() Limits {
 	hard := l.MaxBacklog
 	positive(&l.Backlog, 64<<20)
 	positive(&l.MaxBacklog, 1<<30)
-	if hard > 0 { // the reader pauses where it would have to give up
+	if hard > 0 { // the reader must pause before the connection ends with ErrOverloaded
 		l.Backlog = min(l.Backlog, hard)
 	}
 	l.MaxBacklog = max(l.MaxBacklog, l.Backlog)
@@ -159,7 +160,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// positive gives a limit that is not positive its default.
+// positive sets a limit that is not positive to its default.
 func positive[T int | int64 | time.Duration](v *T, def T) {
 	if *v <= 0 {
 		*v = def

@@ -46,9 +46,9 @@ type Conn struct {
 	network  bool        // the stream routes messages
 }
 
-// Configure prepares a connection. It starts nothing and does not fail; what is wrong
-// with cfg is returned by Start and by every call. It must be called once. Before it the
-// zero value can be asked for Done, and every other method refuses.
+// Configure prepares a connection. It starts nothing and does not fail: errors in cfg are returned
+// by Start and by every call. It must be called once. On a Conn that is not configured only Done
+// works; every other method returns an error.
 func (c *Conn) Configure(cfg Config) {
 	c.cfg, c.limits = cfg, cfg.Limits.withDefaults()
 	c.failures = failures{log: limited(cmp.Or(cfg.Logger, slog.Default()), &c.lines), onError: cfg.OnError, expose: cfg.ExposeErrors, ends: c.end.begins}
@@ -127,7 +127,7 @@ func (c *Conn) Logger() *slog.Logger { return c.log }
 // Started reports whether Start has succeeded.
 func (c *Conn) Started() bool { return c.started.Load() }
 
-// wrong returns why the connection can never be used as it is, or nil.
+// wrong returns an error if the connection can never be used.
 func (c *Conn) wrong() error {
 	if !c.ready.Load() {
 		return errNotReady
@@ -135,7 +135,7 @@ func (c *Conn) wrong() error {
 	return c.cfg.Err
 }
 
-// usable returns why nothing can be sent, or nil.
+// usable returns an error if nothing can be sent now.
 func (c *Conn) usable() error {
 	if err := c.wrong(); err != nil {
 		return err
@@ -162,11 +162,11 @@ func (c *Conn) respondOwn(id []byte, e *rpcerr.RequestError) {
 	c.out.PushOwn(f)
 }
 
-// Hold counts bytes of updates that were handled but not yet given out towards
-// the back-pressure. It never blocks.
+// Hold counts the bytes of updates that were handled but not delivered yet as back-pressure. It
+// never blocks.
 func (c *Conn) Hold(n int64) { c.order.Press(n) }
 
-// Release gives back what Hold counted.
+// Release reverses Hold.
 func (c *Conn) Release(n int64) { c.order.Press(-n) }
 
 // slowHandler names a notification handler that keeps something waiting for long.
@@ -217,7 +217,7 @@ func (c *Conn) hold(opts *CallOptions) *CallOptions {
 	c.order.Hold()
 	o := *opts
 	o.AtResponse = func(err error) {
-		defer func() { c.refuse(c.order.Open(true)) }() // last: what was held is handled after the response
+		defer func() { c.refuse(c.order.Open(true)) }() // deferred, so that held messages are handled after the response
 		if opts.AtResponse != nil {
 			opts.AtResponse(err)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
-// scope is the ctx of one handler. It knows what is being handled and which handlers it descends
-// from. It makes a context with a cancel function only when it needs one, because most handlers
-// of notifications do not.
+// scope is the ctx of one handler. It has the message that is being handled and the handlers that
+// it descends from. It makes a context with a cancel function only when needed, because most
+// handlers of notifications do not need one.
 type scope struct {
 	order.Scope // what is handled; its size is that of the raw message, then of the decoded one
 
@@ -52,7 +52,7 @@ func scopeOf(ctx context.Context) *scope {
 	return s
 }
 
-// real returns the context that does the work, and makes it at the first call.
+// real returns the context that can be cancelled, and makes it at the first call.
 func (s *scope) real() context.Context {
 	for {
 		was := s.life.Load()
@@ -66,7 +66,7 @@ func (s *scope) real() context.Context {
 		if s.life.CompareAndSwap(was, &lifetime{ctx: ctx, cancel: cancel}) {
 			return ctx
 		}
-		cancel(nil) // another goroutine was quicker
+		cancel(nil) // another goroutine has made it first
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *scope) now() context.Context {
 	return s.real()
 }
 
-// end ends the ctx; the first cause stays.
+// end ends the ctx. Only the first cause counts.
 func (s *scope) end(cause error) {
 	over := returned
 	if cause != errReturned {
@@ -134,7 +134,7 @@ func (s *scope) insideNotification() bool {
 	return false
 }
 
-// origin is what a call learns from the ctx it was given.
+// origin describes the handler that makes a call, according to the ctx of the call.
 type origin struct {
 	// exempt: a notification handler waits for the call.
 	exempt bool
@@ -143,11 +143,11 @@ type origin struct {
 	relays *request
 }
 
-// enter notes that a method of c begins to wait with a ctx of this handler. Every handler up the
-// chain waits for it. A call waits for the peer's response, which may need anything of this end. A
-// send waits only until the peer reads, so it keeps the handler's slot. A send over another
-// connection, as in a proxy, counts as work: a slow peer there slows down the peer here, and what
-// was sent here keeps its order.
+// enter records that a method of c begins to wait with a ctx of this handler. Every handler that
+// this one descends from waits too. A call waits for the peer's response, and the peer may need
+// anything of this end for it. A send waits only until the peer reads, so the handler keeps its
+// slot. A send over another connection, as in a proxy, counts as work: a slow peer there slows down
+// the peer here, and the messages that were sent here keep their order.
 func (s *scope) enter(c *Conn, call bool) (o origin) {
 	if s != nil && s.req != nil && s.conn != c && s.conn.cfg.Relay {
 		o.relays = s.req

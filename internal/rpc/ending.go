@@ -26,15 +26,15 @@ const (
 )
 
 const (
-	// tail is how long reading goes on when writing has failed: a peer that died may have
-	// responded before.
+	// tail is how long reading continues after writing has failed, because a peer that died may
+	// have responded before.
 	tail = 250 * time.Millisecond
 	// readerGrace is how long Wait waits for the reader, and for the writer, after
 	// the stream was closed. A read of stdin cannot be ended.
 	readerGrace = 250 * time.Millisecond
 )
 
-// ending is how far the end of a connection has come.
+// ending is the state of the end of a connection.
 type ending struct {
 	mu    sync.Mutex // guards all below up to the channels, and that each is closed once
 	begun bool       // Start or Close was called
@@ -107,8 +107,8 @@ func (e *ending) onClose(stop func() bool) {
 	e.stop = stop
 }
 
-// begin notes that the connection ends. The first reason counts; a later one can only
-// speed it up. It reports whether this is the first.
+// begin records that the connection ends. The first reason counts; a later one can only make the
+// end faster. It reports whether this is the first.
 func (e *ending) begin(kind endKind, why error) (first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,7 +124,7 @@ func (e *ending) begin(kind endKind, why error) (first bool) {
 	switch kind {
 	case endClose, endCtx, endBroken:
 		e.hurryLocked()
-	case endWrite: // what was read before is still handled
+	case endWrite: // messages that were read before are still handled
 		closeOnce(e.mute)
 	}
 	return first
@@ -184,7 +184,7 @@ func (e *ending) wait() error {
 	return e.run
 }
 
-// stuck notes that handlers did not return.
+// stuck records that handlers did not return.
 func (e *ending) stuck(methods []string) {
 	for i := range methods {
 		methods[i] = shown(methods[i])

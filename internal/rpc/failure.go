@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// failures decide in which form an error leaves, and what of it is logged.
+// failures converts errors for the peer, and logs the parts that are not sent.
 type failures struct {
 	log     *slog.Logger
 	onError func(ctx context.Context, where string, err error) error // Config.OnError
@@ -63,7 +63,7 @@ func (f *failures) Ordinary(err error) bool {
 	return (errors.Is(err, context.Canceled) || errors.Is(err, wire.ErrClosed)) && f.ends()
 }
 
-// The members of the data of an error that this package adds.
+// The members that this package adds to the data of an error.
 const (
 	memberErrorID = "errorId" // also in the log
 	memberDetails = "details"
@@ -166,7 +166,7 @@ func writeFailure(log *slog.Logger, level slog.Level, err error, id, msg string,
 		args = append(args, slog.String(memberErrorID, id))
 	}
 	var inside slog.LogValuer
-	if isMeant(err) && errors.As(err, &inside) { // the text does not say all
+	if isMeant(err) && errors.As(err, &inside) { // the text does not include it
 		if _, shown := inside.(*panicError); !shown {
 			args = append(args, slog.Any("inside", inside))
 		}
@@ -215,8 +215,8 @@ func (f *failures) Details(err error) string {
 	return strings.Join(d.texts, "; ")
 }
 
-// details collects texts, outermost first. left bounds the number of errors, because a chain may
-// be endless.
+// details collects texts, outermost first. left is the number of errors that may still be visited,
+// because a chain may be endless.
 type details struct {
 	texts []string
 	sent  bool // the error that is sent has been found
@@ -233,7 +233,7 @@ func (d *details) add(err error) {
 	} else {
 		d.text(fmt.Sprint(err))
 	}
-	if v, ok := err.(slog.LogValuer); ok { // what a record keeps for developers
+	if v, ok := err.(slog.LogValuer); ok { // the attributes that a record has for developers
 		if g := v.LogValue(); g.Kind() == slog.KindGroup {
 			for _, a := range g.Group() {
 				if a.Key == "debug" {

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// handlers pass a message to the user's handler: decode, check, middleware, handler.
+// handlers passes a message to the user's handler: decode, check, middleware, handler.
 type handlers struct {
 	codec
 	rows
@@ -187,7 +187,7 @@ func wrap(list []Middleware, h Handler) Handler {
 	return h
 }
 
-// rows are the methods that this end handles.
+// rows has the methods that this end handles.
 type rows struct{ requests, notifications map[string]*Entry }
 
 func newRows(entries []*Entry) rows {

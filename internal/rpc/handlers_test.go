@@ -75,7 +75,7 @@ type loggedError struct{ error }
 func (loggedError) Logged() bool    { return true }
 func (e loggedError) Unwrap() error { return e.error }
 
-// What an internal error keeps inside is in the log, once.
+// The cause of an internal error is logged once.
 func TestCausesAreLogged(t *testing.T) {
 	secret := errors.New("secret")
 	for name, c := range map[string]struct {

@@ -59,8 +59,8 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 	})
 }
 
-// Many calls in flight share the wait for the scheduler, so Hasten is called for the
-// first few of them only.
+// Many calls in flight share the wait for the scheduler, so Hasten is called only for the first few
+// of them.
 func TestStreamIsNotToldOfManyCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()

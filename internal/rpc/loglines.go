@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A peer can cause most of the lines that a connection logs, with two bytes each. All of them
-// above level Debug share one budget: so many at once, and one more in each interval.
+// A peer can cause most of the lines that a connection logs, with two bytes each. All lines above
+// level Debug share one budget: a number of lines at once, and one more in each interval.
 const (
 	logLines    = 256
 	logInterval = time.Second
@@ -56,7 +56,7 @@ func (h budgeted) WithGroup(name string) slog.Handler {
 type lines struct {
 	mu      sync.Mutex // guards all below
 	used    int
-	since   time.Time // when the last of the used ones was given back
+	since   time.Time // when the budget was last refilled
 	omitted int       // since the last line that was passed on
 }
 

@@ -64,7 +64,7 @@ var (
 	errGroupEnded = wire.ErrTurnCancelled
 )
 
-// shown is a method's name as it may stand in an error or a log.
+// shown returns a method's name in the form for an error or a log.
 func shown(method string) string {
 	const most = 128
 	if len(method) <= most {

@@ -158,7 +158,7 @@ func TestLostUntilPeerReopens(t *testing.T) {
 	})
 }
 
-// Sessions stay lost, however many they are.
+// Lost sessions are remembered, however many there are.
 func TestManyLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, _ := newNetwork()

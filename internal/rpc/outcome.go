@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// deliver lets the caller go on. It is called at the place of the response in the order.
+// deliver wakes the caller. It is called at the place of the response in the order.
 func (t *calls) deliver(k *call) {
 	t.mu.Lock()
 	at := k.at
@@ -58,7 +58,7 @@ func (k *call) placeLocked() *call {
 	return place
 }
 
-// cancel reports whether $/cancel_request must be sent for a call that goes on.
+// cancel reports whether $/cancel_request must be sent for a call that continues.
 func (t *calls) cancel(k *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,7 +83,7 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 		return false, false
 	case callResponded: // AtResponse is called when the place of the response is reached
 		k.state, k.err = callSettled, err
-		k.result, k.fault = nil, nil // its place may be far
+		k.result, k.fault = nil, nil // its place in the queue may be reached much later
 		t.mu.Unlock()
 		return true, false
 	}

@@ -22,7 +22,7 @@ func safely(f func() error) (err error) {
 	return f()
 }
 
-// protect runs a function of the user whose error no one could be given.
+// protect runs a function of the user whose error cannot be returned to anyone.
 func protect(log *slog.Logger, what string, f func()) {
 	if p := safely(func() error { f(); return nil }); p != nil {
 		log.Error("acp: panic in "+what, errorAttr(p))
@@ -46,7 +46,7 @@ func (e *panicError) LogValue() slog.Value {
 }
 
 func errorAttr(err error) slog.Attr {
-	text := slog.String("error", rpcerr.LogText(err)) // which survives an Error method that panics
+	text := slog.String("error", rpcerr.LogText(err)) // LogText recovers a panic of the Error method
 	p, ok := errors.AsType[*panics.Panic](err)
 	if e, own := errors.AsType[*panicError](err); own {
 		p, ok = e.Panic, true
@@ -57,9 +57,9 @@ func errorAttr(err error) slog.Attr {
 	return text
 }
 
-// guarded is a stream that may be the user's, or calls a hook of the user. Goroutines of the
-// connection use it, where a panic would end the process, and the peer decides what it is given:
-// so a panic ends the connection.
+// guarded wraps a stream that may be the user's or may call a hook of the user. Goroutines of the
+// connection use it. Without it a panic there would end the process, and the peer chooses the
+// input. With it a panic ends the connection.
 type guarded struct {
 	s        stream.Stream
 	features stream.Features // of s, guarded too
@@ -120,7 +120,7 @@ func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
 	return m.Data, envelope.Parse(m.Data), nil
 }
 
-// unchecked asks a tolerant stream to leave the checking to the connection.
+// unchecked tells a tolerant stream that the connection checks its lines.
 func (g *guarded) unchecked() {
 	if g.features.Unchecked != nil {
 		g.noise = g.features.Unchecked()
@@ -146,8 +146,8 @@ func (g *guarded) call(f func() error) (err error) {
 	return f()
 }
 
-// recover makes the error of a method one that the connection can keep and return. That of
-// a panic is no error of a handler.
+// recover makes the error of a method safe to keep and to return. The error of a panic is not that
+// of a handler.
 func (g *guarded) recover(err *error) {
 	if p := recover(); p != nil {
 		panicked := Panicked(p)

@@ -138,7 +138,7 @@ func TestHeldUpdatesCount(t *testing.T) {
 	})
 }
 
-// What waits takes little more memory than the budget, even if the messages are small.
+// Waiting messages take little more memory than the budget, even if they are small.
 func TestMemoryOfTheBacklog(t *testing.T) {
 	const budget = 8 << 20
 	for _, size := range []int{0, 200, 5000} {
@@ -195,7 +195,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A hard limit below the budget is the budget.
+// If MaxBacklog is less than Backlog, it replaces Backlog.
 func TestMaxBacklogBelowBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})

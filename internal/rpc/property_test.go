@@ -22,10 +22,10 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// The promises of the package, held against random scripts: two ends that send
-// each other notifications and calls whose handlers send and call in turn, to any
-// depth, with sleeps and cancels in between. Everything is recorded, also the
-// order on the wire, and checked afterwards.
+// The promises of the package are checked with random scripts: two ends send each other
+// notifications and calls, whose handlers send and call in turn, to any depth, with sleeps and
+// cancels in between. All events are recorded, including the order of the messages on the wire, and
+// checked afterwards.
 
 var scripts = flag.Int("scripts", 300, "how many random scripts TestPromises runs")
 
@@ -98,7 +98,7 @@ type span struct {
 	exempt        bool
 }
 
-// side is what one end did and saw.
+// side records the actions and observations of one end.
 type side struct {
 	conn     *rpc.Conn
 	wire     []string // what it received, in order: note 5, call 5, answer 5
@@ -248,7 +248,7 @@ func (w *world) entries(at int) []*rpc.Entry {
 	}
 }
 
-// check holds what happened on one side against the promises.
+// check compares the events on one side with the promises.
 func (s *side) check() error {
 	ended := map[int]int{} // notification -> when its handler returned
 	for _, n := range s.notes {

@@ -47,7 +47,7 @@ func (r *reader) run() {
 	}
 }
 
-// goesOn waits while too much waits to be handled. It reports whether reading goes on.
+// goesOn waits while too many messages wait to be handled. It reports whether reading continues.
 func (r *reader) goesOn() bool {
 	r.c.out.WaitOwn()
 	ok, over := r.c.order.WaitRoom()
@@ -168,7 +168,8 @@ func (r *reader) response(e *envelope.Envelope) {
 func (r *reader) responded(id []byte, store func(*call)) {
 	n, ok := callID(id)
 	if !ok {
-		// Some peers respond so to what they do not understand, some to every $/cancel_request.
+		// Some peers send such responses to messages that they do not understand, some to every
+		// $/cancel_request.
 		if !r.idless {
 			r.idless = true
 			r.c.log.Warn("acp: received a response without a usable id; further ones are not logged")

@@ -74,10 +74,10 @@ func (r *request) Serve(under order.Scoped) {
 // handlerStack is a little more stack than decoding, a short handler and encoding need.
 const handlerStack = 2 << 10
 
-// growStack makes the stack of the goroutine large enough for most handlers. A new stack
-// has about 1 KiB, which a request always exceeds. Go then copies it, frame by frame, and
-// that is cheapest while there are few frames: it is a quarter of what a short request
-// costs if it happens in the depth of decoding.
+// growStack makes the stack of the goroutine large enough for most handlers. A new stack has about
+// 1 KiB, which a request always exceeds. Go then copies it, frame by frame, which is cheapest while
+// there are few frames. In the depth of decoding it would take a quarter of the time of a short
+// request.
 //
 //go:noinline
 func growStack() {
@@ -97,7 +97,7 @@ func (r *request) respond(res any, err error) {
 		if !encoded {
 			r.conn.handlers.appendResponse(f, r, nil, errExited, ended)
 		}
-		res = nil // only the frame takes memory while it waits
+		res = nil // while the frame waits, the result need not stay in memory
 		r.queue(f.Fit(), ok)
 	}()
 	ok = r.conn.handlers.appendResponse(f, r, res, err, ended)
@@ -129,7 +129,7 @@ func (r *request) queue(f *outbox.Frame, ok bool) {
 		c.log.Debug("acp: a response came too late", "method", shown(r.Method))
 	}
 	if r.Opens() {
-		if r.writes { // much may follow
+		if r.writes { // the functions may take long
 			r.writes = false
 			c.out.Start()
 		}
@@ -185,7 +185,7 @@ func (r *request) runAfter() {
 		f := r.after[0]
 		r.after = r.after[1:]
 		r.afterMu.Unlock()
-		if r.writes { // the response must not wait for f
+		if r.writes { // the response must be written before f runs
 			r.writes = false
 			r.conn.out.Start()
 		}

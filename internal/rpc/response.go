@@ -106,7 +106,7 @@ func cancelledResponse(r *request) *rpcerr.RequestError {
 
 var errNoResponse = errors.New("response cannot be used")
 
-// responseError is the error of a call whose response cannot be used.
+// responseError returns the error of a call whose response cannot be used.
 func responseError(k *call, why error) error {
 	return fmt.Errorf("acp: %s: %w: %w", k.method, errNoResponse, why)
 }

@@ -36,9 +36,9 @@ func loader(loaded *atomic.Int64) handle {
 	}
 }
 
-// A peer that asks for long results and does not read gets a bounded number of them into
-// memory, however many it asks for. The others wait in their order and without a slot, and
-// what is short passes them. When the peer reads, it gets all.
+// If a peer requests long results and does not read, a bounded number of them is in memory. The
+// others wait in order and without a slot, and short results pass them. When the peer reads, it
+// gets all.
 func TestReservationsWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 100
@@ -221,8 +221,8 @@ func TestNoHandlerIsStartedWhileResultsExceedTheBudget(t *testing.T) {
 	})
 }
 
-// Two ends ask each other for long results, from everywhere, and both read late: both get
-// all they have asked for.
+// Two ends request long results from each other, from all kinds of handlers, and read late. Both
+// get all results.
 func TestBothEndsSendLongResultsAndReadLate(t *testing.T) {
 	for name, budget := range map[string]*reserve.Budget{"a budget each": nil, "one budget": new(reserve.Budget)} {
 		t.Run(name, func(t *testing.T) {

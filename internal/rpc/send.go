@@ -56,8 +56,8 @@ type outgoing struct {
 // middleware may use another connection.
 type outgoingKey struct{ c *Conn }
 
-// sendThrough runs the sending middlewares. A panic becomes an error, because it may be on a
-// goroutine of this package, and because others wait for the end of the call.
+// sendThrough runs the sending middlewares. It converts a panic to an error, because it may run on
+// a goroutine of this package, and because others wait for the end of the call.
 func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, params any) (res any, err error) {
 	err = safely(func() (err error) {
 		res, err = c.send(context.WithValue(ctx, outgoingKey{c}, out), method, params)
@@ -141,8 +141,8 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 	c.log.Error("acp: stream refused a message", "method", shown(cmp.Or(f.About, "response")), "error", err)
 }
 
-// describe sets what a network stream needs of a message whose Data is complete: m, and the
-// session that the params or the result name. Their member begins at f.Data[body:], if there is
+// describe sets the fields of a message whose Data is complete that a network stream needs: m, and
+// the session that the params or the result name. That member begins at f.Data[body:] if there is
 // one.
 func (c *Conn) describe(f *outbox.Frame, m stream.Message, body int) {
 	if !c.network {

@@ -24,15 +24,15 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Messages leave at once although every processor computes, also if the sender goes on to
-// compute, and a round trip waits for no one that computes.
+// Messages are sent at once even if every processor computes and the sender continues to compute,
+// and a round trip does not wait for a computing goroutine.
 func TestSendingWhileEverythingComputes(t *testing.T) {
 	got := make(chan struct{}, 1)
 	a, c := both(t,
 		rpc.Config{Entries: []*rpc.Entry{echo(mEcho)}},
 		rpc.Config{Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { got <- struct{}{}; return nil, nil })}})
-	// With one processor, whoever yields waits for a whole time slice of the goroutine
-	// that computes.
+	// With one processor, a goroutine that yields waits for a whole time slice of the computing
+	// goroutine.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var over atomic.Bool
 	var computing sync.WaitGroup
@@ -143,7 +143,7 @@ func TestStallWhileSendersComeAndGo(t *testing.T) {
 	})
 }
 
-// No cancel is lost, and those that wait take no one's room.
+// No cancel is lost, and waiting cancels take no room of other messages.
 func TestCancelsAreNeverLost(t *testing.T) {
 	const calls = 20_000
 	bubble(t, func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestCancelsAreNeverLost(t *testing.T) {
 	})
 }
 
-// A peer that sends faster than it is answered, and reads, is not cut off. What waits for
-// it stays within the reserve.
+// A peer that sends faster than it gets responses, and reads, is not disconnected. The waiting
+// responses stay within the reserve.
 func TestReaderPausesForOwnResponses(t *testing.T) {
 	const n = 20_000
 	bubble(t, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestReaderPausesForOwnResponses(t *testing.T) {
 	})
 }
 
-// Two ends that refuse all that the other one sends do not wait for each other.
+// Two ends that refuse all requests of each other do not wait for each other.
 func TestBothEndsPauseForOwnResponses(t *testing.T) {
 	const n = 20_000
 	bubble(t, func(t *testing.T) {
@@ -234,8 +234,8 @@ func TestBothEndsPauseForOwnResponses(t *testing.T) {
 	})
 }
 
-// A peer that never reads is cut off when the responses to what it sends have filled all
-// that they may, and nothing could be written for the time that says so.
+// A peer that never reads is disconnected when the responses to it have filled the reserve, and
+// nothing could be written for StallTimeout.
 func TestPeerThatNeverReadsItsResponses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -259,7 +259,7 @@ func TestPeerThatNeverReadsItsResponses(t *testing.T) {
 	})
 }
 
-// All requests that wait for a handshake that fails are refused, however many they are.
+// All requests that wait for a failing handshake are refused, however many there are.
 func TestManyRequestsBehindAFailedHandshake(t *testing.T) {
 	const n = 12_000
 	bubble(t, func(t *testing.T) {
@@ -307,7 +307,7 @@ func TestResultsThatEndTheGoroutine(t *testing.T) {
 	})
 }
 
-// Short messages count for what they are, whatever was sent before them.
+// Short messages count with their own size, whatever was sent before them.
 func TestShortMessagesAfterLongOnes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
@@ -335,7 +335,8 @@ func TestShortMessagesAfterLongOnes(t *testing.T) {
 	})
 }
 
-// A sender may compute for long after it has sent: its message does not wait for that.
+// A sender may compute for long after it has sent a message, which is sent without waiting for
+// that.
 func TestNotificationLeavesBeforeItsSenderGoesOn(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // nothing else runs until the sender waits
 	bubble(t, func(t *testing.T) {

@@ -93,7 +93,7 @@ func TestBeforeStart(t *testing.T) {
 	require.Error(t, newConn(rpc.Config{}).Start(t.Context()))
 }
 
-// A Conn can be handed out before it is configured: it refuses all but Done.
+// A Conn can be used before it is configured: all methods but Done return an error.
 func TestBeforeConfigure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c := new(rpc.Conn)
@@ -154,7 +154,7 @@ func recorded(ev *events) []*rpc.Entry {
 	return []*rpc.Entry{echo(mEcho), on(mNote, func(_ context.Context, m *msg) (*msg, error) { ev.add("note %d", m.N); return nil, nil })}
 }
 
-// The end that calls holds what it reads meanwhile, if the call negotiates.
+// If the call negotiates, the calling end holds the messages that it reads meanwhile.
 func TestCallThatNegotiates(t *testing.T) {
 	for name, tt := range map[string]struct {
 		negotiates bool
@@ -201,7 +201,7 @@ func TestCallThatNegotiates(t *testing.T) {
 	}
 }
 
-// A connection that ends meanwhile leaves nothing behind.
+// A connection that ends meanwhile leaves no goroutine and no message.
 func TestConnectionEndsWhileACallNegotiates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
@@ -252,7 +252,7 @@ func TestExtensionsAreForwardedUnchanged(t *testing.T) {
 	})
 }
 
-// A raw error is also one that callers can look at.
+// Callers can match a raw error.
 func TestRawError(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		c, p := start(t, rpc.Config{})

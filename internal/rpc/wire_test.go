@@ -20,7 +20,7 @@ import (
 
 func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// Input that cannot be used gets an error response or none, and reading goes on.
+// Unusable input gets an error response or none, and reading continues.
 func TestUnusableMessages(t *testing.T) {
 	connect := func(t *testing.T) (*rawpeer.Peer, func()) {
 		_, p := start(t, rpc.Config{Entries: []*rpc.Entry{echo(mEcho), ignore(mNote)}})
@@ -71,7 +71,7 @@ func TestIDsAreEchoed(t *testing.T) {
 	})
 }
 
-// Handlers that call the peer hold back nobody, with one slot.
+// Handlers that call the peer do not delay others, even with only one slot.
 func TestCalls(t *testing.T) {
 	playFile(t, "calls.txtar", rpc.Config{Limits: rpc.Limits{MaxHandlers: 1}})
 }
@@ -196,7 +196,7 @@ func TestUndecodableNotificationsAreDropped(t *testing.T) {
 	})
 }
 
-// Some peers answer every $/cancel_request, to nothing.
+// Some peers respond to every $/cancel_request, with a response that has no id.
 func TestResponsesWithoutAnIDAreLoggedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var l logs
@@ -211,7 +211,7 @@ func TestResponsesWithoutAnIDAreLoggedOnce(t *testing.T) {
 	})
 }
 
-// A mistake that this end makes in what it passes on is its own.
+// If this end changes a forwarded message so that it breaks a rule, the error is its own.
 func TestForwardingIsCheckedWhenChanged(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		other, q := start(t, rpc.Config{})
@@ -244,8 +244,8 @@ func TestForwardingIsCheckedWhenChanged(t *testing.T) {
 	})
 }
 
-// What arrived on another connection is passed on although a rule of the prose
-// would forbid to send it.
+// A message from another connection is passed on even if a rule of the prose would forbid sending
+// it.
 func TestForwardingIsNotStricter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		other, q := start(t, rpc.Config{})

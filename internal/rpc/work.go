@@ -7,10 +7,10 @@ import (
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 )
 
-// Work is what goes on after the response to the request that began it, such as a turn
-// whose prompt is responded to when it is accepted. Until it ends it counts against
-// MaxOpen, Shutdown and the end of input wait for it, and Wait names the request's method
-// when it does not end. It is safe for concurrent use.
+// Work is work that continues after the response to the request that began it, such as a turn whose
+// prompt is responded to when it is accepted. Until it ends it counts against MaxOpen, Shutdown and
+// the end of input wait for it, and Wait names the request's method if it does not end. It is safe
+// for concurrent use.
 type Work struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -58,7 +58,7 @@ func AwaitEarlier(ctx context.Context) error {
 	if s == nil || s.req == nil {
 		return nil
 	}
-	for { // the nearest one may be responded to before those in front of it
+	for { // the nearest one may be responded to before the earlier ones
 		earlier := s.req.Earlier()
 		if earlier == nil {
 			return nil
@@ -71,8 +71,9 @@ func AwaitEarlier(ctx context.Context) error {
 	}
 }
 
-// Ahead returns behind how many others of its group a request is: requests that were read earlier
-// and not responded to, and those whose work has not been settled and is not in the background.
+// Ahead returns the number of requests and works of its group that a request must wait for:
+// requests that were read earlier and not responded to, and those whose work has not been settled
+// and is not in the background.
 func Ahead(ctx context.Context) int {
 	s := scopeOf(ctx)
 	if s == nil || s.req == nil {
@@ -81,8 +82,8 @@ func Ahead(ctx context.Context) int {
 	return s.req.Ahead()
 }
 
-// Waits notes that the handler which was given ctx waits for other handlers or for work, until
-// done is called. It keeps no slot meanwhile, and holds back nothing if it is that of a relay.
+// Waits records that the handler with the ctx waits for other handlers or for work, until done is
+// called. Meanwhile it needs no slot, and if it is the handler of a relay, no messages wait for it.
 func Waits(ctx context.Context) (done func()) {
 	s := scopeOf(ctx)
 	if s == nil {
@@ -92,8 +93,8 @@ func Waits(ctx context.Context) (done func()) {
 	return func() { s.leave(s.conn, true) }
 }
 
-// EndAgain ends a group again, for what has joined it since the request was read that ends it. ctx
-// must be that of the handler of this request.
+// EndAgain ends a group again, for members that have joined it since the ending request was read.
+// ctx must be that of the handler of this request.
 func EndAgain(ctx context.Context) {
 	if s := scopeOf(ctx); s != nil && s.req != nil {
 		s.req.EndAgain()
@@ -110,13 +111,13 @@ func (w *Work) End() {
 	w.cancel(context.Canceled)
 }
 
-// Settle is called before the peer learns that the work is over: what it sends then is not behind it.
+// Settle is called before the peer learns that the work is over, so that requests which the peer
+// then sends do not wait for it.
 func (w *Work) Settle() { w.order.Settle() }
 
-// Linger notes work that a handler began and that may go on after the handler has
-// returned. Shutdown and Wait wait for it as they wait for the handler, and
-// ErrHandlerStuck names it by the handler's method. The caller must call done when the
-// work has ended. Outside a handler nothing is noted.
+// Linger records work that a handler began and that may continue after the handler has returned.
+// Shutdown and Wait wait for it as for the handler, and ErrHandlerStuck names it by the handler's
+// method. The caller must call done when the work has ended. Outside a handler Linger does nothing.
 func Linger(ctx context.Context) (done func()) {
 	s := scopeOf(ctx)
 	if s == nil {

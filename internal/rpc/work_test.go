@@ -45,7 +45,7 @@ func prompt(p peer, id int, session, text string) {
 	p.Next()
 }
 
-// A cancel ends the work of its session in the foreground, a close all of it.
+// A cancel ends the foreground work of its session, and a close ends all of its work.
 func TestWorkThatOutlivesItsResponse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
@@ -68,7 +68,7 @@ func TestWorkThatOutlivesItsResponse(t *testing.T) {
 	})
 }
 
-// Shutdown and the end of input wait for it; Wait names it when it does not end.
+// Shutdown and the end of input wait for work. Wait names work that does not end.
 func TestEndsWaitForWork(t *testing.T) {
 	for name, end := range map[string]func(c *rpc.Conn, p peer) error{
 		"shutdown":     func(c *rpc.Conn, _ peer) error { return c.Shutdown(context.Background()) },
@@ -105,7 +105,8 @@ func TestEndsWaitForWork(t *testing.T) {
 	})
 }
 
-// It counts against MaxOpen until it ends, and its ctx against no rule of the handler.
+// Work counts against MaxOpen until it ends. Calls with its ctx work after the handler has
+// returned.
 func TestWorkCountsAndCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var ev events
@@ -157,8 +158,8 @@ func TestWorkCountsAndCalls(t *testing.T) {
 	})
 }
 
-// Requests that wait for the end of work read that they are cancelled before the work
-// does, so none of them takes its place.
+// Requests that wait for the end of work are cancelled before the work is, so that none of them
+// starts.
 func TestWorkEndsAfterTheRequestsThatWaitForIt(t *testing.T) {
 	const waiting = 1000
 	bubble(t, func(t *testing.T) {

@@ -53,11 +53,11 @@ func (w *worker) run() {
 	}
 }
 
-// relays are handlers of relays on other connections whose calls have just got their responses
-// here. In a relay, such as a typed proxy, a handler passes its request on over this connection,
-// and the response from here is likely to become its own. What is read here after the response
-// must not leave before the handler's response does, so the worker waits until that is queued.
-// The handlers of other connections hold back nothing.
+// relays holds the handlers of relays on other connections whose calls have just got their
+// responses here. In a relay, such as a typed proxy, a handler passes its request on over this
+// connection, and usually returns the response from here as its own. Messages that are read here
+// after the response must not be sent before the handler's response, so the worker waits until that
+// is queued. It does not wait for other handlers.
 type relays []relay
 
 type relay struct {
@@ -65,7 +65,7 @@ type relay struct {
 	done    <-chan struct{}
 }
 
-// add notes the handler that made the call k, before the response is delivered.
+// add records the handler that made the call k, before the response is delivered.
 func (w *relays) add(k *call) {
 	if done := k.relays.Passed(); done != nil {
 		*w = append(*w, relay{request: k.relays, done: done})
@@ -91,9 +91,9 @@ func (w *relays) wait(closing <-chan struct{}) {
 	*w = nil
 }
 
-// Release lets messages go on that wait until the response to the request that is being
-// handled is queued. ctx must be that of the handler or one derived from it; otherwise Release
-// does nothing.
+// Release lets messages continue that wait until the response to the request that is being handled
+// is queued. ctx must be that of the handler or one derived from it; otherwise Release does
+// nothing.
 func Release(ctx context.Context) {
 	if s := scopeOf(ctx); s != nil && s.req != nil {
 		s.req.Release()

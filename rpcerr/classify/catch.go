@@ -49,9 +49,10 @@ type Op struct {
 func (o Op) Catch(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		if err == nil {
-			panic(v) // nowhere to put it
+			panic(v) // there is no result to set
 		}
-		// With a kind, so that an error used as the value does not leave as if it had been returned.
+		// The error gets a kind, so that an error that was passed to panic is not sent as if it had
+		// been returned.
 		*err = o.caught(ctx, kind.Internal.New(kind.Internal.Message()).WithCause(&panicError{v}), debug.Stack())
 		return
 	}
@@ -118,7 +119,7 @@ func (o Op) classify(err error) *kind.Error {
 		if error(e) == err {
 			return e
 		}
-		return e.WithCause(err) // keeps what was wrapped around it
+		return e.WithCause(err) // keeps the errors that wrap e
 	}
 	// An operation that was cancelled or ran out of time says nothing about the kind of
 	// failure that was expected.

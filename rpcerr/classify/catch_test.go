@@ -27,7 +27,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
-// recorder is a logger whose lines can be looked at.
+// recorder is a logger that keeps its lines.
 type recorder struct{ bytes.Buffer }
 
 func (r *recorder) logger() *slog.Logger {
@@ -164,7 +164,7 @@ func TestCatchPanic(t *testing.T) {
 	}
 }
 
-// Op.Kind takes the place of the tables, not of the adapters or of a deadline.
+// Op.Kind replaces the result of the tables, but not that of an adapter or of a deadline.
 func TestOpKind(t *testing.T) {
 	boom := errors.New("boom")
 	op := classify.Op{Name: "op", Kind: kind.Database, Classifier: classify.New(classify.Is(boom, kind.Conflict)), Logger: new(recorder).logger()}
@@ -227,7 +227,7 @@ func TestKilledCommands(t *testing.T) {
 		returned := classify.OnError(&classify.OnErrorOptions{Logger: new(recorder).logger()})(c.ctx, "tool call t", killed)
 		assert.Equal(t, c.want, kind.Of(rpcerr.From(returned)))
 	}
-	// What ended by itself under an ended ctx did not end because of it.
+	// A command that ended by itself did not end because of its ctx, even if the ctx is done.
 	failed := run(t.Context(), "sh", "-c", "exit 3")
 	assert.Equal(t, failed, classify.WithContext(late, failed))
 	assert.Equal(t, &exec.ExitError{}, classify.WithContext(late, &exec.ExitError{}))

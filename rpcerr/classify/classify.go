@@ -129,7 +129,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 	f := c.find(err)
 	e := withoutLogin(f.kind.New(f.kind.Message()))
 	if word := goerr.Word(err); word != "" && word != string(toolcode.Of(e, quiet).Error) {
-		e = e.WithReason(word) // for the other end, which has the kind alone
+		e = e.WithReason(word) // for the other end, which receives only the kind
 	}
 	e = e.WithCause(&inside.Derived{Cause: err}).WithDebug("classified by " + f.by)
 	if f.response.status != 0 {
@@ -140,7 +140,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 		e = withRetryAfter(e, f.response.after)
 	}
 	if inside.Is(err, acp.ErrClosed) || inside.Is(err, acp.ErrStalled) || inside.Is(err, acp.ErrOverloaded) {
-		e = e.WithRetryable(false) // a connection that has ended does not come back
+		e = e.WithRetryable(false) // a call on a connection that has ended fails again
 	}
 	return e
 }
@@ -183,11 +183,11 @@ func withRetryAfter(e *kind.Error, after time.Duration) *kind.Error {
 	return e.WithRetryAfter(after)
 }
 
-// finding is what the tables say about an error.
+// finding is the result of the tables for an error.
 type finding struct {
 	kind      kind.Kind
-	response  responded // the HTTP response that decided, if one did
-	by        string    // the rule
+	response  responded // the HTTP response that determined the kind, if one did
+	by        string    // name of the rule
 	retryable bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// What Windows itself returns.
+// Windows returns these error numbers.
 func TestWindowsErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")

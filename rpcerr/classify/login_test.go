@@ -19,7 +19,8 @@ var signIn = contract.New("sign_in").Declare(contract.Mode{
 	Reason: "signed_out", Kind: kind.Unauthorized, When: "The user has signed out.", Recovery: "Sign in to this agent and call again.",
 })
 
-// -32000 asks the user to sign in to this agent, so only an author may say it.
+// The code -32000 asks the user to sign in to this agent, so it is used only if the author asked
+// for it.
 func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 	boom := errors.New("boom")
 	byOp := func(err error) error {
@@ -72,7 +73,7 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 	}
 }
 
-// An adapter may read the error of a server for which -32000 means something else.
+// An adapter may convert the error of a server that uses -32000 with another meaning.
 func TestAdapterOfAnotherProtocol(t *testing.T) {
 	for _, data := range []any{nil, map[string]any{"kind": "timeout"}} {
 		c := classify.New(func(error) *kind.Error { return kind.FromRequestError(rpcerr.New(-32000, "server error", data)) })

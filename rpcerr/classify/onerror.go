@@ -47,8 +47,8 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 	err = WithContext(ctx, err)
 	own, ok := kind.From(err)
 	if cancelled := inside.Is(err, context.Canceled); !ok && (cancelled || failsToolCall(err)) {
-		// The connection knows how the error of a cancelled request leaves, and that any
-		// other is unexpected.
+		// The connection itself converts the error of a cancelled request. It treats any other
+		// error of a ctx as unexpected.
 		level, message := slog.LevelWarn, "request failed"
 		if cancelled && ctx.Err() != nil {
 			level, message = slog.LevelDebug, "request cancelled"
@@ -65,7 +65,7 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 		e = mapped(e, o.Map(ctx, where, e), err)
 	}
 	attrs := []slog.Attr{slog.Any("error", e)}
-	if ok && error(own) != err { // what was wrapped around it
+	if ok && error(own) != err { // keep the errors that wrap it
 		attrs = append(attrs, slog.String("wrapped", rpcerr.LogText(err)))
 	}
 	if e == own { // its type and the form of its data stay as they are
@@ -97,7 +97,7 @@ func errorID(err error) []slog.Attr {
 	return []slog.Attr{slog.String("errorId", inside.ErrorID(err))}
 }
 
-// levelOf separates failures of this program from those that a caller brought about.
+// levelOf returns a higher level for failures of this program than for those that a caller caused.
 func levelOf(k kind.Kind) slog.Level {
 	switch k {
 	case kind.Cancelled:

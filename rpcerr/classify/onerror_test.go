@@ -21,7 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
 )
 
-// leaving lets a request fail with err and returns what leaves, and the log.
+// leaving makes a request fail with err and returns the response and the log.
 func leaving(t *testing.T, opts classify.OnErrorOptions, err error) (wire, log string, returned error) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -40,7 +40,7 @@ func TestMasking(t *testing.T) {
 		{errors.New("secret"), `{"code":-32603,"message":"Internal error"}`},
 		{&fs.PathError{Op: "open", Path: "/secret", Err: fs.ErrNotExist}, `{"code":-32002,"message":"Resource not found","data":{"kind":"not_found","retryable":false}}`},
 		{fmt.Errorf("secret: %w", acp.ErrClosed), `{"code":-31000,"message":"Service unavailable","data":{"kind":"service_unavailable","retryable":false}}`},
-		// Explicit errors leave as they are, also those that know no record.
+		// Explicit errors are sent unchanged.
 		{rpcerr.ResourceNotFound("/a"), `{"code":-32002,"message":"Resource not found: /a","data":{"uri":"/a"}}`},
 		{fmt.Errorf("secret: %w", toolerr.Auth("Log in first")), `{"code":-31006,"message":"Log in first","data":{"code":"AUTH_ERROR","kind":"unauthorized","retryable":false}}`},
 		{rpcerr.New(500, "own", "data"), `{"code":500,"message":"own","data":"data"}`},
@@ -103,7 +103,7 @@ func TestLogsOnlyWhatIsNew(t *testing.T) {
 	assert.Empty(t, log)
 }
 
-// ownFailure decides itself how a tool call ends.
+// ownFailure is an acp.ToolFailure: it determines how a tool call ends.
 type ownFailure struct{ update *acp.ToolCallUpdate }
 
 func (ownFailure) Error() string                         { return "own: hunter2" }
@@ -128,7 +128,7 @@ type quota struct {
 	limit int
 }
 
-// What is sent of such an error does not depend on words in its text or on its cause.
+// The response for such an error does not depend on words in its text or on its cause.
 func TestEmbeddedErrorStaysInternal(t *testing.T) {
 	quiet := classify.OnError(&classify.OnErrorOptions{Logger: slog.New(slog.DiscardHandler)})
 	for _, err := range []error{

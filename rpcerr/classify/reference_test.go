@@ -48,7 +48,7 @@ func TestServicePatterns(t *testing.T) {
 		"read ECONNRESET":                            kind.ServiceUnavailable,
 		"connection reset by peer":                   kind.ServiceUnavailable,
 
-		// How Go programs write the same.
+		// The same in the words of Go programs.
 		"unexpected status: 401 Unauthorized": kind.Unauthorized,
 		"HTTP 429":                            kind.RateLimited,
 		"https response error StatusCode: 403, RequestID: 1": kind.Forbidden,
@@ -88,7 +88,7 @@ func TestWordPatterns(t *testing.T) {
 	assert.Equal(t, kind.Timeout, classify.Error(errors.New("gateway timeout")).Kind, "as in the reference: the row of timeouts stands above")
 }
 
-// Types and codes of clients for web services say it too.
+// Types and codes of clients for web services imply the same kinds.
 type ThrottlingException struct{}
 
 func (*ThrottlingException) Error() string { return "slow down" }

@@ -30,9 +30,10 @@ type ResponseOptions struct {
 	ShareBody bool
 }
 
-// FromResponse returns the error for a response of another service: the kind of its status
-// (see [kind.FromUpstreamStatus]), the status, and how long to wait if the response has a
-// Retry-After. It never returns nil. It reads from the body and does not close it.
+// FromResponse returns the error for a response of another service. It has the kind of the
+// response's status (see [kind.FromUpstreamStatus]), the status, and the time to wait if the
+// response has a Retry-After. FromResponse never returns nil. It reads from the body and does not
+// close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp == nil {
 		return new(kind.Error).WithCause(&inside.Misuse{Func: "classify.FromResponse", Problem: "no response"})
@@ -69,7 +70,7 @@ func bodyOf(resp *http.Response, limit int) string {
 	if limit < 0 || resp.Body == nil {
 		return ""
 	}
-	// A body that breaks off is still worth its beginning.
+	// The beginning of a body is useful even if reading the rest fails.
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, int64(cmp.Or(limit, 4096))))
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
@@ -119,8 +120,8 @@ func responseOf(err error) (a responded, ok bool) {
 	return a, ok
 }
 
-// failureOf finds the first error in the chain with a method Failure: the error of a transport
-// knows whether a request was received, and the error of the network inside does not.
+// failureOf finds the first error in the chain with a method Failure. The error of a transport
+// knows whether a request was received, and the network error that it wraps does not.
 func failureOf(err error) (f finding, ok bool) {
 	inside.Walk(err, func(err error) bool {
 		own, has := err.(interface {
@@ -143,8 +144,8 @@ func failureOf(err error) (f finding, ok bool) {
 	return f, true
 }
 
-// embeds reports whether an error embeds a RequestError. That does not define what is sent, so
-// a word in its text may not do so either.
+// embeds reports whether an error embeds a RequestError. Such an error does not define what is
+// sent, so neither may a word in its text.
 func embeds(err error) (found bool) {
 	inside.Walk(err, func(err error) bool {
 		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {

@@ -77,7 +77,8 @@ func TestResponseStatus(t *testing.T) {
 		assert.Equal(t, transient, e.Retryable, status)
 		assert.NotEqual(t, rpcerr.CodeAuthRequired, rpcerr.From(e).Code, status)
 
-		// However it is built, the error of a response is the same.
+		// The error is the same whether it is built from the status, the response or the error of a
+		// client.
 		upstream, byMethod := kind.Upstream("m", status), classify.Error(fmt.Errorf("calling: %w", answered(status)))
 		byField := classify.Error(&fields{StatusCode: status})
 		for _, other := range []*kind.Error{upstream, byMethod, byField} {

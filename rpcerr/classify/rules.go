@@ -19,8 +19,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// pattern is one row of the tables of last resort, which read what people write. pick, if
-// not nil, returns the kind that the text in the first group means, or "".
+// pattern is one row of the tables that are tried last. They match texts for people. pick, if not
+// nil, returns the kind for the text in the first group, or "".
 type pattern struct {
 	name string
 	re   *regexp.Regexp
@@ -50,7 +50,7 @@ var patterns = []pattern{
 	text(`ResourceNotFoundException`, kind.NotFound),
 	{name: "gRPC code", re: regexp.MustCompile(`\bcode = ([A-Z][A-Za-z]+)`), pick: func(s string) kind.Kind { return grpcCodes[s] }},
 	{name: "status code", re: regexp.MustCompile(`(?i)\b(?:http|status)[\s_-]*(?:code)?["':=\s]{0,3}([45]\d\d)\b`), pick: func(digits string) kind.Kind {
-		status, _ := strconv.Atoi(digits) // which the pattern has found to be digits
+		status, _ := strconv.Atoi(digits) // the pattern matches only digits
 		return kind.FromUpstreamStatus(status)
 	}},
 	text(`ECONNREFUSED|connection refused`, kind.ServiceUnavailable),
@@ -104,7 +104,7 @@ const maxWords = 8 << 10
 // that some of them return.
 func wordsOf(err error) string {
 	var b strings.Builder
-	s := fmt.Sprint(err) // which survives an Error method that panics
+	s := fmt.Sprint(err) // fmt.Sprint recovers a panic of the Error method
 	b.WriteString(s[:min(len(s), maxWords)])
 	inside.Walk(err, func(err error) bool {
 		t := reflect.TypeOf(err)
@@ -122,8 +122,8 @@ func wordsOf(err error) string {
 	return b.String()
 }
 
-// tooLarge is what services of language models write. It is tried on the text alone, so
-// that a program compacts its context once too often rather than never.
+// tooLarge matches texts of services for language models. It is tried on the text alone: an
+// unnecessary compaction of the context is better than none.
 var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|maximum context length|context[\s_-]?(?:window|length|limit)[^.]{0,40}(?:exceed|too (?:long|large|small))|` +
 	`exceed\w*[^.]{0,40}context[\s_-]?(?:window|length|limit|size)|(?:prompt|input|request)[^.]{0,20} (?:is )?too (?:long|large) for|prompt is too long|` +
 	`input is too long for requested model|too many (?:input )?tokens|input token count[^.]{0,40}exceeds`)
@@ -138,7 +138,7 @@ func IsContextTooLarge(err error) bool {
 	if inside.Is(err, kind.ContextTooLarge) {
 		return true
 	}
-	found := tooLarge.MatchString(rpcerr.Explain(err)) // with what a peer says in the data
+	found := tooLarge.MatchString(rpcerr.Explain(err)) // includes the data of a peer
 	inside.Walk(err, func(err error) bool {
 		s := fmt.Sprint(err)
 		found = found || tooLarge.MatchString(s[:min(len(s), maxWords)])
@@ -156,7 +156,7 @@ var goRules = slices.Concat(goerr.First, []goerr.Rule{
 	goerr.Is("sql.ErrTxDone", sql.ErrTxDone, kind.Database, ""),
 	{Name: "SQLSTATE", Match: sqlState},
 
-	// Certificates: waiting does not mend them.
+	// Certificates: a later attempt fails too.
 	goerr.As[*tls.CertificateVerificationError](kind.Configuration, ""),
 	goerr.As[x509.UnknownAuthorityError](kind.Configuration, ""),
 	goerr.As[x509.HostnameError](kind.Configuration, ""),
@@ -172,8 +172,8 @@ var goRules = slices.Concat(goerr.First, []goerr.Rule{
 	goerr.Is("http.ErrNoCookie", http.ErrNoCookie, kind.NotFound, ""),
 }, goerr.Then)
 
-// sqlState reads the five characters that the drivers of several databases
-// return, by class and where it matters by value.
+// sqlState reads the code of five characters that the drivers of several databases return. It
+// decides by the class of the code, and in some cases by the code itself.
 func sqlState(err error) (f goerr.Finding, ok bool) {
 	driver, ok := inside.As[interface{ SQLState() string }](err)
 	if !ok || len(driver.SQLState()) != 5 {

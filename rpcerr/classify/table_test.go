@@ -47,7 +47,7 @@ import (
 // second returns the error of a call with two results.
 func second[T any](_ T, err error) error { return err }
 
-// unknown and text keep analyzers from finding what is wrong on purpose.
+// unknown and text hide deliberate mistakes from analyzers.
 func unknown(v any) any    { return v }
 func text(s string) string { return s }
 
@@ -57,7 +57,8 @@ func recovered(f func()) (err error) {
 	return nil
 }
 
-// What Go really has, made where that is possible by the operation that fails.
+// TestGoErrors classifies errors of the standard library, made by the failing operation itself
+// where possible.
 func TestGoErrors(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -234,7 +235,7 @@ type responseError struct{ Response *http.Response }
 
 func (responseError) Error() string { return "x" }
 
-// A response that says when to come back is believed.
+// The Retry-After of a response is used.
 func TestRetryAfterOfAResponse(t *testing.T) {
 	resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"7"}}}
 	e := classify.Error(fmt.Errorf("calling: %w", responseError{resp}))

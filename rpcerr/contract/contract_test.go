@@ -44,7 +44,7 @@ func TestFail(t *testing.T) {
 	assert.Equal(t, rpcerr.CodeResourceNotFound, wire.Code)
 }
 
-// Whatever the caller puts into the data, clients find the declared reason.
+// Whatever data the caller adds, clients receive the declared reason.
 func TestReasonCannotBeOverridden(t *testing.T) {
 	for _, e := range []*kind.Error{
 		NoMatch.Fail("x").With("reason", "mine"),
@@ -66,7 +66,7 @@ func TestReasonCannotBeOverridden(t *testing.T) {
 	}
 }
 
-// A layer that knows no contract names the reason itself.
+// Code without a contract can set the reason itself.
 func TestReasonsFromBelow(t *testing.T) {
 	service := func(ctx context.Context) error {
 		return kind.NotFound.New("nothing there").WithReason("no_match").WithHint(contract.Hint(ctx, "no_match"))
@@ -168,7 +168,7 @@ var asking = contract.New("find_person").Declare(contract.Mode{
 	Reason: "several", Kind: kind.ContextRequired, When: "Several people have that name.", Recovery: "Ask the user for the family name.",
 })
 
-// A mode that needs a person says what to ask, or it is bad use when it leaves.
+// A mode of kind ContextRequired needs a hint; without one its error is bad use.
 func TestContextRequired(t *testing.T) {
 	for _, e := range []*kind.Error{asking.Fail("canary"), asking.Fail("canary").WithHint("")} {
 		assert.ErrorIs(t, rpcerr.From(e), kind.ErrBadUse)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// BadUse checks for calls that cannot build what they are asked for.
+// BadUse checks for calls with arguments that make their result impossible.
 var BadUse = analyzer("erruse", "https://pkg.go.dev/"+pathKind, `check for errors that cannot be built
 
 A constructor that is given an empty message, or a number that is no HTTP error status,
@@ -20,7 +20,7 @@ returns an internal error in place of the intended one, and the peer gets no det
 argument is a constant, that happens each time. A context-required error without a hint is
 sent as an internal error too, because the receiver would not know what to ask.`, runBadUse)
 
-// requiredTexts are the arguments that may not be empty, by function.
+// requiredTexts has the arguments that must not be empty, by function.
 var requiredTexts = map[string][]int{
 	pathTool + ".New": {0, 2}, pathTool + ".Errorf": {0, 2}, pathTool + ".Auth": {0}, pathTool + ".NotFound": {0}, pathTool + ".RateLimited": {0},
 	pathTool + ".Validation": {0}, pathTool + ".Timeout": {0}, pathTool + ".Internal": {0},
@@ -47,7 +47,7 @@ func runBadUse(pass *analysis.Pass, in *inspector.Inspector) {
 	})
 }
 
-// checkHint reports an error that tells its receiver to ask the user, and not what.
+// checkHint reports an error that tells its receiver to ask the user, but not what to ask.
 func checkHint(pass *analysis.Pass, e ast.Expr) {
 	c, ok := chainOf(pass, e)
 	if !ok || c.kind != "context_required" || c.fn.Pkg().Path() != pathKind || c.hinted(pass) {

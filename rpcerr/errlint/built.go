@@ -26,8 +26,8 @@ type built struct {
 	operands []ast.Expr
 }
 
-// constructors of errors, by package and name. A kind in parentheses is decided by
-// the receiver or an argument.
+// constructors has the functions that build errors, by package and name. If a kind is in
+// parentheses, the receiver or an argument determines the kind.
 var constructors = map[string]map[string]string{
 	pathCore: {
 		"New": "(code)", "ParseError": "parse_error", "InvalidRequest": "invalid_request", "MethodNotFound": "method_not_found",
@@ -121,7 +121,7 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 	return b, true
 }
 
-// divide says what the arguments of the call are.
+// divide determines which arguments of the call are texts, data and operands.
 func (b *built) divide(name string) {
 	args, format := b.call.Args, -1
 	switch name {

@@ -79,7 +79,7 @@ func builtIn(f *flow, e ast.Expr) []leaver {
 	return nil
 }
 
-// reportedThere reports whether the assignment to the variable is looked at by itself.
+// reportedThere reports whether the assignment to the variable is checked itself.
 func reportedThere(f *flow, e ast.Expr) bool {
 	obj := object(f.pass, e)
 	if obj == nil {
@@ -90,7 +90,7 @@ func reportedThere(f *flow, e ast.Expr) bool {
 	return ok && isAssign && becomes(n, obj)
 }
 
-// isBare reports whether e is a kind and no more.
+// isBare reports whether e is only a kind.
 func isBare(pass *analysis.Pass, e ast.Expr) bool {
 	tv, ok := pass.TypesInfo.Types[ast.Unparen(e)]
 	return ok && tv.Value != nil && isNamed(tv.Type, pathKind, "Kind")
@@ -223,8 +223,8 @@ func foundCase(pass *analysis.Pass, n ast.Node, clause *ast.CaseClause) (errs, s
 	return errs, settled
 }
 
-// known returns the errors that a condition determines: of err == io.EOF a cause says no more
-// than the condition does.
+// known returns the errors that a condition determines. For err == io.EOF a cause would add nothing
+// to the condition.
 func known(pass *analysis.Pass, cond ast.Expr) (errs []*types.Var) {
 	e, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	if !ok {
@@ -285,7 +285,7 @@ func foundElse(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 	return nil
 }
 
-// inquiry returns the error that a function such as errors.Is is asked about.
+// inquiry returns the error that is passed to a function such as errors.Is.
 func inquiry(pass *analysis.Pass, call *ast.CallExpr) []*types.Var {
 	fn := callee(pass, call)
 	if fn == nil || fn.Pkg() == nil || len(call.Args) == 0 {
@@ -311,7 +311,7 @@ func asked(pass *analysis.Pass, init ast.Stmt) []*types.Var {
 	}
 	errs := inquiry(pass, call)
 	if errs != nil {
-		errs = append(errs, variable(pass, assign.Lhs[0])...) // the one that was found will do
+		errs = append(errs, variable(pass, assign.Lhs[0])...) // the error that was found is sufficient
 	}
 	return errs
 }

@@ -107,7 +107,7 @@ func key(obj types.Object) string {
 	return obj.Pkg().Path() + "." + obj.Name()
 }
 
-// handle notes which variable a call's result goes to.
+// handle records the variable that the result of a call is assigned to.
 func (c *contractCheck) handle(n ast.Node) {
 	var names, values []ast.Expr
 	switch n := n.(type) {
@@ -143,7 +143,7 @@ func (c *contractCheck) handle(n ast.Node) {
 	}
 }
 
-// keep notes that a variable or a field gets a value.
+// keep records that a variable or a field gets a value.
 func (c *contractCheck) keep(obj types.Object, v ast.Expr) {
 	call, ok := ast.Unparen(v).(*ast.CallExpr)
 	fn := calleeOf(c.pass, v)
@@ -192,7 +192,8 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 	handle := c.handles[call]
 	switch {
 	case handle == nil && !dropped(stack), isField(handle):
-		// It goes into a struct, a list or a function: something may fail with it.
+		// The result is stored in a struct or a list, or passed to a function, and may be used from
+		// there.
 	case handle == nil || handle.Name() == "_":
 		report(call, "contract-unused", "nothing can fail with this mode: keep what Declare returns in a package-level variable")
 	case handle.Parent() != c.pass.Pkg.Scope(), functionAround(stack) != nil:
@@ -326,8 +327,8 @@ func isTrue(pass *analysis.Pass, e ast.Expr) bool {
 	return ok && tv.Value != nil && tv.Value.Kind() == constant.Bool && constant.BoolVal(tv.Value)
 }
 
-// retryable are the kinds that may be tried again unless the error says otherwise. A
-// Mode always says.
+// retryable has the kinds that may be retried unless the error excludes it. A Mode always sets this
+// explicitly.
 var retryable = map[string]bool{"rate_limited": true, "timeout": true, "service_unavailable": true, "transient": true, "mcp_unavailable": true}
 
 // dropped reports whether the result of the call on top of the stack is not used.

@@ -41,8 +41,8 @@ const (
 	pathFind = pathCore + "/classify"
 )
 
-// uses reports whether the package under analysis imports one of ours, which most
-// packages that go vet comes by do not.
+// uses reports whether the package under analysis imports one of ours. Most packages that go vet
+// checks do not.
 func uses(pass *analysis.Pass) bool {
 	if inside(pass.Pkg.Path()) {
 		return false // they build the errors; the rules are for those who use them

@@ -15,7 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/errlint"
 )
 
-// The cases stand in testdata, a module of its own that uses the real packages.
+// The cases are in testdata, a module of its own that uses the real packages.
 func TestAnalyzers(t *testing.T) {
 	for name, a := range map[string]*analysis.Analyzer{
 		"contract": errlint.Contract, "plain": errlint.Plain, "onerror": errlint.Plain, "across": errlint.Fail, "use": errlint.BadUse, "embed": errlint.Embed,
@@ -113,8 +113,8 @@ func sources(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestSilent holds that the analyzers have nothing to say about a correct agent and about
-// the examples of this project.
+// TestSilent requires that the analyzers report nothing for a correct agent and for the examples of
+// this project.
 func TestSilent(t *testing.T) {
 	tool := built(t)
 	for dir, packages := range map[string]string{"testdata": "./agent", "../..": "./examples/..."} {
@@ -124,7 +124,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestReadme runs the command that README.md shows, and wants what it shows.
+// TestReadme runs the command in README.md and compares its output with README.md.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -159,8 +159,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// lines returns the findings without what go vet puts around them, sorted: the order
-// of the analyzers is not fixed.
+// lines returns the findings without the additions of go vet. They are sorted, because the order of
+// the analyzers varies.
 func lines(out string) []string {
 	var found []string
 	for line := range strings.Lines(out) {

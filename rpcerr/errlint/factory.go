@@ -9,15 +9,15 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Factory checks that errors are built by the function made for them.
+// Factory checks that errors are built with the most specific function.
 var Factory = analyzer("errfactory", "https://pkg.go.dev/"+pathCore, `check that errors are built by the factory made for them
 
 A RequestError with a code of the protocol that is not built by its factory lacks the message
 and the data that other programs look for; so does a tool error with a standard code. An
 application's own codes must lie outside the reserved ranges.`, runFactory)
 
-// codeFactories: the factory of each code, its fixed message, and whether it
-// takes the data as its argument.
+// codeFactories has the factory of each code, its fixed message, and whether it takes the data as
+// its argument.
 var codeFactories = map[int64]struct {
 	name, message string
 	takesData     bool
@@ -33,8 +33,8 @@ var codeFactories = map[int64]struct {
 	-32022: {"UnsupportedProtocolVersion", "", false},
 }
 
-// toolFactories: the factory of each standard code of a tool error, with its
-// category. The retryable ones are missing: New does not set Retryable.
+// toolFactories has the factory of each standard code of a tool error, with its category. The
+// retryable ones are missing, because New does not set Retryable.
 var toolFactories = map[string]struct{ name, category string }{
 	"AUTH_ERROR":       {"Auth", "auth"},
 	"NOT_FOUND":        {"NotFound", "not_found"},
@@ -110,8 +110,8 @@ func reservedCode(pass *analysis.Pass, code ast.Expr) {
 // passingCategories are the categories of failures that are usually temporary, and their factories.
 var passingCategories = map[string]string{"rate_limit": "RateLimited", "timeout": "Timeout"}
 
-// passing reports a tool error of such a category that does not say whether it may be
-// retried: New takes that for no.
+// passing reports a tool error of such a category that does not set whether it may be retried: New
+// does not set it.
 func passing(pass *analysis.Pass, call *ast.CallExpr, retried map[*ast.CallExpr]bool) bool {
 	category, _ := stringOf(pass, call.Args[1])
 	factory := passingCategories[category]

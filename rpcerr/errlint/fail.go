@@ -21,7 +21,7 @@ fail with a kind that it does not declare. Failures that can happen anywhere
 (internal, service_unavailable, timeout, validation, serialization, cancelled) need no declaration.
 Only what stands in the function itself is seen: errors of functions it calls are not.`, runFail, Contract)
 
-// baseline are the kinds that bubble up from anywhere.
+// baseline has the kinds that any function may return.
 var baseline = []string{"internal", "service_unavailable", "timeout", "validation", "serialization", "cancelled"}
 
 func runFail(pass *analysis.Pass, in *inspector.Inspector) {
@@ -66,7 +66,7 @@ func contractsOf(pass *analysis.Pass, declared declarations, body ast.Node) []*d
 }
 
 func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contracts []string) {
-	asked := map[*ast.Ident]bool{} // what is only asked, and so does not make a tool
+	asked := map[*ast.Ident]bool{} // reasons that are only compared, so that the function is not a tool
 	inspectTool(pass, declared, body, func(n ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok {
 			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && onlyAsks(callee(pass, call)) {
@@ -96,7 +96,7 @@ func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contr
 	return contracts
 }
 
-// onlyAsks reports whether the method looks at a reason, as a caller of the tool does.
+// onlyAsks reports whether the method only reads a reason, as a caller of the tool does.
 func onlyAsks(fn *types.Func) bool {
 	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || fn.Signature().Recv() == nil {
 		return false
@@ -108,8 +108,8 @@ func onlyAsks(fn *types.Func) bool {
 	return false
 }
 
-// inspectTool visits what belongs to a body: all but the functions inside it that have
-// a contract of their own.
+// inspectTool visits the nodes of a body, except the functions inside it that have a contract of
+// their own.
 func inspectTool(pass *analysis.Pass, declared declarations, body ast.Node, visit func(ast.Node)) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.FuncLit); ok && len(mentioned(pass, declared, lit.Body)) > 0 {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// flow knows which expressions the variables of a package hold. It looks at the order
-// of statements and at the blocks they stand in, not at loops and jumps: where that is not
-// enough it says nothing.
+// flow tracks the expressions that the variables of a package hold. It considers the order of
+// statements and their blocks, but not loops and jumps. Where that is not sufficient, it reports
+// nothing.
 type flow struct {
 	pass    *analysis.Pass
 	assigns map[types.Object][]assignment
@@ -25,7 +25,7 @@ type assignment struct {
 	stmt  ast.Node // the statement or the declaration
 	value ast.Expr // nil if the value is not written there
 	multi bool     // value is a call with several results
-	block ast.Node // what the statement stands in
+	block ast.Node // the block of the statement
 }
 
 func flowOf(pass *analysis.Pass) *flow {

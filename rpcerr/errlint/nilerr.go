@@ -108,8 +108,8 @@ func nilReturns(pass *analysis.Pass, in *inspector.Inspector) map[*types.Func]bo
 	return found
 }
 
-// neverSet reports whether e is a local variable that was declared without a value and that
-// not every way to e sets: what sets it stands in a loop, or in an if without else.
+// neverSet reports whether e is a local variable that was declared without a value and may be unset
+// at e: its assignments are in a loop, or in an if without else.
 func (f *flow) neverSet(e ast.Expr, stack []ast.Node) bool {
 	v, ok := object(f.pass, e).(*types.Var)
 	if !ok || v.Parent() == f.pass.Pkg.Scope() || len(f.assigns[v]) == 0 {
@@ -127,8 +127,8 @@ func (f *flow) neverSet(e ast.Expr, stack []ast.Node) bool {
 	return true
 }
 
-// oneOfSeveral reports whether the assignment stands in an if with an else, or in a switch: its
-// brothers may set the variable too.
+// oneOfSeveral reports whether the assignment is in an if with an else, or in a switch, where the
+// other branches may set the variable too.
 func (f *flow) oneOfSeveral(a assignment, stack []ast.Node) bool {
 	found := false
 	ast.Inspect(stack[0], func(n ast.Node) bool {
@@ -217,8 +217,8 @@ func signatureOf(pass *analysis.Pass, stack []ast.Node) *types.Signature {
 	return nil
 }
 
-// mayBeNil reports whether the argument may be nil: whether no function around it compares
-// it with nil. A function that does so anywhere is believed.
+// mayBeNil reports whether the argument may be nil. It may not if a function around it compares it
+// with nil anywhere.
 func mayBeNil(pass *analysis.Pass, arg ast.Expr, stack []ast.Node) bool {
 	switch e := ast.Unparen(arg).(type) {
 	case *ast.CallExpr:

@@ -52,13 +52,13 @@ type plainCheck struct {
 	flow     *flow
 	declared declarations
 	bodies   map[*ast.BlockStmt]bool // whether a function is a handler or a tool
-	// classifies: the package sets Options.OnError, which knows what to make of errors of
-	// the standard library.
+	// classifies reports whether the package sets Options.OnError, which classifies errors of the
+	// standard library.
 	classifies bool
 	adapted    map[types.Object]bool // errors that an adapter knows
 }
 
-// options looks for what makes more of plain errors.
+// options finds the options that convert plain errors.
 func (p *plainCheck) options(in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.KeyValueExpr)(nil), (*ast.AssignStmt)(nil), (*ast.CallExpr)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
@@ -105,9 +105,9 @@ func returnsError(sig *types.Signature) bool {
 	return n > 0 && isErrorInterface(sig.Results().At(n-1).Type())
 }
 
-// isHandler recognises the methods of acp.Agent and acp.Client and their optional
-// interfaces by their shape, and by theirs acp.Handler, HandleExtension and the function
-// that is given to Accept of version 2.
+// isHandler recognises the methods of acp.Agent and acp.Client and of their optional interfaces by
+// their signature. It also recognises acp.Handler, HandleExtension and the function for Accept of
+// version 2.
 func isHandler(sig *types.Signature) bool {
 	params, results := sig.Params(), sig.Results()
 	if params.Len() == 1 && results.Len() == 2 && isNamed(params.At(0).Type(), "context", "Context") {
@@ -138,7 +138,8 @@ func (p *plainCheck) check(e ast.Expr) {
 	}
 }
 
-// isPlain reports whether e is an error without a kind: a text, or some that are wrapped or joined.
+// isPlain reports whether e is an error without a kind: a text, or several that are wrapped or
+// joined.
 func (p *plainCheck) isPlain(e ast.Expr) bool {
 	if p.adapted[object(p.pass, e)] {
 		return false
@@ -181,7 +182,7 @@ func wrapped(pass *analysis.Pass, call *ast.CallExpr) (operands []ast.Expr) {
 	return operands
 }
 
-// bare reports a kind that leaves as it is.
+// bare reports a kind that is sent without a message.
 func (p *plainCheck) bare(e ast.Expr) {
 	if isBare(p.pass, e) {
 		k, _ := stringOf(p.pass, ast.Unparen(e))

@@ -49,7 +49,7 @@ func runText(pass *analysis.Pass, in *inspector.Inspector) {
 	})
 }
 
-// fields looks at what is assigned to the fields of an error of ours.
+// fields checks the values that are assigned to the fields of an error of ours.
 func (l leaks) fields(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.CompositeLit:
@@ -83,14 +83,14 @@ func (l leaks) field(name, value ast.Expr) {
 	}
 }
 
-// leaks finds what must not reach the peer.
+// leaks finds values that must not reach the peer.
 type leaks struct {
 	pass    *analysis.Pass
 	flow    *flow
 	encoded map[types.Object]bool // what json.Marshal made
 }
 
-// operands looks at the operands of a format: an error belongs to %w.
+// operands checks the operands of a format: an error must be the operand of %w.
 func (l leaks) operands(b built) {
 	pass := l.pass
 	verbs := verbsOf(pass, b.format0())
@@ -127,8 +127,8 @@ func (b built) format0() ast.Expr {
 
 func (l leaks) report(n ast.Node, message string) { report(l.pass, n, "error-text", message) }
 
-// text looks at an argument that the peer reads as text. A program that shows a value of
-// its own as JSON puts it into the data.
+// text checks an argument that the peer reads as text. A program that shows a value of its own as
+// JSON should put it into the data.
 func (l leaks) text(arg ast.Expr) {
 	ast.Inspect(arg, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -143,7 +143,7 @@ func (l leaks) text(arg ast.Expr) {
 	l.data(arg)
 }
 
-// data looks at an argument that the peer reads in some form.
+// data checks an argument that the peer reads in some form.
 func (l leaks) data(arg ast.Expr) {
 	asData(arg, func(e ast.Expr) {
 		if isErrorInterface(l.pass.TypesInfo.TypeOf(e)) {
@@ -165,7 +165,7 @@ func (l leaks) sources(e ast.Expr, report func(ast.Node, string)) {
 			return true
 		}
 		if _, ours := builtBy(pass, call); ours {
-			return false // looked at on its own
+			return false // checked separately
 		}
 		fn := callee(pass, call)
 		if fn == nil {
@@ -214,7 +214,7 @@ func formats(fn *types.Func) bool {
 	return false
 }
 
-// held reports variables among the parts of e that hold the text of an error.
+// held reports variables in e that hold the text of an error.
 func (l leaks) held(e ast.Expr) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -248,7 +248,7 @@ func (l leaks) held(e ast.Expr) {
 	}
 }
 
-// asData visits the values of which an argument is made.
+// asData visits the values that an argument consists of.
 func asData(e ast.Expr, visit func(ast.Expr)) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CompositeLit:
@@ -262,7 +262,7 @@ func asData(e ast.Expr, visit func(ast.Expr)) {
 	}
 }
 
-// encodedBy returns the variables that hold what json.Marshal made.
+// encodedBy returns the variables that hold a result of json.Marshal.
 func encodedBy(pass *analysis.Pass, in *inspector.Inspector) map[types.Object]bool {
 	encoded := map[types.Object]bool{}
 	in.Preorder([]ast.Node{(*ast.AssignStmt)(nil)}, func(n ast.Node) {

@@ -50,14 +50,14 @@ func (k Kind) Errorf(format string, args ...any) *Error {
 	return e
 }
 
-// operand is an error among the arguments of Errorf, with its index.
+// operand is an error in the arguments of Errorf, with its index.
 type operand struct {
 	error
 	at int
 }
 
-// gap marks the place of a cause in a message. No text has it by chance: it is a
-// character that Unicode leaves to the inside of programs.
+// gap marks the place of a cause in a message. It is a noncharacter of Unicode, so it does not
+// occur in texts.
 const gap = "\uFDD0"
 
 // hidden is printed in place of a cause.
@@ -108,7 +108,7 @@ func closeGaps(s string) string {
 	return strings.TrimSpace(joined.ReplaceAllString(s, ""))
 }
 
-// clean makes text fit for JSON, so that it comes back as it went.
+// clean replaces invalid UTF-8, so that encoding as JSON does not change the text.
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (e *Error) copy() *Error {
@@ -119,8 +119,8 @@ func (e *Error) copy() *Error {
 	return &c
 }
 
-// edit returns a copy with a change that the peer will see, except for an error that stands in
-// for one that could not be built: the peer reads nothing of that.
+// edit returns a copy with a change that the peer will see. It does not change an error that
+// replaces one that could not be built, because the peer receives no details of it.
 func (e *Error) edit(change func(*Error)) *Error {
 	c := e.copy()
 	if c.mistake == nil {
@@ -247,7 +247,7 @@ func (e *Error) WithCause(cause error) *Error {
 		c.derived, cause = true, d.Cause
 	}
 	if c.mistake != nil {
-		cause = join(cause, c.cause) // what led to a mistake is never replaced
+		cause = join(cause, c.cause) // the cause of a mistake is never replaced
 	}
 	c.cause = cause
 	return c
@@ -282,7 +282,7 @@ func ceilMillis(d time.Duration) time.Duration {
 	return whole
 }
 
-// canonical gives two equal JSON values the same bytes, however they were written.
+// canonical encodes equal JSON values as equal bytes.
 func canonical(v any) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -297,7 +297,7 @@ func canonical(v any) (json.RawMessage, error) {
 	return json.Marshal(tree)
 }
 
-// nothing reports whether a canonical value says nothing, so that Data is nil.
+// nothing reports whether a canonical value is empty, so that Data is nil.
 func nothing(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null" || string(raw) == "{}"
 }

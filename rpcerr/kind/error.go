@@ -104,7 +104,7 @@ func (e *Error) LogValue() slog.Value {
 	}
 	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", inside.LogString(e.Error()))}
 	text := func(key, value string) {
-		if value != "" { // it may be the text of another error, and what a peer has named
+		if value != "" { // it may contain the text of another error or of a peer
 			attrs = append(attrs, slog.String(key, inside.LogString(value)))
 		}
 	}
@@ -139,7 +139,7 @@ func badUse(function, problem string) *Error {
 	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &inside.Misuse{Func: function, Problem: problem}}
 }
 
-// unfit returns why e is sent as an internal error, and nil if it is not.
+// unfit returns the reason why e must be sent as an internal error, or nil.
 func (e *Error) unfit() *inside.Misuse {
 	if e.mistake == nil && e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" && e.Number == 0 {
 		return &inside.Misuse{Func: "kind.ContextRequired", Problem: "the error has no hint: call WithHint with what to ask the user"}

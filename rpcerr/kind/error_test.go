@@ -83,7 +83,7 @@ func TestAs(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A client asks the same questions of what the agent sent.
+// The same questions work at the client for an error that the agent sent.
 func TestIsOverTheWire(t *testing.T) {
 	for _, k := range kind.All() {
 		b, err := json.Marshal(k.New("m").WithHint("h").RequestError())
@@ -159,7 +159,7 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
-// overTheWire returns what a receiver makes of e, without the cause.
+// overTheWire returns the error that a receiver decodes from e, without the cause.
 func overTheWire(t *testing.T, e *kind.Error) *kind.Error {
 	t.Helper()
 	b, err := json.Marshal(e.RequestError())
@@ -191,7 +191,7 @@ func TestBadUse(t *testing.T) {
 	}
 }
 
-// What stands in for an error that could not be built stays that, whatever is done to it.
+// An error that replaces one that could not be built keeps doing so after every change.
 func TestBadUseStays(t *testing.T) {
 	boom := errors.New("boom")
 	for _, e := range []*kind.Error{
@@ -252,7 +252,7 @@ func TestLog(t *testing.T) {
 	assert.NotPanics(t, func() { log.Info("x", "err", (*kind.Error)(nil)) })
 }
 
-// A context-required error without a hint is bad use, at this end and in each form that leaves.
+// A context-required error without a hint is bad use, at this end and in each wire form.
 func TestContextRequiredNeedsAHint(t *testing.T) {
 	for _, e := range []*kind.Error{
 		kind.ContextRequired.New("which John?"), kind.ContextRequired.New("which John?").WithHint("y").WithHint(" "),

@@ -41,7 +41,7 @@ func ExampleKind_New() {
 	// code -31003 true
 }
 
-// The cause is for this process. The peer reads the words around it.
+// The cause stays in this process. The peer receives the words around it.
 func ExampleKind_Errorf() {
 	err := kind.ServiceUnavailable.Errorf("The issue tracker does not answer: %w", errors.New("dial 10.0.0.7:443: refused"))
 	fmt.Println(err)

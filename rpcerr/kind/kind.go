@@ -68,7 +68,7 @@ const (
 // guessed the kind.
 const CodeUnauthorized rpcerr.Code = -31006
 
-// facts is what belongs to a kind.
+// facts holds the properties of a kind.
 type facts struct {
 	kind      Kind
 	code      rpcerr.Code // on an ACP connection
@@ -204,10 +204,10 @@ func FromStatus(status int) Kind {
 	return Unknown
 }
 
-// FromUpstreamStatus returns the kind of an HTTP status that another service sent. It differs
-// from [FromStatus] for 500 and 501 only: a bug of another service is no bug of this program,
-// so the service counts as unavailable. To build an error use [Upstream]: for status 401, the
-// New of the kind would ask the user to log in to this program.
+// FromUpstreamStatus returns the kind of an HTTP status that another service sent. It differs from
+// [FromStatus] only for 500 and 501: they report a bug of the other service, not of this program,
+// so the service counts as unavailable. To build an error use [Upstream]: for status 401, the New
+// of the kind would ask the user to log in to this program.
 func FromUpstreamStatus(status int) Kind {
 	if status == 500 || status == 501 {
 		return ServiceUnavailable
@@ -228,7 +228,7 @@ func Upstream(message string, status int) *Error {
 	}
 	e := FromUpstreamStatus(status).New(message).WithStatus(status).WithRetryable(status == 429 || status >= 500)
 	if status == 401 {
-		return e.WithNumber(CodeUnauthorized) // which does not ask the user to log in
+		return e.WithNumber(CodeUnauthorized) // this code does not ask the user to log in
 	}
 	return e
 }

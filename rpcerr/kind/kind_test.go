@@ -45,7 +45,7 @@ func TestCodes(t *testing.T) {
 		assert.Equal(t, c.acp, c.kind.Code(), c.reference)
 		assert.Equal(t, c.kind, kind.Of(rpcerr.New(c.acp, "", nil)), c.reference)
 	}
-	// What the reference has no name for borrows the nearest number.
+	// A kind that the reference does not have uses the number of the nearest kind.
 	assert.Equal(t, kind.Timeout.MCPCode(), kind.Cancelled.MCPCode())
 	assert.Equal(t, kind.InvalidRequest.MCPCode(), kind.UnsupportedVersion.MCPCode())
 	assert.Equal(t, kind.ServiceUnavailable.MCPCode(), kind.Transient.MCPCode())
@@ -104,7 +104,7 @@ func TestFromStatus(t *testing.T) {
 	}
 }
 
-// A kind has a status, and what HTTP has a status for comes back.
+// Each kind has an HTTP status, and FromStatus returns the kind where HTTP has a status for it.
 func TestHTTPStatus(t *testing.T) {
 	for _, k := range kind.All() {
 		status := k.HTTPStatus()

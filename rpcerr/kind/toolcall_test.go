@@ -18,8 +18,7 @@ import (
 
 var _ acp.ToolFailure = (*kind.Error)(nil)
 
-// Both surfaces, the response to a request and the end of a tool call, carry the
-// same facts.
+// The response to a request and the end of a tool call carry the same facts.
 func TestBothSurfaces(t *testing.T) {
 	e := kind.RateLimited.New("slow down").WithRetryAfter(time.Second).WithHint("Ask for less.").With("limit", 10).WithReason("quota").WithStatus(429)
 	u := acp.FailToolCall("t1", fmt.Errorf("wrapped: %w", e.WithCause(errors.New("secret")).WithDebug("secret")))

@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
-// reserved are the members of the error's data that hold the record. All others are Data; the
-// member data has what of Data has no place beside the others.
+// reserved are the members of the error's data that hold the record. All others are Data. The
+// member data has the members of Data whose names are reserved.
 var reserved = []string{"kind", "code", "reason", "retryable", "retryAfterMs", "recovery", "status", "data"}
 
 // RequestError returns the error's wire form. The code is the kind's (or Number), the message
@@ -33,7 +33,7 @@ func (e *Error) RequestError() *rpcerr.RequestError {
 	r := rpcerr.New(cmp.Or(e.Number, e.Kind.Code()), e.Error(), nil)
 	data := e.data()
 	if r.Code != rpcerr.CodeInternalError || r.Message != Internal.Message() || data != `{"kind":"internal","retryable":false}` {
-		r.Data = json.RawMessage(data) // the code and the fixed text do not say it all
+		r.Data = json.RawMessage(data) // the code and the fixed text are not sufficient
 	}
 	return r.WithCause(e)
 }
@@ -99,7 +99,7 @@ func From(err error) (*Error, bool) {
 	if own != error(r) {
 		err = inside.Both(err, e.cause) // only the wire form may have the cause
 	}
-	e.cause = err // with what was wrapped around the one that was found
+	e.cause = err // with the errors that wrap the one that was found
 	return e, true
 }
 
@@ -163,7 +163,7 @@ func FromRequestError(r *rpcerr.RequestError) *Error {
 	return e
 }
 
-// object takes r's data apart. What is no object comes back as rest.
+// object returns the members of r's data. Data that is not an object is returned as rest.
 func object(r *rpcerr.RequestError) (members map[string]json.RawMessage, rest json.RawMessage) {
 	var raw json.RawMessage
 	if r.DecodeData(&raw) != nil || json.Unmarshal(raw, &members) != nil {
@@ -172,7 +172,7 @@ func object(r *rpcerr.RequestError) (members map[string]json.RawMessage, rest js
 	return members, nil
 }
 
-// take removes a member when it has the type and use agrees.
+// take removes a member if it has the type and use accepts it.
 func take[T any](members map[string]json.RawMessage, name string, use func(T) bool) {
 	var v *T
 	if raw, ok := members[name]; !ok || json.Unmarshal(raw, &v) != nil || v == nil {
@@ -183,7 +183,7 @@ func take[T any](members map[string]json.RawMessage, name string, use func(T) bo
 	}
 }
 
-// gather undoes spread, and leaves alone what spread does not write.
+// gather reverses spread. It does not change members that spread does not write.
 func gather(members map[string]json.RawMessage, rest json.RawMessage) json.RawMessage {
 	if inner, ok := members["data"]; ok {
 		var covered map[string]json.RawMessage

@@ -80,8 +80,8 @@ func FuzzConversions(f *testing.F) {
 	})
 }
 
-// lostMembers returns the members of one error's data that are not in another's, neither
-// in their place nor among those that had to make room.
+// lostMembers returns the members of the data before that are missing in the data after, both at
+// the top level and in the member data.
 func lostMembers(t *testing.T, before, after json.RawMessage) (lost []string) {
 	members := func(raw json.RawMessage) (m map[string]json.RawMessage) {
 		if json.Unmarshal(raw, &m) != nil {
@@ -119,8 +119,7 @@ func lostMembers(t *testing.T, before, after json.RawMessage) (lost []string) {
 	return lost
 }
 
-// Whatever a peer sends is read, nothing of it is lost, and what was read is stable from
-// then on.
+// Every error of a peer can be read without loss, and reading the result again gives the same.
 func FuzzForeign(f *testing.F) {
 	f.Add(int32(-32002), "gone", []byte(`{"uri":"/a","recovery":{"hint":"h","x":1}}`))
 	f.Add(int32(7), "", []byte(`{"data":{"data":{}},"retryAfterMs":1e300}`))

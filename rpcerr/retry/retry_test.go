@@ -36,7 +36,7 @@ func failing(calls *int, errs ...error) func(context.Context) (int, error) {
 	}
 }
 
-// lost is the error of a call whose request did not get through.
+// lost returns the error of a call whose request was not delivered.
 func lost(err error) error {
 	return &stream.LostError{ID: json.RawMessage("1"), Err: fmt.Errorf("streamhttp: posting: %w", err)}
 }

@@ -142,12 +142,12 @@ func Of(err error, logger *slog.Logger) Envelope {
 func find(err error) (code Code, message string, hides bool) {
 	e, ok := kind.From(err)
 	if ok && e.Is(inside.ErrDerived) && errors.Unwrap(e) != nil && codes[Code(e.Reason)].kind == "" {
-		err, ok = errors.Unwrap(e), false // the cause says more than the kind
+		err, ok = errors.Unwrap(e), false // the cause is more specific than the kind
 	}
 	if ok {
 		code, message = codeOf(e), e.Error()
 		if string(code) == e.Reason && message == e.Kind.Message() {
-			message = codes[code].message // no one wrote a message, and the code says more than the kind
+			message = codes[code].message // there is no explicit message, and the code is more specific than the kind
 		}
 		return code, message, code == Internal || e.Debug != "" || errors.Unwrap(e) != nil && errors.Unwrap(e) != err
 	}

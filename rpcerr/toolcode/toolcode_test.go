@@ -39,7 +39,7 @@ var codes = []toolcode.Code{
 	"timeout", "output_limit", "too_large", "path_escape", "io_error", "internal",
 }
 
-// Each code travels, and comes back as itself.
+// Each code can be sent and received.
 func TestCodes(t *testing.T) {
 	for _, code := range codes {
 		e := code.Errorf("m: %w", fs.ErrExist)
@@ -150,7 +150,7 @@ func TestOfGoErrors(t *testing.T) {
 	}
 }
 
-// A word that a program uses with another kind does not make the failure one that may pass.
+// A reason that a program uses with another kind does not make the failure retryable.
 func TestReasonDoesNotChangeTheKind(t *testing.T) {
 	for _, k := range kind.All() {
 		plain := toolcode.Of(k.New("m").WithHint("h"), slog.New(slog.DiscardHandler)).Err()
@@ -164,7 +164,7 @@ func TestReasonDoesNotChangeTheKind(t *testing.T) {
 	}
 }
 
-// What the envelope hides stands in the log, once, in whatever order.
+// The details that the envelope omits are logged once, whatever the order of the calls.
 func TestHiddenTextsAreLoggedOnce(t *testing.T) {
 	for _, c := range []struct {
 		err  error

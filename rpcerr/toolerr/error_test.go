@@ -98,7 +98,7 @@ func TestBadUse(t *testing.T) {
 	}
 }
 
-// Only an error that asked the user to log in asks so after a conversion.
+// After a conversion, only an error that asked the user to log in still does so.
 func TestLogin(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -126,7 +126,7 @@ func TestErrorf(t *testing.T) {
 	assert.ErrorIs(t, toolerr.Errorf("X", "typo", "m"), kind.ErrBadUse)
 }
 
-// A cause that is a mistake does not make a mistake of the error.
+// An error whose cause is bad use is not bad use itself.
 func TestCauseThatIsBadUse(t *testing.T) {
 	mistake := kind.NotFound.New("")
 	for _, e := range []*toolerr.Error{toolerr.NotFound("m").WithCause(mistake), toolerr.Errorf("NOT_FOUND", toolerr.CategoryNotFound, "m: %w", mistake)} {

@@ -36,8 +36,8 @@ func TestParseForeignText(t *testing.T) {
 	}
 }
 
-// Values made without a constructor have a text that can be read, and read as the
-// receiver of their wire form reads them.
+// Errors made without a constructor have a text that can be parsed, and the result equals what a
+// receiver of their wire form decodes.
 func TestTextOfHandMade(t *testing.T) {
 	for _, e := range []*toolerr.Error{
 		{Code: "A\xff", Kind: "\xfe odd ]", Message: "\xff m \u2028"},
@@ -54,8 +54,8 @@ func TestTextOfHandMade(t *testing.T) {
 	}
 }
 
-// The text comes back as the error it was written from, but for exactly the
-// fields it has no place for: Reason, Hint, Status and Data.
+// Parsing a text returns the error it was written from, except for the fields that the text does
+// not contain: Reason, Hint, Status and Data.
 func FuzzText(f *testing.F) {
 	f.Add("A", uint8(1), "message", true, int64(2000), "reason", "hint", 404, `{"a":1}`)
 	f.Add("A", uint8(1), "message", true, int64(math.MinInt64), "", "", 0, ``)

@@ -26,7 +26,7 @@ type request struct {
 	command string // run: the command line
 }
 
-type verb string // as it begins a title
+type verb string // the word at the beginning of a title
 
 const (
 	verbRead   verb = "Read"
@@ -37,7 +37,7 @@ const (
 	verbRun    verb = "Run"
 )
 
-// usage is what the agent answers when it does not understand.
+// usage is the answer to a prompt that the agent does not understand.
 const usage = `I carry out plain requests, one a line or joined by "then":
 
 - read PATH [from line N] [for M lines]
@@ -49,7 +49,7 @@ const usage = `I carry out plain requests, one a line or joined by "then":
 - plan: REQUEST, then REQUEST, ...
 `
 
-// title is how the request reads in a plan.
+// title returns the text of the request in a plan.
 func (r request) title() string {
 	switch r.verb {
 	case verbSearch:
@@ -60,7 +60,7 @@ func (r request) title() string {
 	return string(r.verb) + " " + r.path
 }
 
-// call is the tool call for the request.
+// call returns the tool call for the request.
 func (r request) call() tools.Request {
 	name, input := "", map[string]any{"path": r.path}
 	switch r.verb {
@@ -82,7 +82,7 @@ func (r request) call() tools.Request {
 	return tools.Request{Name: name, Input: data}
 }
 
-// told is what the user reads of a result, and whether the request has worked.
+// told returns the text for the user about a result, and whether the request succeeded.
 func (r request) told(d tools.Done, full bool) (told string, _ bool) {
 	text, worked := d.Model[0].Text, d.Outcome == tools.Completed
 	switch {

@@ -107,7 +107,7 @@ func (c *viewing) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotifica
 	return nil
 }
 
-// A client that resumes the session which it shows, with its history, shows the same as before.
+// If a client resumes a session that it shows, with its history, it shows the same as before.
 func TestReplayOfWhatIsShown(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\n"), 0o600))
@@ -144,7 +144,7 @@ func (c *throwing) RequestPermission(_ context.Context, req *acp.RequestPermissi
 func (c *throwing) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
 func (c *throwing) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	return nil, rpcerr.InternalError(nil) // as SDKs do for what a handler throws
+	return nil, rpcerr.InternalError(nil) // SDKs respond like this if a handler throws an exception
 }
 
 func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {

@@ -20,11 +20,12 @@ import (
 	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
-// auto is the mode in which nobody is asked, and detail the setting for how much is repeated.
+// auto is the mode that needs no permission, and detail the setting for how much of a result is
+// shown.
 const auto, detail = "auto", "detail"
 
-// New returns the agent. Its sessions are kept in the folder state. local means that it may use the
-// files and commands of this machine, where the client has none.
+// New returns the agent. It stores its sessions in the folder state. local means that it may use
+// the files and commands of this machine if the client has none.
 func New(state string, local bool) (*kit.Agent, error) {
 	store, err := journal.OpenFiles(state, nil)
 	if err != nil {
@@ -126,7 +127,7 @@ func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
 		if !done {
 			end = "Not everything worked; see above.\n"
 		}
-		plan[i].Status = acp.PlanEntryStatusCompleted // what was tried is done with
+		plan[i].Status = acp.PlanEntryStatusCompleted // completed also if the step failed
 	}
 	if err := s.Plan(ctx, plan...); err != nil {
 		return err
@@ -134,8 +135,8 @@ func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
 	return s.Text(ctx, end)
 }
 
-// carryOut does one request as a tool call, and tells the user what came of it. An error ends the
-// turn; a call that fails is none.
+// carryOut runs one request as a tool call, and tells the user the result. An error ends the turn;
+// a failed call is not an error.
 func carryOut(ctx context.Context, s *kit.Session, r request) (done bool, err error) {
 	call := r.call()
 	if !slices.ContainsFunc(s.Tools(), func(t tools.Tool) bool { return t.Name == call.Name }) {

@@ -14,7 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// shown is a client that keeps what it is shown, and allows nothing.
+// shown is a client that records what it shows, and allows nothing.
 type shown struct{ texts, plans, calls []string }
 
 func (s *shown) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -55,8 +55,8 @@ func dial(t *testing.T, state string) (*client.Conn, *shown) {
 	return conn, seen
 }
 
-// A session goes on in another process as it was. What earlier versions of the program have stored
-// in the same folder is left alone.
+// A session continues in another process. Files of earlier versions of the program in the same
+// folder are not changed.
 func TestSessionsAreKept(t *testing.T) {
 	state, folder := t.TempDir(), t.TempDir()
 	old := filepath.Join(state, "s-sess_OLD.json")

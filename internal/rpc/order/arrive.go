@@ -1,6 +1,6 @@
 package order
 
-// Kind says what an Item is.
+// Kind is the kind of an Item.
 type Kind uint8
 
 const (
@@ -15,27 +15,27 @@ const (
 // Item is one place in the order.
 type Item struct {
 	Kind   Kind
-	Size   int64 // what a notification counts for
+	Size   int64 // bytes that a notification counts
 	Params []byte
 	What   Subject // a Response for Delivery and Last
 	Ends   *Ends   // the group that a notification ends; nil: none
 }
 
-// Subject is what an Item is about.
+// Subject describes the content of an Item.
 type Subject interface {
 	// Title names it in a warning; an empty title is left out. It is called with the lock held.
 	Title() string
 }
 
-// Response is what a Delivery delivers.
+// Response is the subject of a Delivery.
 type Response interface {
 	Subject
-	// Lost notes that notifications that were read before the response were dropped. It is
+	// Lost records that notifications which were read before the response were dropped. It is
 	// called with the lock held.
 	Lost()
 }
 
-// Ends says which group a message ends.
+// Ends is the group that a message ends.
 type Ends struct {
 	Group string
 	All   bool // background work ends too
@@ -91,7 +91,7 @@ func (o *Order) Arrive(it Item) (now bool) {
 	return false
 }
 
-// Notify gives a notification its place. A group that it ends, ends here and now.
+// Notify gives a notification its place. If it ends a group, the group ends at once.
 func (o *Order) Notify(it Item) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,7 +201,7 @@ func (o *Order) placeLocked(r *Request) {
 	}
 }
 
-// startLocked starts a request's handler, or lets it wait for a slot.
+// startLocked starts a request's handler, or puts the request in the queue for a slot.
 func (o *Order) startLocked(r *Request) {
 	if !o.slots.free(r) {
 		r.state = waiting

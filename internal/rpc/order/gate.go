@@ -1,6 +1,6 @@
 package order
 
-// Reason says why a request is not accepted.
+// Reason is the reason why a request is not accepted.
 type Reason uint8
 
 const (
@@ -20,7 +20,7 @@ type Refused struct {
 	Why Reason
 }
 
-// gateState says whether the connection has been opened by its handshake.
+// gateState tells whether the handshake has opened the connection.
 type gateState uint8
 
 const (
@@ -29,14 +29,14 @@ const (
 	gateClosed
 )
 
-// gate holds what is read during the handshake.
+// gate holds the messages that are read during the handshake.
 type gate struct {
 	state gateState
 	held  []Item // what was read while the state was gatePending
 	used  bool   // a request other than the handshake was accepted
 }
 
-// Hold makes what is read wait until the handshake that this end has begun is over.
+// Hold makes messages wait that are read until the handshake of this end is over.
 func (o *Order) Hold() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,8 +45,8 @@ func (o *Order) Hold() {
 	}
 }
 
-// Open notes that the handshake is over. What was read during it is handled, or refused if the
-// handshake has failed.
+// Open records that the handshake is over. Messages that were read during it are handled, or
+// refused if the handshake has failed.
 func (o *Order) Open(ok bool) []Refused {
 	o.mu.Lock()
 	defer o.mu.Unlock()

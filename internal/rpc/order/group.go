@@ -1,6 +1,6 @@
 package order
 
-// list is a list of nodes. A node leaves it in the same time, however many there are.
+// list is a list of nodes. Removing a node takes constant time.
 type list struct{ first, last *node }
 
 // node is the place of a request, or of work, in a list.
@@ -69,7 +69,7 @@ func (p *pending) leave(n *node, group string) {
 }
 
 // endGroup ends the ctx of the members of a group, and returns the requests among them. The
-// requests end before the work: one that waits for the end of work must not take its place.
+// requests end before the work, so that a request which waits for the end of work does not start.
 func (p *pending) endGroup(e *Ends) (requests []*Request) {
 	l := p.groups[e.Group]
 	if l == nil {
@@ -93,8 +93,8 @@ func (p *pending) endGroup(e *Ends) (requests []*Request) {
 // Work is what goes on beside a handler, or after it.
 type Work struct {
 	Method string // of the handler that has begun it
-	// Of is the request whose work it is, and By the work that begins it, nil if the handler
-	// does. Without Of it is work of its own, which counts for nothing but its end.
+	// Of is the request that the work belongs to. By is the work that begins this work, or nil if
+	// the handler begins it. Work without Of belongs to no request; only its end is waited for.
 	Of         *Request
 	By         *Work
 	Background bool   // only a message that ends all of the group ends the ctx
@@ -107,7 +107,7 @@ type Work struct {
 	member, task node
 }
 
-// Begin notes that work has begun. It belongs to the group of the request. It reports false if
+// Begin records that work has begun. It belongs to the group of the request. It reports false if
 // the handler has returned, or the work that begins it has ended.
 func (o *Order) Begin(w *Work) bool {
 	o.mu.Lock()
@@ -131,14 +131,14 @@ func (o *Order) Begin(w *Work) bool {
 	return true
 }
 
-// Settle notes that requests of its group are no longer behind the work, although it goes on.
+// Settle records that requests of the group no longer wait for the work, although it continues.
 func (w *Work) Settle() {
 	w.order.mu.Lock()
 	defer w.order.mu.Unlock()
 	w.settled = true
 }
 
-// Over notes that the work has ended. Calls after the first do nothing.
+// Over records that the work has ended. Calls after the first do nothing.
 func (w *Work) Over() {
 	o := w.order
 	o.mu.Lock()

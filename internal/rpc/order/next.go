@@ -22,10 +22,10 @@ type Scoped interface{ scope() *Scope }
 // inside reports whether a handler, or nil, waits for the peer.
 func inside(h Scoped) bool { return h != nil && h.scope().inside > 0 }
 
-// Next returns what is to be handled next. The notification that was handled before is over; s
-// becomes the scope of this one. It returns false when the queue is empty: the worker then ends.
-// If only is set, it returns only a response, and false for anything else: the worker then goes
-// on.
+// Next returns the next item to handle. By calling it, the worker reports that the previous
+// notification was handled; s becomes the scope of this one. It returns false when the queue is
+// empty: the worker then ends. If only is set, it returns a response, or false if the next item is
+// something else: the worker then continues.
 func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -35,9 +35,9 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	o.handling = nil
 	for o.queue.n > 0 {
 		if p := &o.pressed; o.queue.peek().Kind == Notification && !o.ended && p.held > p.budget && p.lifting == 0 {
-			// The updates that were handled and not given out exceed the budget by themselves:
-			// what is queued is smaller than what it becomes. The other conditions are those of
-			// the reader. After the end of input nothing more comes.
+			// The updates that were handled and not delivered exceed the budget by themselves:
+			// queued messages are smaller than the decoded ones. The other conditions are those of
+			// the reader. After the end of input nothing more arrives.
 			o.given.Wait()
 			continue // it may have been dropped
 		}
@@ -66,7 +66,7 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	return Item{}, false
 }
 
-// idleLocked lets those go on that wait until nothing is left to do.
+// idleLocked wakes the goroutines that wait until nothing is left to do.
 func (o *Order) idleLocked() {
 	if len(o.idle) == 0 || o.working || len(o.gate.held) > 0 || !o.pending.none() {
 		return
@@ -77,9 +77,9 @@ func (o *Order) idleLocked() {
 	o.idle = nil
 }
 
-// Enter notes that a method begins to wait for the peer with the ctx of a handler. Requests
-// that were read behind a notification start meanwhile, because the peer may need them for its
-// response. The handler of a request needs no slot meanwhile.
+// Enter records that a method begins to wait for the peer with the ctx of a handler. Requests that
+// were read after a notification start meanwhile, because the peer may need them for its response.
+// The handler of a request needs no slot meanwhile.
 func (o *Order) Enter(h Scoped) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,8 +104,8 @@ func (o *Order) Enter(h Scoped) {
 	}
 }
 
-// Leave undoes Enter. The handler of a request takes its slot back. It does not wait for a free
-// one: it may hold what the others need.
+// Leave reverses Enter. The handler of a request takes its slot back. It does not wait for a free
+// slot, because it may hold something that the other handlers need.
 func (o *Order) Leave(h Scoped) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,7 +123,7 @@ func (o *Order) Resume() {
 	o.startWaitingLocked()
 }
 
-// slow names a notification handler that keeps others waiting for long.
+// slow finds a notification handler that delays other messages for long.
 type slow struct {
 	timer *time.Timer
 	armed bool
@@ -136,7 +136,7 @@ func (w *slow) stop() {
 	}
 }
 
-// watchLocked notes that something waits for the handler that runs.
+// watchLocked records that something waits for the handler that runs.
 func (o *Order) watchLocked() {
 	w := &o.slow
 	if w.armed || o.stopped {
@@ -150,7 +150,7 @@ func (o *Order) watchLocked() {
 	}
 }
 
-// checkSlow names the handler that runs if something has waited for it all the time.
+// checkSlow reports the handler that runs if something has waited for it all the time.
 func (o *Order) checkSlow() {
 	o.mu.Lock()
 	w, before, handler := &o.slow, o.slow.of, o.handling
@@ -177,8 +177,8 @@ func (o *Order) checkSlow() {
 	}
 }
 
-// queue is a first-in first-out list of blocks, so that a long one needs no more
-// memory than what is in it, and gives it back as it gets shorter.
+// queue is a first-in first-out list of blocks. It needs no more memory than its items, and frees
+// memory when it gets shorter.
 type queue struct {
 	first, last *block
 	head, tail  int // the first item in first, the first free place in last

@@ -1,5 +1,5 @@
-// Package order decides when what a connection has read is handled. It is called for what
-// happened and returns what is to be done, or starts the goroutine that does it.
+// Package order decides when the messages that a connection has read are handled. Its methods are
+// called for events, and return what to do next or start the goroutine that does it.
 //
 // Notifications are handled one at a time by the worker, in the order in which they were read.
 // A request starts, and a response is delivered, when every notification that was read before
@@ -7,9 +7,10 @@
 // Requests wait for one of a limited number of slots. What is read during a handshake waits
 // for its end. Requests and work can belong to a group, which a message ends.
 //
-// One lock guards all parts, because every decision depends on several of them. Except for
-// Config.Exceeded, and for what is named "with the lock held", nothing is called while it is
-// held. The package knows no method: its callers say what one means.
+// One lock guards all parts, because every decision depends on several of them. Apart from
+// Config.Exceeded, and from functions whose comment says "with the lock held", nothing is called
+// while it is held. The package does not know the methods of the protocol: its callers describe
+// each message.
 package order
 
 import (
@@ -32,7 +33,8 @@ type Config struct {
 	// request that takes a slot is started then, unless a notification handler may wait for
 	// it. Call [Order.Resume] when the others may be started. It is called with the lock held.
 	Exceeded func() bool
-	// Work is the worker: it calls [Order.Next] until there is nothing, on a goroutine of its own.
+	// Work runs the worker on a goroutine of its own: it calls [Order.Next] until the queue is
+	// empty.
 	Work func()
 
 	// SlowAfter is how long a notification handler may keep something waiting before Slow
@@ -42,7 +44,7 @@ type Config struct {
 	Call      func() string
 }
 
-// Order is that of one connection. It is safe for concurrent use.
+// Order is the order of one connection. It is safe for concurrent use.
 type Order struct {
 	cfg     Config
 	pressed pressure // over may be read without the lock
@@ -79,8 +81,8 @@ func (o *Order) Init(cfg Config) {
 	}
 }
 
-// Stop drops what was not handled yet. It returns the responses that were read, and how many
-// notifications were dropped.
+// Stop drops the messages that were not handled yet. It returns the responses that were read, and
+// the number of dropped notifications.
 func (o *Order) Stop() (responses []Response, dropped int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,7 +119,8 @@ func (o *Order) Stop() (responses []Response, dropped int) {
 	return responses, dropped
 }
 
-// response returns the response of an item. lost: notifications before it were dropped.
+// response returns the response of an item. lost reports whether notifications before it were
+// dropped.
 func response(it Item, lost bool) Response {
 	r, _ := it.What.(Response)
 	if lost {
@@ -126,8 +129,8 @@ func response(it Item, lost bool) Response {
 	return r
 }
 
-// Handled returns a channel that is closed when nothing that was read is left to do. With refuse
-// no new requests are accepted from now on.
+// Handled returns a channel that is closed when everything that was read has been handled. With
+// refuse no new requests are accepted from now on.
 func (o *Order) Handled(refuse bool) <-chan struct{} {
 	ch := make(chan struct{})
 	o.mu.Lock()
@@ -138,7 +141,7 @@ func (o *Order) Handled(refuse bool) <-chan struct{} {
 	return ch
 }
 
-// Running names the methods whose handlers, or whose work, still run.
+// Running returns the methods whose handlers or work still run.
 func (o *Order) Running() (methods []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,11 +1,11 @@
 package order
 
-// keptMap is how many entries a map may have had to be kept when it is empty: maps
-// do not shrink.
+// keptMap is the maximum number of entries that a map may have had to be reused when it is empty,
+// because maps do not shrink.
 const keptMap = 1024
 
-// pending are the requests whose response is not queued yet, the work that outlives
-// its response, and what runs code of the user for them.
+// pending holds the requests whose response is not queued yet, the work that outlives its response,
+// and the tasks that run code of the user for them.
 type pending struct {
 	maxWaiting, maxOpen int64
 
@@ -20,8 +20,8 @@ type pending struct {
 // none reports whether nothing is open and nothing runs.
 func (p *pending) none() bool { return p.tasks.first == nil && len(p.byKey) == 0 }
 
-// tooMany reports whether there is no room for one more request. Questions to the user and
-// their like, which may stay open for hours, leave a rest to the others.
+// tooMany reports whether there is no room for one more request. Requests that wait for the user
+// and may stay open for hours must leave a part of the room to the others.
 func (p *pending) tooMany(r *Request, startsNow bool) bool {
 	room, size := p.maxOpen, r.do.scope().Size
 	if !r.Waits {
@@ -95,8 +95,8 @@ func (p *pending) part(r *Request) {
 	p.leave(&r.member, r.Group)
 }
 
-// empty frees what a cancelled request holds. What is left of it counts as waiting until its
-// place is reached: a peer could cancel whatever it asks for.
+// empty frees the memory of a cancelled request. The rest counts as waiting until the place of the
+// request is reached, because a peer could cancel every request.
 func (p *pending) empty(r *Request) {
 	s := r.do.scope()
 	left := RequestOverhead + int64(len(r.ID)+len(r.Key))
@@ -105,16 +105,16 @@ func (p *pending) empty(r *Request) {
 	s.Size = left
 }
 
-// forget notes that the place of a cancelled request was reached.
+// forget records that the place of a cancelled request was reached.
 func (p *pending) forget(r *Request) { p.waiting -= r.do.scope().Size }
 
-// slots says how many handlers run, and which requests wait until they may.
+// slots counts the running handlers, and holds the requests that wait for a slot.
 type slots struct {
 	limit int
 	taken int // by handlers of requests that need one
-	// stalled counts the responses that wait for room in the outgoing queue. While there
-	// are as many as there are slots no request is started: a peer that asks and does not
-	// read must not get a goroutine for every question.
+	// stalled counts the responses that wait for room in the outgoing queue. While there are as
+	// many as there are slots no request is started, so that a peer which sends requests and does
+	// not read cannot start a goroutine with each request.
 	stalled  int
 	exceeded func() bool // Config.Exceeded
 
@@ -159,7 +159,7 @@ func (s *slots) take(r *Request) {
 	}
 }
 
-// give takes the slot away, and reports whether there was one.
+// give frees the slot of a request, and reports whether it had one.
 func (s *slots) give(r *Request) bool {
 	if !r.slot {
 		return false

@@ -2,7 +2,7 @@ package order
 
 import "sync/atomic"
 
-// pressure says whether the reader must pause, because too much waits to be handled.
+// pressure tells whether the reader must pause, because too many messages wait to be handled.
 type pressure struct {
 	budget, most int64
 
@@ -15,9 +15,9 @@ type pressure struct {
 
 // addLocked counts bytes of notifications that wait, and of updates that are held.
 //
-// The reader is not woken for every single message that was handled: when the budget was
-// exceeded it goes on with an eighth of it free. It cannot wait for that in vain, because the
-// queue goes on getting shorter, and it does not wait when the queue is empty.
+// The reader is not woken for every single message that was handled: after the budget was exceeded,
+// it continues when an eighth of the budget is free. It does not wait forever, because the queue
+// gets shorter, and it does not wait for an empty queue.
 func (o *Order) addLocked(queued, held int64) {
 	p := &o.pressed
 	p.queued += queued
@@ -41,7 +41,7 @@ func (o *Order) Press(held int64) {
 	o.addLocked(0, held)
 }
 
-// Lift makes the reader not pause, n times more.
+// Lift prevents the reader from pausing; n is added to the number of reasons.
 func (o *Order) Lift(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,9 +50,9 @@ func (o *Order) Lift(n int) {
 	o.given.Signal()
 }
 
-// WaitRoom holds the reader back while too much waits to be handled. It does not while
-// something waits for what only the reader can bring, or for the peer, which may do the
-// same. It reports whether reading goes on; over means that far too much waits.
+// WaitRoom makes the reader wait while too many messages wait to be handled. It does not wait while
+// something needs a message that only the reader can bring, or waits for the peer, which may need
+// the same. It reports whether reading continues; over means that the hard limit is exceeded.
 func (o *Order) WaitRoom() (goesOn, over bool) {
 	if !o.pressed.over.Load() {
 		return true, false

@@ -1,6 +1,6 @@
 package order
 
-// White box: the queue and the groups have no face of their own.
+// This test is in the package because the queue and the groups are not exported.
 
 import (
 	"math/rand/v2"
@@ -53,8 +53,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A member leaves its group in the same time, however many there are. If other programs slow the
-// machine, the best try counts.
+// A member leaves its group in constant time. If other programs slow the machine, the best try
+// counts.
 func TestMembersOfAGroup(t *testing.T) {
 	const enough = 3 * time.Second
 	best := time.Hour

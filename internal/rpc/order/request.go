@@ -2,7 +2,7 @@ package order
 
 import "sync"
 
-// The life of a request of the peer:
+// The states of a request of the peer:
 //
 //	held       the handshake before it is not over: Open lets it go on
 //	queued     notifications before it are not handled: the worker reaches its place,
@@ -22,7 +22,7 @@ const (
 	done
 )
 
-// Ended says what has ended a ctx before its time.
+// Ended tells what has ended a ctx early.
 type Ended uint8
 
 const (
@@ -84,14 +84,14 @@ func (r *Request) Title() string {
 // Opens reports whether the request is the handshake that opens the connection.
 func (r *Request) Opens() bool { return r.handshake }
 
-// Called notes that the handler is being called, or never will be.
+// Called records that the handler is being called, or never will be.
 func (r *Request) Called() {
 	if r.called != nil {
 		r.once.Do(func() { close(r.called) })
 	}
 }
 
-// Step is how far the handling of a request has come.
+// Step is a step in the handling of a request.
 type Step uint8
 
 const (
@@ -101,8 +101,8 @@ const (
 	Over                  // nothing runs for it
 )
 
-// Advance notes a step of a request that is served. It reports what has ended the handler's
-// ctx before.
+// Advance records a step of a request that is served. It returns what has ended the handler's ctx
+// early.
 func (r *Request) Advance(step Step) Ended {
 	o := r.order
 	o.mu.Lock()
@@ -136,8 +136,8 @@ func (r *Request) Grow(size int64) {
 	r.order.pending.grow(r, size)
 }
 
-// Stall notes that the response of size bytes waits for room in the outgoing queue, until
-// resume is called.
+// Stall records that the response of size bytes waits for room in the outgoing queue, until resume
+// is called.
 func (r *Request) Stall(size int64) (resume func()) {
 	o := r.order
 	o.mu.Lock()
@@ -220,8 +220,8 @@ func (r *Request) Ahead() (count int) {
 	return count
 }
 
-// EndAgain ends the ctx of what has joined a group since the request was read that ends the
-// group.
+// EndAgain ends the ctx of members that have joined a group since the request that ends the group
+// was read.
 func (r *Request) EndAgain() {
 	if r.Ends == nil {
 		return

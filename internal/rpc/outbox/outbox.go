@@ -107,7 +107,7 @@ func (b *Box) Reserve(ctx context.Context, f *Frame) error {
 	return w.err
 }
 
-// Duty is what a sender owes after Push.
+// Duty tells a sender what to do after Push.
 type Duty uint8
 
 const (

@@ -38,7 +38,7 @@ func system(n syscall.Errno) kind.Kind {
 	return ""
 }
 
-// errnoWords are the words of numbers that say more than their kind.
+// errnoWords has the codes of error numbers that are more specific than their kind.
 var errnoWords = map[syscall.Errno]string{
 	syscall.EISDIR: "not_a_file", 1: "not_a_file", 267: "not_a_file",
 	syscall.EFBIG: "too_large", 223: "too_large",

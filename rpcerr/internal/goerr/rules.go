@@ -1,5 +1,5 @@
-// Package goerr is the table of the errors that Go has: for each a kind, which package
-// classify reads, and a code of package toolcode.
+// Package goerr is the table of the errors of the standard library. Each row has a kind for package
+// classify, and a code for package toolcode.
 package goerr
 
 import (
@@ -69,9 +69,9 @@ func when(name string, k kind.Kind, word string, is func(error) bool) Rule {
 	return Rule{name, func(err error) (Finding, bool) { return Finding{k, word}, is(err) }}
 }
 
-// First and Then are tried from top to bottom. What is more telling stands first: an
-// error number of the system before the *url.Error around it. Between the two, package
-// classify has the rows of packages that a program with package toolcode alone need not link.
+// First and Then are tried from top to bottom. More specific rows come first: an error number of
+// the system before the *url.Error that wraps it. Between the two, package classify inserts the
+// rows for packages that a program with package toolcode alone need not link.
 var First = []Rule{
 	Is("context.Canceled", context.Canceled, kind.Cancelled, "timeout"),
 	Is("acp.ErrTurnCancelled", acp.ErrTurnCancelled, kind.Cancelled, ""),
@@ -87,8 +87,8 @@ var First = []Rule{
 	Is("acp.ErrOverloaded", acp.ErrOverloaded, kind.ServiceUnavailable, ""),
 	when("validation", kind.Validation, "invalid_input", func(err error) bool { return inside.Walk(err, validate.IsValidation) }),
 
-	// Programs. They come before files, because a missing program is both: to an envelope it
-	// is no missing path of the caller's.
+	// Programs come before files, because the error for a missing program also matches the row for
+	// a missing file.
 	Is("exec.ErrNotFound", exec.ErrNotFound, kind.NotFound, "io_error"),
 	Is("exec.ErrDot", exec.ErrDot, kind.Configuration, "io_error"),
 	Is("exec.ErrWaitDelay", exec.ErrWaitDelay, kind.Timeout, "timeout"),
@@ -109,7 +109,7 @@ var Then = []Rule{
 	asWhen(kind.Forbidden, "path_escape", func(e *fs.PathError) bool { return strings.Contains(e.Err.Error(), "path escapes") }), // os.Root has no exported name for it
 	Is("errors.ErrUnsupported", errors.ErrUnsupported, kind.InvalidRequest, ""),
 
-	// The network. Whatever timed out is a "timeout", at any depth.
+	// The network. An error that reports a timeout at any depth is a timeout.
 	when("Timeout() bool", kind.Timeout, "timeout", timedOut),
 	As[*net.DNSError](kind.ServiceUnavailable, ""),
 	Is("net.ErrClosed", net.ErrClosed, kind.ServiceUnavailable, ""),
@@ -147,7 +147,7 @@ var Then = []Rule{
 	asWhen(kind.Configuration, "", func(e *url.Error) bool { return refused(e.Err) }),
 	As[*url.Error](kind.ServiceUnavailable, ""),
 
-	// What else the system failed at.
+	// Any other error number of the system.
 	As[syscall.Errno]("", "io_error"),
 	As[*fs.PathError]("", "io_error"),
 	As[*os.LinkError]("", "io_error"),
@@ -196,7 +196,7 @@ func maxBytes(err error) bool {
 	})
 }
 
-// errno gives kinds to the error numbers that say more than io/fs does.
+// errno returns the kind of the error numbers that are more specific than the errors of io/fs.
 func errno(err error) (f Finding, ok bool) {
 	n, ok := inside.As[syscall.Errno](err)
 	if !ok {

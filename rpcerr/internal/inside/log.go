@@ -14,7 +14,7 @@ func LogText(err error) string {
 	if isNil(err) {
 		return fmt.Sprintf("a nil %T in an error", err)
 	}
-	return LogString(fmt.Sprint(err)) // which survives an Error method that panics
+	return LogString(fmt.Sprint(err)) // fmt.Sprint recovers a panic of the Error method
 }
 
 // LogString returns a text for a log, as LogText does.
@@ -28,7 +28,8 @@ func LogString(text string) string {
 // maxLogText bounds a text in the log: a peer may have named a part of it.
 const maxLogText = 4 << 10
 
-// LogAttr returns err for a log. An error that knows what a log may hold decides itself.
+// LogAttr returns err as an attribute of a log record. An error that implements slog.LogValuer
+// determines its own form.
 func LogAttr(key string, err error) slog.Attr {
 	if v, ok := err.(slog.LogValuer); ok {
 		return slog.Any(key, v)
@@ -68,7 +69,8 @@ func ErrorID(err error) string {
 // NewErrorID is rpcerr.NewErrorID.
 func NewErrorID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// urlMark matches what a URL has and other text has not: the end of a scheme, or a query.
+// urlMark matches the parts that distinguish a URL from other text: the end of a scheme, or a
+// query.
 var urlMark = regexp.MustCompile("://|\\?[^\\s\"'`<>\\\\]*=")
 
 // redactURLs shortens everything in s that looks like a URL.
@@ -106,7 +108,7 @@ func redactURLs(s string) string {
 	}
 }
 
-// lengthOfURL returns the length of what is left of a URL after the text before. A URL that
+// lengthOfURL returns the length of the rest of a URL that begins in the text before. A URL that
 // begins after a quotation mark ends before the next one, and may contain anything.
 func lengthOfURL(before, left string) int {
 	if i := strings.LastIndexFunc(before, endsURL); i >= 0 && strings.IndexByte("\"'`", before[i]) >= 0 {

@@ -27,7 +27,7 @@ func Category(kind string) string {
 	return ""
 }
 
-// DefaultCode returns the code of a failure in the category that has no other.
+// DefaultCode returns the code for a failure in the category without a code of its own.
 func DefaultCode(category string) string {
 	switch category {
 	case "rate_limit":
@@ -47,7 +47,7 @@ type ToolText struct {
 	RetryAfterMs *int64 `json:"retryAfterMs,omitempty"`
 }
 
-// What stands around the JSON.
+// The text before and after the JSON.
 const (
 	FenceOpen  = "\n\n```json\n"
 	FenceClose = "\n```"
@@ -59,7 +59,7 @@ func (t ToolText) String(message string) string {
 	return t.Header() + message + FenceOpen + string(raw) + FenceClose
 }
 
-// Header returns what stands before the message.
+// Header returns the text before the message.
 func (t ToolText) Header() string {
 	s := "[ERROR code=" + word(t.Code)
 	if t.Category != "" {
@@ -72,7 +72,7 @@ func (t ToolText) Header() string {
 	return s + "] "
 }
 
-// word quotes what would break the line.
+// word quotes a value that would break the line.
 func word(s string) string {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == ']' || r == '"' || r == 0x7f || r == 0x2028 || r == 0x2029 }) {
 		return strconv.Quote(s)

@@ -1,6 +1,6 @@
-// Package inside holds what the packages of rpcerr share and no program needs: the walk
-// through an error chain, the form of an error in a log, and the marks by which one package
-// tells another where an error comes from.
+// Package inside contains what the packages of rpcerr share and programs do not need: the walk
+// through an error chain, the form of an error in a log, and the marks that tell another package
+// where an error comes from.
 package inside
 
 import (
@@ -91,8 +91,8 @@ func Explicit[R any](err error, stop func(error) bool) (r *R, own error) {
 // ErrBadUse is kind.ErrBadUse.
 var ErrBadUse = errors.New("kind: bad use")
 
-// Misuse is a call that cannot build what it was asked for. A record to which one is given
-// as its cause stands in for the error that could not be built.
+// Misuse describes a call with an argument that makes its result impossible. It is the cause of the
+// record that replaces the result.
 type Misuse struct {
 	Func    string // the function that was called, such as "kind.Upstream"
 	Problem string // what was wrong, such as "0 is not an HTTP error status"
