@@ -20,7 +20,7 @@ type Refused struct {
 	Why Reason
 }
 
-// gateState tells whether the handshake has opened the connection.
+// gateState reports whether the handshake has opened the connection.
 type gateState uint8
 
 const (

@@ -2,7 +2,7 @@ package order
 
 import "sync/atomic"
 
-// pressure tells whether the reader must pause, because too many messages wait to be handled.
+// pressure reports whether the reader must pause, because too many messages wait to be handled.
 type pressure struct {
 	budget, most int64
 
