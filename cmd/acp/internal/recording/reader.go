@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxLine is the longest line that is read. A record has one message of at most maxMessage bytes,
-	// which masking and escaping can make longer.
-	maxLine = 4 * maxMessage
+	// maxLine is the longest line that is read. A record has one message of at most maxMessage bytes. A
+	// byte of a line that is no text takes six bytes in JSON.
+	maxLine = 7 * maxMessage
 	// followPause is how often Follow looks whether the file has grown.
 	followPause = 50 * time.Millisecond
 )

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -102,6 +103,24 @@ func TestLongLine(t *testing.T) {
 	rec, err = r.Next()
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(someHead)+len(text)), rec.Offset)
+}
+
+// The longest line that a peer can send is recorded as a line that can be read again, whatever is in it.
+func TestLongestLine(t *testing.T) {
+	const n = 1 << 16
+	for name, unit := range map[string]string{"zeros": "\x00", "no UTF-8": "\xff", "quotes": `"`, "text": "x", "masked": `"",`} {
+		line := strings.Repeat(unit, n/len(unit))
+		if name == "masked" {
+			line = `{"jsonrpc":"2.0","method":"m","params":{"env":[` + line + `""]}}`
+		}
+		d := &disk{}
+		rec := start(t, d, false, nil)
+		client, _ := rec.Connect()
+		client.Write([]byte(line + "\n"))
+		require.Len(t, records(t, rec, d), 1)
+		longest := slices.MaxFunc(strings.Split(d.text.String(), "\n"), func(a, b string) int { return len(a) - len(b) })
+		assert.LessOrEqual(t, len(longest), n*(maxLine/maxMessage), name)
+	}
 }
 
 // Follow waits for what is written while the writer lives, also for the rest of a line.
