@@ -97,7 +97,7 @@ func (p *program) terminal() {
 func (p *program) signal(sig syscall.Signal) {
 	p.t.Helper()
 	if signal.Ignored(sig) {
-		p.t.Skip("the tests run with this signal ignored, as under nohup, and so does what they start")
+		p.t.Skip("this signal is ignored, as under nohup: the processes of the test would ignore it too")
 	}
 	require.NoError(p.t, p.cmd.Process.Signal(sig))
 }

@@ -27,7 +27,7 @@ var (
 // checks and the reference agent are not of one hand only. It is for -peer.
 func TestDefectsBeforeAPeer(t *testing.T) {
 	if *peer == "" {
-		t.Skip("no agent of others is given by -peer; the system tests do")
+		t.Skip("-peer is not set: this test runs the agent that it names, as the system tests do")
 	}
 	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second}
 	require.NoError(t, json.Unmarshal([]byte(*peerPrompts), &opts.Prompts))

@@ -29,7 +29,7 @@ import (
 // output of a terminal as text.
 func TestWorkspaceTools(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the command is one of a Unix shell")
+		t.Skip("Windows has no sh: the command of the test is a line for it")
 	}
 	for name, everything := range map[string]bool{"everything": true, "nothing": false} {
 		t.Run(name, func(t *testing.T) {

@@ -120,7 +120,7 @@ func TestDiffNamesFiles(t *testing.T) {
 // Git finds the file of each patch at its absolute path, whatever its name.
 func TestDiffAppliesAtAbsolutePath(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the names of this test are not possible on Windows")
+		t.Skip("Windows does not allow the file names of this test")
 	}
 	needGit(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -23,7 +23,7 @@ const (
 // that a shell may read as more is denied. Package interop has the same test with recordings.
 func TestKnownAgentsRunWithoutAPerson(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("on Windows no rule looks into lines for a shell")
+		t.Skip("on Windows no rule allows the command in a line for a shell")
 	}
 	run := func(name, input string) permission.Tool {
 		return permission.Tool{Name: name, Kind: "execute", Input: json.RawMessage(input)}

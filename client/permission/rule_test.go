@@ -131,7 +131,7 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 // A line for a shell is treated as the command in it, if no shell can read anything more in it.
 func TestRulesTakeSimpleLinesApart(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("on Windows no rule looks into lines for a shell")
+		t.Skip("on Windows no rule allows the command in a line for a shell")
 	}
 	run := func(a permission.Act) bool {
 		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *", "env *", "ls"}, Env: []string{"FOO"}}}

@@ -45,7 +45,7 @@ func TestSignalsEndTheCommands(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			if signal.Ignored(sig) {
-				t.Skip("the tests run with this signal ignored, as under nohup, and so does what they start")
+				t.Skip("this signal is ignored, as under nohup: the processes of the test would ignore it too")
 			}
 			self, err := os.Executable()
 			require.NoError(t, err)

@@ -84,7 +84,7 @@ func TestAgentEndedByASignal(t *testing.T) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere the agent ends with its input")
+		t.Skip("this system does not end a process with its parent, as Linux does: the agent ends with its input")
 	}
 	state := t.TempDir()
 	cmd := tapped(state, agent("hang"))

@@ -158,7 +158,7 @@ func TestSignalsRestoreTheTerminal(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			if signal.Ignored(sig) {
-				t.Skip("the tests run with this signal ignored, as under nohup, and so does what they start")
+				t.Skip("this signal is ignored, as under nohup: the processes of the test would ignore it too")
 			}
 			s := onPTY(t, nil, "-dir", t.TempDir(), "--", agent, "-state", t.TempDir())
 			s.expect("> ")

@@ -29,7 +29,7 @@ import (
 // a rule for the workspace lets it change files. Nothing else happens.
 func TestRulesDecideForRecordedAgents(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("on Windows no rule looks into lines for a shell, and the recordings have paths of Unix")
+		t.Skip("on Windows no rule allows the command in a line for a shell, and the recordings have paths of Unix")
 	}
 	for name, c := range map[string]struct {
 		rule    func(dir string) permission.Rule

@@ -125,7 +125,7 @@ func run(t *testing.T, dir string, env []string, input string, command ...string
 func needShell(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no sh on Windows, whose scripts the conversation runs")
+		t.Skip("Windows has no sh: the conversation runs scripts of it")
 	}
 }
 

@@ -527,7 +527,7 @@ func TestOpen(t *testing.T) {
 		assert.Equal(t, want, strings.Join(opener(system, address).Args, " "))
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("the program is played on Linux")
+		t.Skip("this system does not use xdg-open, which the test replaces")
 	}
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
