@@ -80,7 +80,7 @@ func (o *CommandOptions) withDefaults(cmd *exec.Cmd) CommandOptions {
 func Command(cmd *exec.Cmd, opts *CommandOptions) (*Process, error) {
 	switch {
 	case cmd == nil:
-		return nil, errors.New("stream: no command")
+		return nil, errors.New("stream: Command was given no command: pass the result of exec.Command")
 	case cmd.Process != nil:
 		return nil, errors.New("stream: command already started")
 	case cmd.Stdin != nil, cmd.Stdout != nil:

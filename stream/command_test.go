@@ -116,6 +116,8 @@ func TestCommandRefusesBadCommands(t *testing.T) {
 	cmd.Stdout = os.Stderr
 	_, err = stream.Command(cmd, nil)
 	assert.ErrorContains(t, err, "must not be set")
+	_, err = stream.Command(nil, nil)
+	require.EqualError(t, err, "stream: Command was given no command: pass the result of exec.Command")
 	cmd = helper(t, "quit")
 	require.NoError(t, cmd.Run())
 	_, err = stream.Command(cmd, nil)

@@ -40,6 +40,7 @@ package permission
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -113,7 +114,7 @@ func (p *Policy) SetRules(rules ...Rule) error {
 	for i := range rules {
 		r := &rules[i]
 		if err := r.check(); err != nil {
-			return err
+			return fmt.Errorf("permission: rule %d (%q) %w", i, r.Name, err)
 		}
 		r.Kinds, r.Tools, r.Env = slices.Clone(r.Kinds), slices.Clone(r.Tools), slices.Clone(r.Env)
 		r.Commands, r.Paths = slices.Clone(r.Commands), slices.Clone(r.Paths)

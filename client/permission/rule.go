@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -69,26 +70,26 @@ type Rule struct {
 // check returns what is wrong with the rule.
 func (r *Rule) check() error {
 	if !slices.Contains([]Decision{Allow, Deny, Ask}, r.Decision) {
-		return fmt.Errorf("permission: rule %q decides %q: use Allow, Deny or Ask", r.Name, r.Decision)
+		return fmt.Errorf("decides %q: use Allow, Deny or Ask", r.Decision)
 	}
 	for _, c := range r.Commands {
 		if len(strings.Fields(c)) == 0 {
-			return fmt.Errorf("permission: rule %q has an empty command: leave Commands empty to match all", r.Name)
+			return errors.New("has an empty command: leave Commands empty to match all")
 		}
 	}
 	for _, p := range r.Paths {
 		if !rooted(p) {
-			return fmt.Errorf("permission: rule %q has the path %q: it must be absolute", r.Name, p)
+			return fmt.Errorf("has the path %q: it must be absolute", p)
 		}
 		for e := range strings.SplitSeq(p, "/") {
 			if _, err := path.Match(e, ""); err != nil {
-				return fmt.Errorf("permission: rule %q has the path %q: %w", r.Name, p, err)
+				return fmt.Errorf("has the path %q: %w", p, err)
 			}
 		}
 	}
 	for _, e := range r.Env {
 		if _, err := path.Match(e, ""); err != nil {
-			return fmt.Errorf("permission: rule %q has the variable %q: %w", r.Name, e, err)
+			return fmt.Errorf("has the variable %q: %w", e, err)
 		}
 	}
 	return nil

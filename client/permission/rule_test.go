@@ -16,15 +16,16 @@ import (
 )
 
 func TestRulesAreChecked(t *testing.T) {
-	for _, r := range []permission.Rule{
-		{}, {Decision: "maybe"},
-		{Decision: permission.Allow, Commands: []string{" "}},
-		{Decision: permission.Allow, Paths: []string{"work/**"}},
-		{Decision: permission.Allow, Paths: []string{"/work/["}},
-		{Decision: permission.Allow, Env: []string{"["}},
+	for want, r := range map[string]permission.Rule{
+		`decides "": use Allow, Deny or Ask`:                      {},
+		`decides "maybe": use Allow, Deny or Ask`:                 {Decision: "maybe"},
+		"has an empty command: leave Commands empty to match all": {Decision: permission.Allow, Commands: []string{" "}},
+		`has the path "work/**": it must be absolute`:             {Decision: permission.Allow, Paths: []string{"work/**"}},
+		`has the path "/work/[": syntax error in pattern`:         {Decision: permission.Allow, Paths: []string{"/work/["}},
+		`has the variable "[": syntax error in pattern`:           {Decision: permission.Allow, Env: []string{"["}},
 	} {
-		_, err := permission.New(&permission.Options{Rules: []permission.Rule{r}})
-		assert.ErrorContains(t, err, "permission: rule", "%+v", r)
+		_, err := permission.New(&permission.Options{Rules: []permission.Rule{{Decision: permission.Deny}, r}})
+		assert.EqualError(t, err, `permission: rule 1 ("") `+want)
 	}
 }
 

@@ -72,6 +72,8 @@ type Handler struct {
 	refusals webguard.Refusals
 }
 
+var errNoServe = errors.New("remote: NewHandler was given no serve: pass a func that serves a connection")
+
 // NewHandler returns an http.Handler that calls serve for each connection, on a goroutine
 // of its own. serve must return when its stream or its ctx ends, as agent.Serve does. A
 // panic of serve is logged and ends its connection. The handler can be mounted at any path;
@@ -113,6 +115,11 @@ func (h *Handler) Stats() stream.ServerStats {
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	webguard.LimitBody(w, r)
+	if h.serve == nil {
+		h.refusals.Log(h.log, slog.LevelError, "remote: refused a request", "reason", errNoServe)
+		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+		return
+	}
 	if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
 		h.preflight(w, r)
 		return

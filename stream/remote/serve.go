@@ -22,6 +22,10 @@ const lastWrites = time.Second
 // returns nil. It closes the listener. A listener that is not on the loopback interface
 // is refused if Options.Authorize is not set.
 func (h *Handler) Serve(ctx context.Context, listener net.Listener) error {
+	if h.serve == nil {
+		_ = listener.Close()
+		return errNoServe
+	}
 	if h.opts.Authorize == nil && !isLoopback(listener.Addr()) {
 		_ = listener.Close()
 		return fmt.Errorf("remote: %v can be reached from other machines: set Options.Authorize to serve there", listener.Addr())

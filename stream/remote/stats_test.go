@@ -115,6 +115,24 @@ func TestInstance(t *testing.T) {
 	}
 }
 
+func TestNoServe(t *testing.T) {
+	const want = "remote: NewHandler was given no serve: pass a func that serves a connection"
+	var log bytes.Buffer
+	h := remote.NewHandler(nil, &remote.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.EqualError(t, h.Serve(t.Context(), listener), want)
+	_, err = listener.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+	s := httptest.NewServer(h)
+	defer s.Close()
+	for kind, req := range requests(s.URL) {
+		log.Reset()
+		assert.Equal(t, 500, status(t, req), kind)
+		assert.Contains(t, log.String(), want, kind)
+	}
+}
+
 // A name that cannot be part of an id is refused, and the log says why.
 func TestBadInstance(t *testing.T) {
 	for _, bad := range []string{"a b", "a\r\nX: y", "ä", "a/b", "a;b", strings.Repeat("a", 254)} {
