@@ -27,7 +27,7 @@
 // your own defines its own conversion with a method RequestError.
 //
 //	func (e *QuotaError) RequestError() *rpcerr.RequestError {
-//		return rpcerr.New(-31000, "quota used up", map[string]any{"limit": e.Limit})
+//		return rpcerr.New(-31500, "quota used up", map[string]any{"limit": e.Limit})
 //	}
 //
 // The subpackages add whether and when to try again, and what would help. A table in

@@ -28,7 +28,9 @@ type RequestError struct {
 }
 
 // New returns an error with a code of the application, which must lie outside the ranges that
-// JSON-RPC (-32768 to -32000) and the Language Server Protocol (-32899 to -32800) reserve.
+// JSON-RPC (-32768 to -32000) and the Language Server Protocol (-32899 to -32800) reserve. A
+// caller takes the codes from -31104 to -31000 for the kinds of package kind: -31000, for example,
+// is a service that is unavailable, so that package retry calls again.
 func New(code Code, message string, data any) *RequestError {
 	return &RequestError{Code: code, Message: message, Data: data}
 }

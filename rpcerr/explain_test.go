@@ -101,6 +101,24 @@ func mustKind(err error) *kind.Error {
 	return e
 }
 
+// A handler names the members that break its own rules as the connection names those that break
+// the schema, so that the caller reads both in one way.
+func TestWithFields(t *testing.T) {
+	want := []rpcerr.FieldError{
+		{Path: "", Message: "two are wrong"}, {Path: "cwd", Message: "must be a repository"},
+		{Path: "mcpServers[1].env[0].name", Message: "is set by this agent"}, {Path: "mcpServers[1].env[0].name", Message: "is too long"},
+	}
+	err := rpcerr.InvalidParams(nil).WithFields(want...)
+	b, failed := json.Marshal(err)
+	require.NoError(t, failed)
+	assert.JSONEq(t, `{"code":-32602,"message":"Invalid params","data":{"_errors":["two are wrong"],"cwd":{"_errors":["must be a repository"]},
+		"mcpServers":{"_errors":[],"1":{"_errors":[],"env":{"_errors":[],"0":{"_errors":[],"name":{"_errors":["is set by this agent","is too long"]}}}}}}}`, string(b))
+	assert.Equal(t, want, rpcerr.Fields(received(t, string(b))))
+	assert.Contains(t, rpcerr.Explain(received(t, string(b))), "Invalid params (-32602): two are wrong; cwd: must be a repository; mcpServers[1].env[0].name: ")
+	assert.Empty(t, rpcerr.Fields(rpcerr.InvalidParams(nil).WithFields()))
+	assert.NotPanics(t, func() { rpcerr.InvalidParams(nil).WithFields(rpcerr.FieldError{Path: "_errors.a[", Message: "m"}) })
+}
+
 func TestFields(t *testing.T) {
 	tree := received(t, `{"code":-32602,"message":"Invalid params","data":{"_errors":["a","b"],"prompt":{"_errors":[],"0":{"_errors":["c"]}}}}`)
 	want := []rpcerr.FieldError{{"", "a"}, {"", "b"}, {"prompt[0]", "c"}}

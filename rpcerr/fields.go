@@ -24,6 +24,9 @@ func (e FieldError) Error() string {
 	return e.Path + ": " + e.Message
 }
 
+// ownErrors is the member of each level with the violations of the level itself.
+const ownErrors = "_errors"
+
 // The limits of Fields, because a peer chooses the content of the data.
 const (
 	maxFields = 100
@@ -47,12 +50,36 @@ func Fields(err error) []FieldError {
 	return found
 }
 
+// WithFields returns a copy whose data lists violations of the handler's own rules, in the form in
+// which a connection lists those of the schema. It is for InvalidParams:
+//
+//	rpcerr.InvalidParams(nil).WithFields(rpcerr.FieldError{Path: "mcpServers[1].command", Message: "is not allowed here"})
+func (e *RequestError) WithFields(fields ...FieldError) *RequestError {
+	root := map[string]any{ownErrors: []string{}}
+	for _, f := range fields {
+		level := root
+		for _, name := range strings.FieldsFunc(f.Path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+			if name == ownErrors {
+				continue // no member of the protocol has this name
+			}
+			below, ok := level[name].(map[string]any)
+			if !ok {
+				below = map[string]any{ownErrors: []string{}}
+				level[name] = below
+			}
+			level = below
+		}
+		level[ownErrors] = append(level[ownErrors].([]string), f.Message)
+	}
+	return e.WithData(root)
+}
+
 func (e *RequestError) fields() (found []FieldError) {
 	var data map[string]json.RawMessage
 	if e.DecodeData(&data) != nil {
 		return nil
 	}
-	if _, ok := data["_errors"]; ok {
+	if _, ok := data[ownErrors]; ok {
 		return appendFields(nil, data, "", 0)
 	}
 	var one string
@@ -72,7 +99,7 @@ func (e *RequestError) fields() (found []FieldError) {
 // "_errors".
 func appendFields(found []FieldError, level map[string]json.RawMessage, path string, depth int) []FieldError {
 	var own []string
-	if json.Unmarshal(level["_errors"], &own) != nil {
+	if json.Unmarshal(level[ownErrors], &own) != nil {
 		return found
 	}
 	for _, message := range own {
@@ -91,7 +118,7 @@ func appendFields(found []FieldError, level map[string]json.RawMessage, path str
 		if len(found) >= maxFields || depth == maxNested {
 			break
 		}
-		if name == "_errors" || json.Unmarshal(level[name], &below) != nil {
+		if name == ownErrors || json.Unmarshal(level[name], &below) != nil {
 			continue
 		}
 		at := name
