@@ -3,6 +3,7 @@ package acptest
 import (
 	"encoding/json"
 	"flag"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,25 +14,32 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/defect"
 )
 
 var (
-	peer        = flag.String("peer", "", "the command of an agent of others, before which the defects stand; its words are separated by spaces")
-	peerPrompts = flag.String("peer-prompts", "{}", "the prompts that this agent understands, as a JSON object")
-	peerVersion = flag.Int("peer-version", 1, "the version of the protocol that this agent speaks")
+	peer        = flag.String("peer", "", "the command of a program of others, before which the defects stand; its words are separated by spaces, and it is a client if {agent} is one of them")
+	peerPrompts = flag.String("peer-prompts", "{}", "the prompts that an agent understands, as a JSON object")
+	peerVersion = flag.Int("peer-version", 1, "the version of the protocol that the program speaks")
 	peerShown   = flag.Int("peer-shown", 0, "how many defects must be found at least")
 )
 
-// What an agent of others does right, a defect before it makes wrong, and the checks find it: the
-// checks and the reference agent are not of one hand only. It is for -peer.
+// What a program of others does right, a defect before it makes wrong, and the checks find it: the
+// checks and the reference peers are not of one hand only. It is for -peer.
 func TestDefectsBeforeAPeer(t *testing.T) {
 	if *peer == "" {
-		t.Skip("-peer is not set: this test runs the agent that it names, as the system tests do")
+		t.Skip("-peer is not set: this test runs the program that it names, as the system tests do")
 	}
 	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second}
 	require.NoError(t, json.Unmarshal([]byte(*peerPrompts), &opts.Prompts))
-	suite, target := agents.Suite(), check.Start(check.Command{Args: strings.Fields(*peer)})
+	command := check.Command{Args: strings.Fields(*peer)}
+	suite, target, defects := agents.Suite(), check.Start(command), defect.Agents
+	if strings.Contains(*peer, check.AgentWord) {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		suite, target, defects = clients.Suite(), check.StartClient(command, self), slices.Concat(defect.Clients, defect.Terminals)
+	}
 	passes := map[string]bool{}
 	for _, r := range suite.Run(t.Context(), target, &opts).Results {
 		passes[r.ID] = r.Verdict == check.Pass
@@ -40,7 +48,7 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 		}
 	}
 	shown := 0
-	for _, d := range defect.Agents {
+	for _, d := range defects {
 		opts := opts
 		for _, c := range suite.Checks {
 			// The rules of package passive are tested on recordings of others, and would run all checks.
@@ -53,10 +61,11 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 		}
 		shown++
 		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
 			results := suite.Run(t.Context(), defect.Wrap(target, &d, opts.Prompts), &opts).Results
 			assert.True(t, slices.ContainsFunc(results, func(r check.Result) bool { return r.Verdict == check.Fail }), "none of %v finds it: %v", opts.Only, results)
 		})
 	}
-	t.Logf("%d of %d defects were shown", shown, len(defect.Agents))
+	t.Logf("%d of %d defects were shown", shown, len(defects))
 	assert.GreaterOrEqual(t, shown, *peerShown)
 }

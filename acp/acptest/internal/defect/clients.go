@@ -22,7 +22,7 @@ var Clients = []Defect{
 	{Name: "accepts_any_version", Does: "goes on with an agent of a version that it does not speak",
 		New: hears(func(m *Message) {
 			if m.Response && m.Method == "initialize" {
-				replace(`"protocolVersion":65535`, `"protocolVersion":2`)(m)
+				replace(`"protocolVersion":65535`, `"protocolVersion":1`)(m)
 			}
 		}),
 		Finds: map[string]check.Verdict{"AKC-INIT-002": fail}},
