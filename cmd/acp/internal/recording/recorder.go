@@ -157,10 +157,11 @@ func (r *Recorder) check() error {
 // part records a part of the queue.
 func (r *Recorder) part(p part) {
 	l := p.lane
-	line, rest, ended := bytes.Cut(p.text, newline)
-	for l.line = append(l.line, line...); ended; l.line = append(l.line, line...) {
-		r.line(p)
-		line, rest, ended = bytes.Cut(rest, newline)
+	for piece := range bytes.Lines(p.text) {
+		piece, ended := bytes.CutSuffix(piece, newline)
+		if l.line = append(l.line, piece...); ended {
+			r.line(p)
+		}
 	}
 	if p.cut > 0 {
 		r.line(p)

@@ -12,7 +12,7 @@ const view = {
   follow: false, info: null,
 }
 
-// el makes an element. Children are elements and texts; what is empty or false is left out.
+// el makes an element. Children are elements and texts; those that are empty, false or 0 are left out.
 function el(tag, className, ...children) {
   const e = document.createElement(tag)
   e.className = className
@@ -33,7 +33,8 @@ async function get(path, params = {}) {
 const getJSON = async (path, params) => (await get(path, params)).json()
 const filter = () => ({ session: view.session, method: view.method, faults: view.faults ? 1 : '', search: view.search })
 
-// latest returns a function that runs f with the newest arguments, one run at a time.
+// latest returns a function that calls f. A call that comes while f runs waits for its end; of several
+// that wait, only the last one is made.
 function latest(f) {
   let next, running = false
   return async (...args) => {
@@ -79,7 +80,7 @@ function draw() {
   const rows = []
   for (let i = first; i < last; i++) {
     const chunk = view.chunks.get(Math.floor(i / chunkSize))
-    const row = chunk?.[i % chunkSize] // which a chunk that was read earlier may lack
+    const row = chunk?.[i % chunkSize] // a chunk that was read while the list was shorter may not have it
     rows.push(row ? drawRow(row, i) : el('div', 'row'))
     if (!row || chunk.stale) load(Math.floor(i / chunkSize))
   }
@@ -112,8 +113,8 @@ function load(number) {
   read({ from: number * chunkSize }).catch(report).finally(() => loading.delete(number))
 }
 
-// read reads the chunk of the list with the message that params lead to. It returns that message and
-// its place.
+// read reads a chunk of the list: the one with the place, message or time in params. It returns the row
+// found there, and its place in the list.
 async function read(params) {
   const generation = view.generation
   const { total, place, from, rows } = await getJSON('messages', { ...filter(), ...params, n: chunkSize })
@@ -144,7 +145,7 @@ async function reload() {
   readPlot()
 }
 
-// find chooses the message that params lead to, unless it precedes the message atLeast.
+// find reads a chunk as read does and chooses the message, unless its number is below atLeast.
 const find = latest(async (params, atLeast = 0) => {
   const { row, place } = await read(params)
   if (row?.seq >= atLeast) choose(row, place)
@@ -355,7 +356,7 @@ async function refresh() {
   }
   drawSessions()
   readPlot()
-  for (const chunk of view.chunks.values()) chunk.stale = true // rows get responses and faults; they stay until they are read again
+  for (const chunk of view.chunks.values()) chunk.stale = true // draw reads them again: their messages may have responses and faults now
   if (!view.row && wanted) await find({ seq: wanted }, info.ended ? 0 : wanted)
   else await newest()
 }
