@@ -77,7 +77,7 @@ func TestOpenURL(t *testing.T) {
 }
 
 // Every elicitation is checked, whether it is sent by name or by its method.
-func TestQuestionsByNameAreLookedAt(t *testing.T) {
+func TestElicitationsByNameAreChecked(t *testing.T) {
 	c := &formFiller{action: &acp.ElicitationAcceptAction{}}
 	p := open(t, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, c, nil)
 	question := map[string]any{"mode": "url", "elicitationId": "e", "url": "file:///etc/passwd", "requestId": 1, "message": "Look"}

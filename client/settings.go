@@ -92,7 +92,8 @@ type settingResponse struct {
 	at int // the place; 0 until it is known. Guarded by s.mu.
 }
 
-// arrived is the AtResponse of the call. It takes the place of the response.
+// arrived is the AtResponse of the call. It takes the place in the order of messages that belongs
+// to the response.
 func (a *settingResponse) arrived(err error) {
 	if err == nil {
 		a.tell(func(*settings, int) {})

@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 		{kind.Internal.New("m").With("details", "hunter2"), "m (-32603)"},
 		{rpcerr.From(kind.Internal.New("m").With("details", "hunter2")), "m (-32603)"},
 
-		// A record that was made of what the peer sent still is what the peer sent.
+		// A record made from an error of the peer still counts as the peer's.
 		{fmt.Errorf("w: %w", mustKind(sent(`"why"`)).WithHint("h")), "w: Internal error (-32603): why"},
 
 		{rpcerr.UnsupportedProtocolVersion(3, 1, 2), "Unsupported protocol version: 3 (-32022): supported: 1, 2"},
@@ -160,7 +160,7 @@ func TestFromPeer(t *testing.T) {
 	}
 }
 
-// Whatever a peer sends, what a person reads is one line without controls.
+// Whatever a peer sends, a person reads one line without control characters.
 func FuzzExplain(f *testing.F) {
 	for _, raw := range seed.Errors(f) {
 		f.Add(raw)

@@ -59,8 +59,8 @@ func (e *RequestError) DecodeData(v any) error {
 	return nil
 }
 
-// As lets errors.As find a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2, so that
-// callers and middleware that were written for that library go on working.
+// As lets errors.As find a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2, so that callers and
+// middleware that were written for that library still work.
 func (e *RequestError) As(target any) bool {
 	t, ok := target.(**jsonrpc2.Error)
 	if !ok || e == nil {

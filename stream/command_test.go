@@ -133,7 +133,8 @@ func TestCommandSkipsNoise(t *testing.T) {
 	assert.Equal(t, []string{"Welcome!", "\x1b[2J{\"broken\":", "WARN [x] {}", "[1]", "{ a: 1 }"}, noise)
 }
 
-// A program that is not an agent usually says on its standard output what it is.
+// The error for a program that is not an agent contains the first line of its output, which usually
+// describes the program.
 func TestCommandQuotesNoise(t *testing.T) {
 	p := start(t, helper(t, "usage"), nil)
 	_, err := p.Read()

@@ -144,7 +144,7 @@ func dump(t *testing.T, dir string) map[string]string {
 }
 
 // Damage of the stored session is reported, and everything that can be read is loaded.
-func TestSessionsThatAreNotWhole(t *testing.T) {
+func TestDamagedSessions(t *testing.T) {
 	line := func(text string) string {
 		sum := crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli))
 		return fmt.Sprintf(`{"sum":"%08x",%s`, sum, text)

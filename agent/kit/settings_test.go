@@ -303,7 +303,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// A client is told no empty name: version 2 of the protocol demands one.
+// A client receives no empty name, because version 2 of the protocol requires one.
 func TestInfoWithoutName(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		w := dial(t, kit.New(&kit.Options{Turn: func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }}), v)

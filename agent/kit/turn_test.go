@@ -354,7 +354,7 @@ func TestIdleSessions(t *testing.T) {
 }
 
 // Text after the end of a session does not open the session again.
-func TestTextBehindTheEndOfASession(t *testing.T) {
+func TestTextAfterTheEndOfASession(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		store := &countingStore{Store: journal.NewMemory()}
 		var late error

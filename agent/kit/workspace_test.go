@@ -81,7 +81,7 @@ func TestLinkedFilesOfAnEditor(t *testing.T) {
 
 // A session in the home folder or the root of a disk is refused with a sentence, unless the author
 // allows it.
-func TestFolderOfEverything(t *testing.T) {
+func TestHomeFolderIsRefused(t *testing.T) {
 	open := func(o *workspace.Options) error {
 		u := connect(t, kit.New(&kit.Options{Turn: echo, Workspace: o}))
 		_, err := u.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})

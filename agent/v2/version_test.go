@@ -32,7 +32,7 @@ func TestInitialize(t *testing.T) {
 
 // For a repeated initialize, its position in the stream counts, not the time at which it is
 // handled.
-func TestRepeatedInitializeBehindARequest(t *testing.T) {
+func TestRepeatedInitializeAfterARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &scripted{initialize: make(chan struct{})}
 		r, end := connect(t, newScripted(a), &agent.Options{})

@@ -30,7 +30,7 @@ func Example() {
 				fmt.Println(strings.ReplaceAll(line, dir+string(filepath.Separator), ""))
 			}
 			for _, o := range q.Options {
-				fmt.Println("-", o.Label) // o.Name is what the agent calls it
+				fmt.Println("-", o.Label) // o.Name is the agent's own name for the option
 			}
 			return q.Pick(permission.AllowOnce), nil
 		},

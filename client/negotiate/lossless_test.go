@@ -27,7 +27,7 @@ func (reader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.Read
 var withFiles = &negotiate.Options{V1: func(*client.Conn) acp.Client { return reader{} }}
 
 // A client with files sends its capabilities to an agent of version 1 that has not seen them.
-func TestFilesAreToldAgain(t *testing.T) {
+func TestFileCapabilitiesAreSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		second func(p *rawpeer.Peer, m rawpeer.Message)
 		agent  string // the agent's name after Connect
@@ -77,7 +77,7 @@ func (single) Features() *stream.Features { return &stream.Features{SingleInitia
 
 // An endpoint that accepts one initialize only is dialed again if possible. It gets one initialize
 // over each stream.
-func TestFilesAreToldToAnEndpointThatTakesOneInitialize(t *testing.T) {
+func TestFileCapabilitiesOverASingleInitialize(t *testing.T) {
 	t.Run("dialed again", func(t *testing.T) {
 		leak.Check(t)
 		a := newAgents(t, func(p *rawpeer.Peer) {

@@ -11,7 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// verdict is what the response to initialize means.
+// verdict is the meaning of the response to initialize.
 type verdict int
 
 const (

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// knownAgent says how an agent describes its tools in a question.
+// knownAgent describes the form in which an agent sends its tool calls in a question.
 type knownAgent struct {
-	// shell is the name of the tool that runs a line of a shell, which codex-acp sends only
-	// after its question, and call is what the ids of its calls begin with; empty if the kind
-	// of a tool call tells it.
+	// shell is the name of the tool that runs a line of a shell. codex-acp sends the name only
+	// after its question, so call is the prefix of the ids of its calls. Both are empty if the kind
+	// of a tool call is sufficient.
 	shell, call string
-	// titled reports whether titles tell the tool, because kinds do not.
+	// titled reports whether tools are recognized by their titles, because the kinds are not
+	// sufficient.
 	titled bool
 	// extra lists members of the input of a command that do not change what runs.
 	extra []string
@@ -74,7 +75,7 @@ func (a *knownAgent) command(t *Tool, in input) ([]Operation, bool) {
 	for _, name := range a.extra {
 		delete(in, name)
 	}
-	// The folder is what the agent says, or the one that its shell is in.
+	// The folder is the one that the agent names, or the current folder of its shell.
 	all, exact := in.commands("")
 	return all, exact && len(all) == 1 && in.onlyCommands()
 }

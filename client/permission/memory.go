@@ -74,7 +74,7 @@ func (p *Policy) open() []*Scope {
 	return slices.Collect(maps.Keys(p.scopes))
 }
 
-// Key identifies what a decision is about: a tool with its argument, in a workspace.
+// Key identifies the subject of a decision: a tool with its argument, in a workspace.
 type Key struct {
 	Workspace string
 	// Tool is the name of the tool, or the [Action] of an operation that the agent did not ask

@@ -44,7 +44,7 @@ func TestMemoryAllowsNothingElse(t *testing.T) {
 
 // When a person answers always, pending questions about the same operation get the same
 // decision, and the person is asked only once.
-func TestAlwaysHoldsForWhatWaits(t *testing.T) {
+func TestAlwaysAppliesToPendingQuestions(t *testing.T) {
 	for answer, want := range map[string]permission.Decision{permission.AllowAlways: permission.Allow, permission.RejectAlways: permission.Deny} {
 		synctest.Test(t, func(t *testing.T) {
 			click := make(chan struct{})
@@ -70,7 +70,7 @@ func TestAlwaysHoldsForWhatWaits(t *testing.T) {
 
 // A write that waits while a person decides about a question uses the permission from that
 // question.
-func TestAllowHoldsForWhatWaits(t *testing.T) {
+func TestAllowAppliesToAPendingWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		click := make(chan struct{})
 		d := newTestScope(t, permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {

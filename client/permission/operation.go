@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Action is what an [Operation] does.
+// Action is the action of an [Operation].
 type Action string
 
 // The values of [Action].

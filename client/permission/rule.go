@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Decision is what a [Rule] or a person decides.
+// Decision is the decision of a [Rule] or a person.
 type Decision string
 
 // The values of [Decision].

@@ -11,8 +11,8 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Scope is the state of a [Policy] for one connection: what a person has allowed, by
-// session. It is safe for concurrent use.
+// Scope is the state of a [Policy] for one connection: the decisions of a person, by session. It is
+// safe for concurrent use.
 type Scope struct {
 	policy *Policy
 	// asking holds a token while a person is asked, and calling while Options.Ask runs, which may

@@ -186,10 +186,10 @@ func (t *Thread) Restore(s *Snapshot) {
 	t.announceReset()
 }
 
-// Continue replaces the content of the thread with that of s, and goes on as the thread from which s
-// was taken: unlike after [Thread.Restore], a turn in progress and its open tool calls stay so. Pending
-// permission requests and queued prompts are dropped; pass those that still wait to [Thread.Ask] and
-// [Thread.Enqueue].
+// Continue replaces the content of the thread with that of s, and continues as the thread from
+// which s was taken: unlike after [Thread.Restore], a turn in progress and its open tool calls stay
+// open. Pending permission requests and queued prompts are dropped; pass those that still wait to
+// [Thread.Ask] and [Thread.Enqueue].
 func (t *Thread) Continue(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

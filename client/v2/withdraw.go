@@ -6,8 +6,8 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 )
 
-// This file cancels one prompt alone, which the protocol allows as long as the agent holds
-// it. The request of the prompt is cancelled, and the response reports its outcome.
+// This file cancels a single prompt, which the protocol allows as long as the agent holds the
+// prompt. The request of the prompt is cancelled, and the response reports the outcome.
 
 // withdraw cancels a prompt if the agent seems to hold it: its message is not part of the
 // conversation, and the session has other work. It reports false if it did not; a cancel of

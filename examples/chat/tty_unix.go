@@ -18,7 +18,7 @@ type tty struct {
 	mu sync.Mutex // held while the mode changes
 }
 
-// ttyMode is how a terminal passes on what is typed.
+// ttyMode is the mode in which a terminal passes on input.
 type ttyMode int
 
 const (

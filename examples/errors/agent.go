@@ -90,7 +90,7 @@ func fail(ctx context.Context, how string, attempt int) error {
 			return kind.UpstreamRateLimit("The index is busy.", 20*time.Millisecond)
 		}
 		return nil
-	case "refused": // a plain Go error; OnError finds out what it is
+	case "refused": // a plain Go error; OnError classifies it
 		if attempt == 1 {
 			return fmt.Errorf("dialing 10.0.0.7:9200: %w", syscall.ECONNREFUSED)
 		}

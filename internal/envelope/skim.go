@@ -11,9 +11,9 @@ const (
 	maxMethod = 256     // longer methods are cut, after unescaping
 )
 
-// Skim reads a message of any length in pieces and keeps what its top level says. It needs the same
-// few KiB for every message. It does not check the message: it follows only quotes and brackets, so
-// that it also finds what comes before an error.
+// Skim reads a message of any length in pieces and keeps the parts of its top level that matter. It
+// needs the same few KiB for every message. It does not check the message: it follows only quotes
+// and brackets, so that it also finds the parts before an error.
 type Skim struct {
 	size   int64
 	lastCR bool

@@ -42,7 +42,7 @@ type call struct {
 	opens         bool      // its success opens the session again
 	lifting       bool      // lifts the back-pressure while it is pending
 	began         time.Time // when it was sent, for haste
-	awaited       bool      // the stream was told to hasten
+	awaited       bool      // Hasten of the stream was called
 	cancelled     bool      // the peer was told to cancel it
 	result, fault []byte    // the result or error of the response
 	err           error     // how it ended without a usable response
@@ -182,8 +182,8 @@ func (t *calls) begin(k *call) (crowd, awaited bool) {
 	return crowd, !crowd && t.haste.begin(k)
 }
 
-// respondedLocked ends the flight of a call, and store notes how. It returns what is to run at
-// the place of the response if the call does not wait for that place.
+// respondedLocked ends the flight of a call, and store records the outcome. It returns the function
+// to run at the place of the response if the call does not wait for that place.
 func (t *calls) respondedLocked(k *call, store func(*call)) (place *call) {
 	t.removeLocked(k)
 	t.haste.end(k)
@@ -215,7 +215,8 @@ func (t *calls) failOne(id uint64, err error) {
 }
 
 // place delivers a call, and place if it is not nil, at their place in the order. The kind is
-// Delivery for the reader, and Last for others: the place is then behind all that was read.
+// Delivery for the reader, and Last for others: the place is then after all messages that were
+// read.
 func (t *calls) place(k, place *call, kind order.Kind) {
 	if !k.exempt {
 		t.enqueue(k, kind)
@@ -296,8 +297,8 @@ func (t *calls) reopen(session string) {
 	delete(t.sessions, session)
 }
 
-// join notes the session of a call. It fails if the session was lost, unless the call is
-// to open it again.
+// join records the session of a call. It fails if the session was lost, unless the call opens it
+// again.
 func (t *calls) join(k *call, session string, opens bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -37,17 +37,17 @@ type Entry struct {
 	Ended func() any
 }
 
-// Ending says which members of a group a message ends: the requests, and the work that
-// outlives them (see [Outlive]).
+// Ending tells which members of a group a message ends: the requests, and the work that outlives
+// them (see [Outlive]).
 type Ending uint8
 
 const (
 	EndsNothing    Ending = iota
-	EndsForeground        // background work goes on
+	EndsForeground        // background work continues
 	EndsAll
 )
 
-// Config is what Configure needs.
+// Config configures a connection.
 type Config struct {
 	Stream  stream.Stream
 	Role    string // "agent" or "client", for logs and error texts
@@ -132,9 +132,9 @@ type Limits struct {
 	SendReserve int64 // room beyond it for the responses of the connection itself, before the reader pauses
 
 	StallTimeout time.Duration // how long the queue or the reserve may be full with nothing written before ErrStalled ends the connection
-	DrainGrace   time.Duration // how long handlers may go on after the peer has ended its side
-	HandlerGrace time.Duration // how long handlers may go on after their ctx has ended
-	FlushGrace   time.Duration // how long Close goes on writing what was accepted
+	DrainGrace   time.Duration // how long handlers may continue after the peer has closed its end
+	HandlerGrace time.Duration // how long handlers may continue after their ctx is done
+	FlushGrace   time.Duration // how long Close continues to write accepted messages
 	SlowHandler  time.Duration // how long a notification handler may keep a call or a request waiting before a warning names both
 }
 

@@ -40,7 +40,7 @@ type Conn struct {
 	worker   worker
 	handlers handlers
 	end      ending
-	ready    atomic.Bool // Configure was called: what it has set may be read
+	ready    atomic.Bool // Configure was called, so its fields may be read
 	started  atomic.Bool
 	shutting atomic.Bool // Shutdown was called
 	network  bool        // the stream routes messages
@@ -211,8 +211,8 @@ func refusal(why order.Reason, method string) *rpcerr.RequestError {
 	return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) // order.TooMany
 }
 
-// hold makes what is read wait until the call of a handshake has its response. It returns the
-// options for the call.
+// hold makes messages that are read wait until the call of a handshake has its response. It returns
+// the options for the call.
 func (c *Conn) hold(opts *CallOptions) *CallOptions {
 	c.order.Hold()
 	o := *opts

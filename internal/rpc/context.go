@@ -14,7 +14,7 @@ import (
 // it descends from. It makes a context with a cancel function only when needed, because most
 // handlers of notifications do not need one.
 type scope struct {
-	order.Scope // what is handled; its size is that of the raw message, then of the decoded one
+	order.Scope // the handled message; its size is that of the raw message at first, and then that of the decoded one
 
 	parent context.Context // the life of the connection
 	conn   *Conn
@@ -198,10 +198,9 @@ func RequestID(ctx context.Context) (json.RawMessage, bool) {
 	return json.RawMessage(s.req.ID), true
 }
 
-// Detach returns a ctx for work that goes on when the handler has returned. It
-// keeps the values of ctx and its place in the order: calls made with it still
-// count as made by the handler. It ends when the connection does. Outside a
-// handler it returns ctx.
+// Detach returns a ctx for work that continues when the handler has returned. It keeps the values
+// of ctx and its place in the order: calls made with it still count as made by the handler. It ends
+// when the connection does. Outside a handler it returns ctx.
 func Detach(ctx context.Context) context.Context {
 	s := scopeOf(ctx)
 	if s == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// endKind says what ends a connection.
+// endKind is the event that ends a connection.
 type endKind uint8
 
 const (
@@ -162,7 +162,7 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// cause is what the errors of a connection that ends wrap.
+// cause returns the error that the errors of an ending connection wrap.
 func (e *ending) cause() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

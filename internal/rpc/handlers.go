@@ -145,7 +145,7 @@ type incoming struct {
 
 type incomingKey struct{ h *handlers }
 
-// handleWrapped is what the receiving middlewares wrap.
+// handleWrapped is the handler inside of the receiving middlewares.
 func (h *handlers) handleWrapped(ctx context.Context, method string, params any) (any, error) {
 	in, ok := ctx.Value(incomingKey{h}).(incoming)
 	if !ok {

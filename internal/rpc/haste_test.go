@@ -15,7 +15,7 @@ import (
 )
 
 // Hasten is called when calls take long, and while it makes them faster.
-func TestStreamIsToldOfUrgentCalls(t *testing.T) {
+func TestHastenIsCalledForSlowCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		var told atomic.Int64
@@ -61,7 +61,7 @@ func TestStreamIsToldOfUrgentCalls(t *testing.T) {
 
 // Many calls in flight share the wait for the scheduler, so Hasten is called only for the first few
 // of them.
-func TestStreamIsNotToldOfManyCalls(t *testing.T) {
+func TestHastenIsCalledForFewCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
 		var told atomic.Int64

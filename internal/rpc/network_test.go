@@ -240,7 +240,7 @@ func TestDescriptionsMatchMessages(t *testing.T) {
 	})
 }
 
-// The bytes of a message decide, not what the stream says about them.
+// The connection uses the bytes of a message, not the description from the stream.
 func TestMessagesOfAStreamThatParses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		near, _ := stream.Pipe()

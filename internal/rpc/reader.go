@@ -163,8 +163,8 @@ func (r *reader) response(e *envelope.Envelope) {
 	})
 }
 
-// responded finds the call that a response belongs to, stores what it says, and gives
-// the response its place in the order.
+// responded finds the call that a response belongs to, stores the outcome, and gives the response
+// its place in the order.
 func (r *reader) responded(id []byte, store func(*call)) {
 	n, ok := callID(id)
 	if !ok {

@@ -70,7 +70,7 @@ func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, pa
 	return res, panics.Sound(err)
 }
 
-// sendWrapped is what the sending middlewares wrap.
+// sendWrapped is the handler inside of the sending middlewares.
 func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any, error) {
 	out, ok := ctx.Value(outgoingKey{c}).(*outgoing)
 	if !ok {

@@ -260,7 +260,7 @@ func TestPeerThatNeverReadsItsResponses(t *testing.T) {
 }
 
 // All requests that wait for a failing handshake are refused, however many there are.
-func TestManyRequestsBehindAFailedHandshake(t *testing.T) {
+func TestManyRequestsAfterAFailedHandshake(t *testing.T) {
 	const n = 12_000
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})

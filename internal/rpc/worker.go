@@ -18,7 +18,7 @@ type worker struct {
 func (w *worker) run() {
 	finished := false
 	defer func() {
-		if !finished { // a handler ended its goroutine by runtime.Goexit; the queue goes on
+		if !finished { // a handler ended its goroutine by runtime.Goexit; a new worker handles the rest of the queue
 			go w.run() // ends when the queue is empty
 		}
 	}()

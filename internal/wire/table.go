@@ -2,7 +2,7 @@ package wire
 
 import "fmt"
 
-// Side says which end of the connection handles a method.
+// Side is the end of the connection that handles a method.
 type Side uint8
 
 const (

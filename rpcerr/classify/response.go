@@ -99,7 +99,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 type responded struct {
 	status int // 400 to 599
 	after  time.Duration
-	wait   bool // the response says when to try again: after
+	wait   bool // the response has a time to wait, in after
 }
 
 // responseOf finds the HTTP response that err is about. Clients of web services have one of two

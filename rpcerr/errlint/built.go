@@ -16,7 +16,7 @@ type built struct {
 	fn   *types.Func
 	// kind is the kind of the error, "" when it is not known before the program runs.
 	kind string
-	// declared says that a contract's Fail built it.
+	// declared reports whether a Fail of a contract built it.
 	declared bool
 	// texts are the arguments that the peer reads, data those that it reads as data.
 	texts, data []ast.Expr

@@ -37,7 +37,7 @@ type leaver struct {
 	chain
 	at   ast.Expr // what is reported and, if fixable, extended
 	more []ast.Expr
-	// fixable: at is where the error is built.
+	// fixable reports whether at is the expression that builds the error.
 	fixable bool
 	// bare is a constant of type kind.Kind, sentinel one of the variables of rpcerr.
 	bare, sentinel bool
@@ -170,7 +170,7 @@ func means(pass *analysis.Pass, pos token.Pos, v *types.Var) bool {
 }
 
 // occurred returns the error variables that hold an error at the node on top of the stack,
-// by the innermost condition around it that says so of any. A variable that has been
+// according to the innermost condition around it that mentions one. A variable that has been
 // assigned since then does not count.
 func occurred(f *flow, stack []ast.Node) []*types.Var {
 	pass := f.pass

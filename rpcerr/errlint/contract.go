@@ -38,14 +38,14 @@ type declaredReason struct {
 	Name     string // the variable
 	Reason   string
 	Kind     string
-	// Retryable says that the mode may be retried.
+	// Retryable reports whether the mode may be retried.
 	Retryable bool
 }
 
 // AFact marks it as a fact.
 func (*declaredReason) AFact() {}
 
-// String is what tests compare.
+// String returns the text that tests compare.
 func (d *declaredReason) String() string { return d.Reason + " " + d.Kind }
 
 // declarations are the reasons that the package can see, by their variables.

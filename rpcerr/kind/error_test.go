@@ -144,10 +144,10 @@ func TestForeignErrors(t *testing.T) {
 		{rpcerr.New(-31003, "x", nil), kind.Error{Kind: kind.RateLimited, Message: "x", Retryable: true}},
 		{rpcerr.New(-32603, "x", json.RawMessage(`{"retryAfterMs":5}`)), kind.Error{Kind: kind.Internal, Message: "x", Retryable: true, RetryAfter: 5 * time.Millisecond}},
 		{rpcerr.New(-32603, "x", json.RawMessage(`{"retryAfterMs":5,"retryable":false}`)), kind.Error{Kind: kind.Internal, Message: "x", RetryAfter: 5 * time.Millisecond}},
-		// What another program says in the same members is understood ...
+		// Members of another program with the same meaning are understood ...
 		{rpcerr.New(-32602, "x", json.RawMessage(`{"reason":"no_match","recovery":{"hint":"wider"},"retryable":true,"retryAfterMs":1.5,"code":"A","status":404,"kind":"timeout"}`)),
 			kind.Error{Kind: kind.Timeout, Number: -32602, Message: "x", Reason: "no_match", Hint: "wider", Retryable: true, RetryAfter: 2 * time.Millisecond, Code: "A", Status: 404}},
-		// ... and what means something else there stays data.
+		// ... and members with another meaning stay data.
 		{rpcerr.New(-32602, "x", json.RawMessage(`{"reason":5,"recovery":{"hint":"wider","url":"u"},"retryable":"no","retryAfterMs":-1,"code":404,"status":"draft","kind":"file","data":[1]}`)),
 			kind.Error{Kind: kind.InvalidParams, Message: "x", Hint: "wider",
 				Data: json.RawMessage(`{"code":404,"data":[1],"kind":"file","reason":5,"recovery":{"url":"u"},"retryAfterMs":-1,"retryable":"no","status":"draft"}`)}},

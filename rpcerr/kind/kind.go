@@ -74,8 +74,8 @@ type facts struct {
 	code      rpcerr.Code // on an ACP connection
 	mcp       int         // in the numbering that MCP servers use beside it
 	status    int         // in a response over HTTP
-	retryable bool        // unless the error says otherwise
-	message   string      // the fixed text: it says the kind and nothing else
+	retryable bool        // default; an error can override it
+	message   string      // the fixed text, which describes only the kind
 }
 
 // The code of a kind that the protocol does not know lies outside the reserved ranges: it is

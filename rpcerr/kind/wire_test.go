@@ -105,7 +105,7 @@ func lostMembers(t *testing.T, before, after json.RawMessage) (lost []string) {
 		switch {
 		case equal(v, top[name]), equal(v, aside[name]):
 		case name == "retryAfterMs" && top[name] != nil: // rounded up
-		case name == "recovery": // the hint stays, the rest makes room, an empty one says nothing
+		case name == "recovery": // the hint stays, other members are moved to data, and an empty one is dropped
 			rest := members(aside["recovery"])
 			for name, v := range members(v) {
 				if said := members(top["recovery"])[name]; !equal(v, said) && !equal(v, rest[name]) && string(v) != `""` && string(v) != "null" {
@@ -138,7 +138,7 @@ func FuzzForeign(f *testing.F) {
 		}
 		once := kind.FromRequestError(rpcerr.New(rpcerr.Code(code), message, json.RawMessage(data)))
 		if code == 0 || message == "" {
-			return // read as "the kind's own", so they come back as that
+			return // decoded as "the code of the kind", and encoded as that
 		}
 		wire := once.RequestError()
 		assert.Equal(t, rpcerr.Code(code), wire.Code)

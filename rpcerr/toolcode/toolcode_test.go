@@ -81,7 +81,7 @@ func TestOfGoErrors(t *testing.T) {
 	_, long := os.Open(strings.Repeat("x", 5000))
 	fileAsDirectory := toolcode.NotAFile
 	if runtime.GOOS == "windows" {
-		fileAsDirectory = toolcode.NotFound                       // which is what the system says
+		fileAsDirectory = toolcode.NotFound                       // the error of the system
 		long = &fs.PathError{Op: "open", Err: syscall.Errno(206)} // wine says "file not found"
 	}
 	for name, c := range map[string]struct {

@@ -401,7 +401,7 @@ func code(err error) int {
 }
 
 // A turn that does not end is cancelled when the ctx of Shutdown is done.
-func TestShutdownIsPatientUntilItsCtxEnds(t *testing.T) {
+func TestShutdownWaitsUntilItsCtxIsDone(t *testing.T) {
 	for name, urlOf := range urls {
 		t.Run(name, func(t *testing.T) {
 			ctxs := make(chan context.Context, 1)

@@ -14,8 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// A response that comes on the stream of the connection waits for what the server has
-// sent on the stream of its session.
+// A response that arrives on the stream of the connection waits for the messages that the server
+// has sent before on the stream of its session.
 func TestBarrier(t *testing.T) {
 	p := newScripted(t)
 	c := p.dial(t, nil)

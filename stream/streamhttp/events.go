@@ -180,7 +180,7 @@ func (c *Conn) awaitRoom(room <-chan struct{}) bool {
 	}
 }
 
-// batch returns what is to be sent next, and whether r is still the receiver.
+// batch returns the events to send next, and whether r is still the receiver.
 func (c *Conn) batch(e *events, r *receiver) (next []event, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

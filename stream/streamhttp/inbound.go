@@ -16,7 +16,7 @@ const (
 	maxWaiting = 1024
 )
 
-// inbound holds what has arrived at a server, in order, until it is read.
+// inbound holds the messages that have arrived at a server, in order, until they are read.
 type inbound struct {
 	*inbox.Inbox[stream.Message]
 	turn    chan struct{} // held by the request or notification that waits for room

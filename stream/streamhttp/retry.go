@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	retryPatience = 30 * time.Second // how long what the server has not accepted is sent again
+	retryPatience = 30 * time.Second // how long a message that the server has not accepted is sent again
 	retryFirst    = 250 * time.Millisecond
 	retryLongest  = 5 * time.Second
 )

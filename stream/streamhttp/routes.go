@@ -22,12 +22,12 @@ type route struct {
 	effect  effect
 }
 
-// effect is what the success of a request does to the event stream of its session.
+// effect is the effect of a successful request on the event stream of its session.
 type effect uint8
 
 const (
 	noEffect effect = iota
-	opens           // the session begins or goes on
+	opens           // the session begins or continues
 	closes          // it ends
 )
 

@@ -232,7 +232,7 @@ func TestCommentsAreNoProgress(t *testing.T) {
 	})
 }
 
-// While a long POST is under way, the client says how much of it has left.
+// While a long POST is in flight, Written reports how much of it has been sent.
 func TestWrittenDuringPost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read := make(chan struct{})

@@ -91,7 +91,8 @@ func (e *eventReader) line() (field bool, err error) {
 		}
 		if end || err != nil {
 			e.shutdown = string(head) == shutdownComment
-			// An id that the end cuts counts too: it says that events are numbered.
+			// An id that is cut by the end of input counts too, because it shows that events are
+			// numbered.
 			if id, ok := bytes.CutPrefix(head, []byte("id:")); ok && !isData {
 				e.newID = string(bytes.TrimPrefix(id, []byte(" ")))
 			}

@@ -175,7 +175,7 @@ func (c *Conn) writeBatch(msgs [][]byte) error {
 	case c.in.IsClosed():
 		c.broken = stream.ErrClosed
 	default:
-		// The error that ends reading says more than that of writing.
+		// The error that ended reading is more specific than that of writing.
 		select {
 		case <-c.receiver:
 		case <-c.in.Closed():

@@ -45,7 +45,7 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// A message beyond the limit is skipped and says whose it was.
+// A message beyond the limit is skipped, and the error identifies it.
 func TestTooLarge(t *testing.T) {
 	leak.Check(t)
 	client, server := overTCP(t, 100_000)

@@ -125,8 +125,8 @@ func TestExtensions(t *testing.T) {
 	})
 }
 
-// A method of version 1 is no extension, so a client of version 2 cannot load a session behind the
-// back of the adapter.
+// A method of version 1 is not an extension, so a client of version 2 cannot load a session without
+// the adapter.
 func TestMethodsOfVersion1AreNoExtensions(t *testing.T) {
 	own := &testAgent{caps: &acp.AgentCapabilities{LoadSession: true}}
 	a := &loading{testAgent: own}

@@ -44,7 +44,7 @@ func (s *settings) isMode(id acp2.SessionConfigID) bool {
 }
 
 // started stores the settings in the response that opens a session. It returns the options and
-// commands of the session. If modes or options are absent, those of earlier updates stay.
+// commands of the session. If modes or options are absent, the values of earlier updates stay.
 func (s *session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) ([]acp2.SessionConfigOption, []acp2.AvailableCommand, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,7 +47,7 @@ func (n *node) method() string {
 	return n.request.do.scope().Method
 }
 
-// A group is what a message can end together: a list of requests and of work.
+// A group is a list of requests and of work that a message can end together.
 
 // join makes n the last member of a group.
 func (p *pending) join(n *node, group string) {
@@ -90,7 +90,7 @@ func (p *pending) endGroup(e *Ends) (requests []*Request) {
 	return requests
 }
 
-// Work is what goes on beside a handler, or after it.
+// Work is work that continues beside a handler or after it.
 type Work struct {
 	Method string // of the handler that has begun it
 	// Of is the request that the work belongs to. By is the work that begins this work, or nil if

@@ -186,7 +186,7 @@ type queue struct {
 	n           int
 }
 
-// block has a size between the needs of an idle connection and those of a flood.
+// block has a size that suits both an idle connection and a flood of messages.
 type block struct {
 	items [32]Item
 	next  *block

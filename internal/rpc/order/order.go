@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Config is what an Order needs.
+// Config configures an Order.
 type Config struct {
 	Handshake string // the method that opens the connection; empty: none
 	First     bool   // it must come before all other requests, also when it is repeated

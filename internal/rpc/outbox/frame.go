@@ -12,7 +12,7 @@ import (
 // Frame is one encoded message on its way out. The zero value is not ready for use: see
 // [NewFrame].
 type Frame struct {
-	// Message is what is written. The fields other than Data are needed if the stream has
+	// Message is the message to write. The fields other than Data are needed if the stream has
 	// Features.WriteMessage.
 	stream.Message
 

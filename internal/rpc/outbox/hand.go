@@ -71,7 +71,7 @@ func (h *hand) stop() {
 }
 
 // Start starts the writer after Push has returned Begin, and waits until it runs, but not until it
-// has written. Without the wait, a sender that goes on to compute would keep the writer from its
+// has written. Without the wait, a sender that continues to compute would keep the writer from its
 // processor while the other processors compute too.
 func (b *Box) Start() {
 	b.mu.Lock()

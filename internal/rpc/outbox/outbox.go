@@ -23,7 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Config is what New needs.
+// Config configures a Box.
 type Config struct {
 	Stream stream.Stream
 	// Features are those of Stream.

@@ -221,8 +221,8 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// Senders that wait go on together, when a quarter of the queue is free, and none is left
-// behind.
+// Waiting senders continue together when a quarter of the queue is free, and none of them waits
+// forever.
 func TestRoomIsGivenToManyAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBox(t, &sink{each: time.Second}, func(c *outbox.Config) { c.Queue = 4 << 20 })
@@ -234,7 +234,7 @@ func TestRoomIsGivenToManyAtOnce(t *testing.T) {
 				sent.Add(1)
 			}()
 		}
-		var went []int64 // so many in each second
+		var went []int64 // this many in each second
 		for before := int64(0); before < 200; time.Sleep(time.Second) {
 			synctest.Wait()
 			went = append(went, sent.Load()-before)

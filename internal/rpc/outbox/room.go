@@ -89,7 +89,7 @@ func (s *stall) stop() {
 	}
 }
 
-// progress notes that something was written.
+// progress records that something was written.
 func (s *stall) progress(seen int64, full bool) {
 	if !s.watching {
 		return
@@ -169,9 +169,9 @@ type own struct {
 	bytes   int64
 	over    atomic.Bool // they exceed the limit; written under the lock
 	pausing bool        // the reader waits
-	lifted  bool        // the reader goes on although the reserve is full
+	lifted  bool        // the reader continues although the reserve is full
 	closed  bool        // the reader never waits
-	room    sync.Cond   // the reader may go on
+	room    sync.Cond   // the reader may continue
 	timer   *time.Timer
 }
 

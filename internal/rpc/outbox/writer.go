@@ -69,8 +69,8 @@ func (b *Box) take() []*Frame {
 	return batch
 }
 
-// written gives back what a batch counted for that was written or has failed. batch is nil for a
-// message whose batch goes on.
+// written returns the room that a batch used when it was written or has failed. batch is nil for a
+// message whose batch continues.
 func (b *Box) written(batch []*Frame, err error) {
 	for _, f := range batch {
 		f.Result.Release()

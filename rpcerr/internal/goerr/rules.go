@@ -35,7 +35,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// Finding is what a row states about an error.
+// Finding is the result of a row for an error.
 type Finding struct {
 	Kind kind.Kind // "" if package classify has no rule for it
 	Word string    // the code of package toolcode, "" if that has none
@@ -119,8 +119,8 @@ var Then = []Rule{
 	As[net.UnknownNetworkError](kind.Validation, ""),
 	As[*net.OpError](kind.ServiceUnavailable, ""),
 
-	// Text that does not say what it should. Data of a machine is Serialization,
-	// what a person or a model may have typed is Validation.
+	// Text in a wrong format. Data of a program is Serialization; input that a person or a model
+	// may have typed is Validation.
 	As[*json.InvalidUnmarshalError](kind.Internal, ""), // a wrong argument in the program
 	As[*json.SyntaxError](kind.Serialization, "invalid_input"),
 	As[*json.UnmarshalTypeError](kind.Serialization, "invalid_input"),
