@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -151,6 +152,9 @@ func (o *checkOptions) client(args []string) (acptest.Target, error) {
 		return acptest.Target{}, startError(args[0], err)
 	}
 	self, err := os.Executable()
+	if err == nil && filepath.Base(args[0]) != args[0] {
+		args[0], err = filepath.Abs(args[0]) // the client is started in another folder
+	}
 	if err != nil {
 		return acptest.Target{}, err
 	}

@@ -79,8 +79,14 @@ func (o *checkOptions) printText(w io.Writer, report *acptest.Report) error {
 		}
 	}
 	n := counts(report)
-	fmt.Fprintf(&b, "\n%s, version %d of the protocol: %d pass, %d fail, %d skipped, %d inconclusive\n", strings.TrimSpace(report.Role+" "+report.Peer), report.Version,
-		n[acptest.Pass], n[acptest.Fail], n[acptest.Skip], n[acptest.Inconclusive])
+	peer := strings.TrimSpace(report.Role + " " + report.Peer)
+	if report.Version != 0 {
+		peer += fmt.Sprintf(", version %d of the protocol", report.Version)
+	}
+	fmt.Fprintf(&b, "\n%s: %d pass, %d fail, %d skipped, %d inconclusive\n", peer, n[acptest.Pass], n[acptest.Fail], n[acptest.Skip], n[acptest.Inconclusive])
+	if report.Version == 2 && o.protocol == "newest" {
+		b.WriteString("Version 1, which most programs speak, was not checked: -protocol 1 does so.\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

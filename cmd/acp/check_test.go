@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	protocol "github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/acp/acptest"
 	sdk "github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
@@ -29,6 +31,15 @@ func init() {
 		if err != nil {
 			os.Exit(1)
 		}
+	}
+}
+
+func init() {
+	// quits is a program that lacks what it needs.
+	plays["quits"] = func([]string) {
+		fmt.Println("starting")
+		fmt.Fprintln(os.Stderr, "set API_KEY first")
+		os.Exit(3)
 	}
 }
 
@@ -118,6 +129,7 @@ func TestCheckBadUse(t *testing.T) {
 		"two forms":           {"agent -json -junit -- cat", "one form"},
 		"a URL and more":      {"agent ws://127.0.0.1:1/ x", "stands alone"},
 		"nobody listens":      {"agent ws://127.0.0.1:1/", "cannot be reached"},
+		"it ends":             {"agent -- " + os.Args[0] + " play quits", "has ended before it has responded to initialize. Its standard error:\nset API_KEY first\n"},
 		"no folder":           {"agent -cwd " + filepath.Join(t.TempDir(), "none") + " -- cat", "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,4 +146,23 @@ func TestCheckClient(t *testing.T) {
 	out, _, code := runAcp(t, "check", "client", "-only", only, "--", os.Args[0], "play", "client", "{agent}", "{cwd}")
 	assert.Zero(t, code, out)
 	assert.Contains(t, out, "version 1 of the protocol: 3 pass, 0 fail, 0 skipped, 0 inconclusive")
+
+	// It is started in the folder of its session, but its path is relative to that of the command.
+	t.Chdir(filepath.Dir(os.Args[0]))
+	self := "." + string(filepath.Separator) + filepath.Base(os.Args[0])
+	out, said, code := runAcp(t, "check", "client", "-only", only, "--", self, "play", "client", "{agent}", "{cwd}")
+	assert.Zero(t, code, out+said)
+}
+
+// Who has not named a version learns that the one in use was not checked.
+func TestCheckOfNewestVersion(t *testing.T) {
+	const hint = "Version 1, which most programs speak, was not checked: -protocol 1 does so."
+	for _, o := range []checkOptions{{protocol: "newest"}, {protocol: "2"}} {
+		for v := range 3 {
+			var b strings.Builder
+			require.NoError(t, o.printText(&b, &acptest.Report{Role: "agent", Version: v}))
+			assert.Equal(t, v == 2 && o.protocol == "newest", strings.Contains(b.String(), hint), b.String())
+			assert.NotContains(t, b.String(), "version 0")
+		}
+	}
 }

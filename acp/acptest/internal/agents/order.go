@@ -22,7 +22,7 @@ var ordering = []check.Check{
 					numbers = append(numbers, n)
 				}
 			}
-			t.Requires(len(numbers) >= streamed, "The agent did not count: its text has %d numbers.", len(numbers))
+			t.Requires(len(numbers) >= streamed, "The agent did not count: its text has %d numbers. Give a text that makes it count by -prompt stream=TEXT, or by Options.Prompts in a Go test.", len(numbers))
 			if !slices.IsSorted(numbers) {
 				t.FailAt(kinds(log, spoken...)[0], "The numbers that the agent was asked to count arrived in another order.")
 			}

@@ -342,6 +342,13 @@ func (p *Peer) Closed() bool {
 	return p.ended
 }
 
+// endedUnheard reports whether the peer has ended without a response.
+func (p *Peer) endedUnheard() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended && !slices.ContainsFunc(p.log, func(m Message) bool { return !m.Sent && len(m.ID) > 0 })
+}
+
 // Ends reports whether the peer ends within a time.
 func (p *Peer) Ends(within time.Duration) bool {
 	timer := time.NewTimer(within)

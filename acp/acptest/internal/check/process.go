@@ -55,7 +55,7 @@ func start(c Command) (*processLink, error) {
 	l.group, err = process.Start(cmd)
 	_ = outWriter.Close() // the process has its own
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s does not start: %w", c.Args[0], err), in.Close(), out.Close())
+		return nil, errors.Join(fmt.Errorf("%s does not start: %w", c.Args[0], err), out.Close()) // package exec has closed in
 	}
 	l.process, l.in, l.out, l.lines = cmd.Process, in, out, bufio.NewReaderSize(out, 64<<10)
 	go func() { // ends with the process, which Close kills

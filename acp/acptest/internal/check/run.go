@@ -46,7 +46,7 @@ type Options struct {
 // promptNames says what each prompt makes the agent do.
 var promptNames = map[string]string{
 	"text":   "reply with text",
-	"stream": "reply with a long text",
+	"stream": "count from 1 to 200",
 	"slow":   "work until it is cancelled",
 	"tool":   "call a tool",
 	"ask":    "ask for permission",
@@ -219,7 +219,18 @@ func (r *run) new(ctx context.Context, c *Check) *T {
 func (r *run) hello(ctx context.Context) error {
 	t := r.new(ctx, &Check{})
 	t.Version = r.opts.Version
-	r.play(t, r.suite.Hello)
+	var gone *processLink // it has ended and has not responded
+	r.play(t, func(t *T) {
+		defer func() {
+			if n := len(t.peers); n > 0 && r.suite.Role == AgentRole && t.peers[n-1].endedUnheard() {
+				gone, _ = t.peers[n-1].link.(*processLink)
+			}
+		}()
+		r.suite.Hello(t)
+	})
+	if gone != nil && ctx.Err() == nil {
+		return fmt.Errorf("it has ended before it has responded to initialize. Its standard error:\n%s", cmp.Or(gone.Stderr(), "(empty)"))
+	}
 	r.version, r.caps, r.init, r.prompts = t.Version, t.Caps, t.Init, t.Prompts
 	if t.verdict != "" {
 		r.failed, r.version = t.reason, r.opts.Version

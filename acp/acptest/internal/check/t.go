@@ -150,7 +150,7 @@ func (t *T) Prompt(name string) string {
 	case ok && text == "":
 		t.Skip("This agent does not %s.", promptNames[name])
 	case !ok:
-		t.Inconclusive("Nothing is known that makes the agent %s: set -prompt %s=TEXT.", promptNames[name], name)
+		t.Inconclusive("Nothing is known that makes the agent %s: give a text by -prompt %s=TEXT, or by Options.Prompts in a Go test.", promptNames[name], name)
 	}
 	return text
 }
