@@ -82,6 +82,22 @@ func TestSessionsAreReopened(t *testing.T) {
 	}
 }
 
+// Each agent, also one that is started again, receives the initialize request of the options.
+func TestInitializeOfTheOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{resume: true}
+		k, _ := open(t, w, func(o *supervise.Options) {
+			o.Initialize = &acp.InitializeRequest{ProtocolVersion: 1, ClientInfo: &acp.Implementation{Name: "mine", Version: "1"}}
+		})
+		for range 2 {
+			require.NotNil(t, w.live.PeerInfo())
+			assert.Equal(t, "mine", w.live.PeerInfo().Name)
+			w.kill()
+			<-k.returns
+		}
+	})
+}
+
 // While an agent dies, which takes a while, calls wait. So a program that prompts again after each
 // failed turn does not loop at full speed.
 func TestCallsWaitWhileTheAgentDies(t *testing.T) {
