@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/stream"
@@ -334,4 +335,23 @@ func TestOptions(t *testing.T) {
 		_, far := stream.Pipe()
 		assert.ErrorContains(t, kit.New(&o).Serve(t.Context(), far), want)
 	}
+}
+
+// Requests that the protocol does not define reach Options.Extension, with the Conn of
+// the client that sent them. Without it they fail as an unknown method does.
+func TestExtension(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v int) {
+		opts := &kit.Options{Turn: echo}
+		m := dial(t, kit.New(opts), v).call("_example/count", `{"of":"files"}`)
+		require.NotNil(t, m.Error)
+		assert.Equal(t, -32601, m.Error.Code)
+
+		opts.Extension = func(_ context.Context, conn *agent.Conn, method string, params json.RawMessage) (any, error) {
+			assert.NotNil(t, conn)
+			return map[string]any{"method": method, "params": params}, nil
+		}
+		m = dial(t, kit.New(opts), v).call("_example/count", `{"of":"files"}`)
+		require.Nil(t, m.Error)
+		assert.JSONEq(t, `{"method":"_example/count","params":{"of":"files"}}`, string(m.Result))
+	})
 }
