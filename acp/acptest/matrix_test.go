@@ -38,6 +38,9 @@ func TestDefectsOfAgents(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					target := defect.Wrap(check.InMemory(reference.NewAgent(streamed).Serve), &d, reference.Prompts)
 					opts := &check.Options{Version: version, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true}
+					if i == 0 || d.Finding("AK-AUTH-001", version) != "" {
+						opts.Auth = "key"
+					}
 					for n, c := range suite.Checks {
 						if i > 0 && os.Getenv(whole) == "" && (d.Finding(c.ID, version) != "" || c.Passive == "" && (n+i)%4 == 0) {
 							opts.Only = append(opts.Only, c.ID)

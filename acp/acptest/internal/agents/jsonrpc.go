@@ -42,7 +42,7 @@ var jsonrpc = []check.Check{
 	{ID: "ACP-JSONRPC-005", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			p := begin(t)
-			fails(t, p.Call("session/new", []any{1}), -32602, -32600)
+			fails(t, signedIn(t, p.Call("session/new", []any{1})), -32602, -32600)
 			fails(t, p.Call("session/prompt", map[string]any{"sessionId": 5}), -32602)
 		}},
 	{ID: "ACP-EXT-001", Title: "A request of an extension that the agent does not know is answered.", Tier: check.Must, Fact: "2.2", In: check.Both,

@@ -15,8 +15,7 @@ var sessions = []check.Check{
 	{ID: "ACP-SESSION-001", Title: "session/new returns the id of a session.", Tier: check.Must, Fact: "1.1", In: check.Both,
 		Run: func(t *check.T) {
 			p := begin(t)
-			m := p.Call("session/new", newParams(t))
-			t.Requires(m.Error == nil || m.Error.Code != -32000, "The agent wants the user to sign in.")
+			m := signedIn(t, p.Call("session/new", newParams(t)))
 			p.Quiet(p.Mark()) // what comes after it is judged elsewhere
 			if m.Text("sessionId") == "" {
 				t.FailAt(m, "There is no session id.")
@@ -31,10 +30,7 @@ var sessions = []check.Check{
 		}},
 	{ID: "ACP-SESSION-203", Title: "session/new needs no mcpServers.", Tier: check.Must, Fact: "2.5", In: check.V2,
 		Run: func(t *check.T) {
-			p := begin(t)
-			m := p.Call("session/new", map[string]any{"cwd": t.Cwd()})
-			t.Requires(m.Error == nil || m.Error.Code != -32000, "The agent wants the user to sign in.")
-			if m.Error != nil {
+			if m := signedIn(t, begin(t).Call("session/new", map[string]any{"cwd": t.Cwd()})); m.Error != nil {
 				t.FailAt(m, "session/new failed without mcpServers.")
 			}
 		}},

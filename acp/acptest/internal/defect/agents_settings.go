@@ -51,6 +51,9 @@ var ofSettings = []Defect{
 			replace(`"env":[`, `"env":[{"name":"MODE","value":"other"},`)(m)
 		}),
 		Finds: found("ACP-AUTH-207", "")},
+	{Name: "forgets_sign_in", Does: "demands a sign-in after one that has succeeded",
+		New:   answersItself(is("session/new").after(`"methodId":"key"`), `"error":{"code":-32000,"message":"Authentication required"}`),
+		Finds: found("AK-AUTH-001", needSession+" ACP-ADDDIRS-001 ACP-JSONRPC-005 ACP-SESSION-001 ACP-SESSION-203")},
 	{Name: "any_method", Does: "takes methods to sign in that it does not offer",
 		New:   answersItself(func(_ *Wire, m *Message) bool { return m.has("acptest-no-such-method") }, empty),
 		Finds: found("ACP-AUTH-003", "")},
@@ -60,16 +63,28 @@ var ofVersion2 = []Defect{
 	{Name: "late_receipts", Does: "answers a prompt when its turn has ended", In: check.V2,
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
 			var held []*Message
+			ended := 0 // turns whose prompt has no response yet
 			return nil, func(m *Message) {
 				if m.Response && m.Method == "session/prompt" && m.has(`"result"`) {
-					held = append(held, m)
+					if ended > 0 {
+						ended--
+						w.ToCheck(m)
+					} else {
+						held = append(held, m)
+					}
 					return
 				}
 				w.ToCheck(m)
-				for m.has(`"idle"`) && len(held) > 0 {
-					w.ToCheck(held[0])
-					held = held[1:]
+				if !m.has(`"stopReason"`) {
+					return
 				}
+				if len(held) == 0 {
+					ended++
+				}
+				for _, one := range held {
+					w.ToCheck(one)
+				}
+				held = nil
 			}
 		},
 		Finds: found("ACP-PROMPT-201", "")},
