@@ -19,11 +19,11 @@ func Suite() check.Suite {
 			permission, clientSide, settings, signingIn, failing, sizes, version2, network)}
 }
 
-// newest is the version that a client asks for which speaks them all.
+// newest is the newest version that is checked.
 const newest = 2
 
-// initParams are the params of initialize for a version. Members of both versions are in it, as a
-// client sends that speaks both.
+// initParams returns the params of initialize for a version. They have the members of both
+// versions, as those of a client that speaks both.
 func initParams(version int) map[string]any {
 	info := map[string]any{"name": "acptest", "version": "1"}
 	return map[string]any{
@@ -158,8 +158,8 @@ func (s *session) with(members ...any) map[string]any {
 	return params
 }
 
-// turn sends the prompt of a name and waits until its turn has ended, which is not the subject of
-// the check. It returns what the agent has sent meanwhile.
+// turn sends the prompt with a name, waits until its turn has ended, and returns what the agent has
+// sent meanwhile. If the turn fails, the check is inconclusive.
 func (s *session) turn(name string) []check.Message {
 	from := s.Mark()
 	s.t.Works(func() { s.stopReason(s.prompt(s.t.Prompt(name))) })

@@ -67,7 +67,7 @@ func served(method, name string, answer any) func(*check.T) {
 	}
 }
 
-// unused returns a check that a client which serves nothing is not asked to.
+// unused returns a check that a client without capabilities gets no request of a method.
 func unused(name, method string) func(*check.T) {
 	return func(t *check.T) {
 		params := initParams(t.Version)

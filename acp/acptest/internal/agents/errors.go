@@ -8,13 +8,13 @@ import (
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
 
-// secret stands in params that cannot be read.
+// secret is a value in params that the agent cannot read.
 const secret = "acptest-secret-5b1c9e"
 
 // traces are what a stack trace, or a file of a program, looks like.
 var traces = regexp.MustCompile(`\n\s+at \S|goroutine \d+ \[|Traceback \(most recent|panicked at |\.(go|js|mjs|cjs|ts|py|rs|kt|java):\d+`)
 
-// codes are those that the protocol gives a meaning, of the ranges that it reserves.
+// codes are the codes to which the protocol gives a meaning, in the ranges that it reserves.
 var codes = []int64{-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022}
 
 var failing = []check.Check{

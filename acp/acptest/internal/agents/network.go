@@ -17,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
 
-// keptAlive is within which time a stream on which nothing happens must show that it lives.
+// keptAlive is the time after which an idle stream must have sent something.
 const keptAlive = 35 * time.Second
 
 var network = []check.Check{

@@ -56,7 +56,8 @@ var prompts = []check.Check{
 		}},
 }
 
-// accepts returns a check that a prompt may have a block. What a model says to it is not judged.
+// accepts returns a check that a prompt with a block is not refused. The answer of the model to it
+// is not judged.
 func accepts(block map[string]any) func(*check.T) {
 	return func(t *check.T) {
 		s := open(t)

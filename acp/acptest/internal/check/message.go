@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Message is a message, or a line that is none, as it passed between a check and its peer.
+// Message is a line that a check or its peer has sent, which need not be a JSON-RPC message.
 type Message struct {
 	Seq  int  // the position in the log of its connection
 	Sent bool // by the check

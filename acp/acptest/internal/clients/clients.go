@@ -27,8 +27,8 @@ const (
 
 const sessionID = "acptest-session"
 
-// A client that is driven may take driveAfter to open its session before, and has readyAfter when
-// it was opened.
+// A client is driven readyAfter its session was opened. One that has opened no session is driven
+// driveAfter its start.
 const (
 	driveAfter = 2 * time.Second
 	readyAfter = 100 * time.Millisecond
@@ -210,7 +210,7 @@ func (s *session) asked(method string, params any) check.Message {
 	return m
 }
 
-// served is asked for a request whose subject is the result.
+// served is like asked, for a check of the result: an error makes the check inconclusive.
 func (s *session) served(method string, params any) check.Message {
 	m := s.asked(method, params)
 	if m.Error != nil {

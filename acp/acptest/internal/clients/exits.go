@@ -40,8 +40,8 @@ func until(t *check.T, method string) *check.Peer {
 	return p
 }
 
-// dies ends the connection. Only of a client that ends by itself when its turn is over is it known
-// that it does not wait for its user.
+// dies checks that the client ends when its agent has ended. A client that goes on when its turn is
+// over waits for its user, and the check is skipped.
 func dies(t *check.T, method string) {
 	if t.Kind() != check.Memory {
 		if !t.Prompts {

@@ -29,7 +29,7 @@ func (s *session) write(path, text string) {
 	s.served(writeFile, s.with("path", path, "content", text))
 }
 
-// refuses checks that a request for something else than what was served before fails.
+// refuses fails the check if a request succeeds. The sentence wrong says what is wrong then.
 func (s *session) refuses(method string, params any, wrong string) check.Message {
 	m := s.Call(method, params)
 	if m.Error == nil {
@@ -41,7 +41,7 @@ func (s *session) refuses(method string, params any, wrong string) check.Message
 // lines is a text of five lines.
 const lines = "one\ntwo\nthree\nfour\nfive\n"
 
-// offers are the methods that come with a capability, with params that do nothing.
+// offers returns the methods of each capability, with params that change nothing of the user's.
 func (s *session) offers(dir string) map[string]map[string]map[string]any {
 	none := s.with("terminalId", "acptest-unknown")
 	return map[string]map[string]map[string]any{
@@ -204,7 +204,7 @@ var writing = []check.Check{
 	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			s := open(t)
-			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // in what is no folder
+			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // a file cannot have files in it
 			m := s.asked(writeFile, s.with("path", path, "content", lines))
 			if m.Error == nil && on(path) != lines {
 				t.FailAt(m, "The write succeeded, and there is no such file.")

@@ -12,9 +12,8 @@ import (
 // secret is the text of files outside of the session's folder.
 const secret = "acptest secret\n"
 
-// outside checks that files outside of the session's folder are neither read nor written, on
-// whatever way. Each way returns a path that leads from the folder dir to the file name of the
-// folder out.
+// outside checks that files outside of the session's folder are neither read nor written. A way
+// returns a path in the folder dir that leads to the file with a name in the folder out.
 var outside = []check.Check{
 	leak("AKC-OUTSIDE-001", "A path outside of the session's folder is not read.",
 		func(_ *check.T, _, out, name string) string { return filepath.Join(out, name) }),
@@ -85,7 +84,7 @@ var outside = []check.Check{
 		}},
 }
 
-// leak is a check that a file outside is not read, on a way.
+// leak returns a check that a way leads to no file that can be read.
 func leak(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
 	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
 		Run: func(t *check.T) {
@@ -97,14 +96,14 @@ func leak(id, title string, way func(t *check.T, dir, out, name string) string) 
 		}}
 }
 
-// keeps checks that a path is not read.
+// keeps fails the check if the secret is read by a path.
 func (s *session) keeps(path string) {
 	if m := s.Call(readFile, s.with("path", path)); strings.Contains(m.Text("content"), strings.TrimSpace(secret)) {
 		s.t.FailAt(m, "A file outside of the session's folder was read.")
 	}
 }
 
-// spill is a check that nothing is written outside, on a way to a file, and to none.
+// spill returns a check that a way leads to no file that can be written, or created.
 func spill(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
 	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {

@@ -16,10 +16,10 @@ const (
 // Agents are the defects of agents.
 var Agents = slices.Concat(ofStart, ofMessages, ofSessions, ofTurns, ofPermission, ofClientSide, ofSettings, ofVersion2)
 
-// nobody is part of the id of a session that does not exist.
+// nobody is the id of a session that does not exist.
 const nobody = "acptest-no-such-session"
 
-// The lines of a banner, a stack trace, and errors.
+// Members of responses.
 const (
 	invalidParams = `"error":{"code":-32602,"message":"Invalid params"}`
 	internalError = `"error":{"code":-32603,"message":"Internal error"}`
@@ -40,7 +40,7 @@ var ofStart = []Defect{
 	{Name: "leaves_processes", Does: "ends without the processes that it has started", Leaves: true,
 		Finds: found("AK-START-002", "")},
 	{Name: "refuses_initialize", Does: "fails every initialize",
-		New:   answers("initialize", func(m *Message) { m.fails(-32603, "Internal error") }),
+		New:   changes(responds("initialize"), func(m *Message) { m.fails(-32603, "Internal error") }),
 		Finds: map[string]check.Verdict{"ACP-INIT-001": fail, "*": inc}},
 	{Name: "speaks_early", Does: "sends a notification before initialize",
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
@@ -64,7 +64,10 @@ var ofStart = []Defect{
 		New:   changes(responds("initialize"), replace(`"name":"reference"`, `"name":""`)),
 		Finds: found("v1:AK-INIT-003 v2:ACP-INIT-203", "")},
 	{Name: "misshapen_capabilities", Does: "advertises capabilities of a wrong type",
-		New:   both(answers("initialize", replace(`"image":{}`, `"image":true`)), answers("initialize", replace(`"loadSession":true`, `"loadSession":"yes"`))),
+		New: changes(responds("initialize"), func(m *Message) {
+			replace(`"image":{}`, `"image":true`)(m)
+			replace(`"loadSession":true`, `"loadSession":"yes"`)(m)
+		}),
 		Finds: found("ACP-INIT-204", "")},
 	{Name: "dies_at_second_initialize", Does: "reads nothing behind a second initialize",
 		New: dies(func(w *Wire, m *Message) bool {
@@ -87,7 +90,7 @@ var ofStart = []Defect{
 
 var ofMessages = []Defect{
 	{Name: "result_and_error", Does: "sends responses with a result and an error",
-		New:   answers("_acptest/ping", func(m *Message) { m.Set("result", "{}") }),
+		New:   changes(responds("_acptest/ping"), func(m *Message) { m.Set("result", "{}") }),
 		Finds: found("ACP-JSONRPC-002 ACP-TRANSPORT-001 AK-ID-005", "")},
 	{Name: "answers_notifications", Does: "responds to notifications",
 		New: toPeer(func(w *Wire, m *Message) {

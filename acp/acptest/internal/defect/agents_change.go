@@ -11,8 +11,8 @@ import (
 // match selects messages.
 type match func(w *Wire, m *Message) bool
 
-// is selects requests and notifications of a method that contain all of the texts. Here and below a
-// text such as #slow stands for that of a prompt.
+// is selects requests and notifications of a method that contain all of the texts. Here and below
+// #slow stands for the text of the prompt slow, and so for the other prompts.
 func is(method string, texts ...string) match {
 	return func(w *Wire, m *Message) bool { return !m.Response && m.Method == method && w.in(m, texts...) }
 }
@@ -30,18 +30,18 @@ func begins(text string) match {
 	return func(_ *Wire, m *Message) bool { return strings.HasPrefix(string(m.Raw), text) }
 }
 
-// after selects what match does if the check has sent a text before.
+// after selects what f selects, but only when the check has sent a text before.
 func (f match) after(text string) match {
 	return func(w *Wire, m *Message) bool { return f(w, m) && w.sent(text) > 0 }
 }
 
-// first selects what match does if the check has not sent a text before.
+// first selects what f selects, but only when the check has not sent a text before.
 func (f match) first(text string) match {
 	return func(w *Wire, m *Message) bool { return f(w, m) && w.sent(text) == 0 }
 }
 
-// sent returns how many of the messages that the check has sent contain a text, but for the one
-// that is handled now.
+// sent returns how many of the messages that the check has sent contain a text. It does not count
+// the message that is handled now.
 func (w *Wire) sent(text string) (n int) {
 	for _, m := range w.log {
 		if w.in(m, text) {
@@ -80,7 +80,7 @@ func toCheck(f func(w *Wire, m *Message)) maker {
 	}
 }
 
-// ignores returns a maker that keeps messages from the peer.
+// ignores returns a maker that does not pass messages on to the peer.
 func ignores(f match) maker {
 	return toPeer(func(w *Wire, m *Message) {
 		if !f(w, m) {
@@ -89,7 +89,7 @@ func ignores(f match) maker {
 	})
 }
 
-// dies returns a maker that keeps all messages from the peer behind one.
+// dies returns a maker that passes nothing on to the peer behind the message that f selects.
 func dies(f match) maker {
 	return func(w *Wire) (to, from func(*Message)) {
 		dead := false
@@ -112,7 +112,7 @@ func answersItself(f match, member string) maker {
 	})
 }
 
-// drops returns a maker that keeps messages from the check.
+// drops returns a maker that does not pass messages on to the check.
 func drops(f match) maker {
 	return toCheck(func(w *Wire, m *Message) {
 		if !f(w, m) {

@@ -164,7 +164,7 @@ var ofTurns = []Defect{
 		Finds: found("AK-CANCEL-006", "")},
 }
 
-// option is the response to a permission request that chooses an option.
+// option returns a function that makes a response to a permission request choose an option.
 func option(id string) func(m *Message) {
 	return func(m *Message) { becomes(`{"outcome":{"outcome":"selected","optionId":"` + id + `"}}`)(m) }
 }

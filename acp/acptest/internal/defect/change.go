@@ -9,30 +9,6 @@ import (
 // maker makes the functions of a [Defect].
 type maker func(w *Wire) (toPeer, fromPeer func(m *Message))
 
-// answers returns a maker that changes the peer's responses to a method.
-func answers(method string, change func(m *Message)) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		return nil, func(m *Message) {
-			if m.Response && m.Method == method {
-				change(m)
-			}
-			w.ToCheck(m)
-		}
-	}
-}
-
-// updates returns a maker that replaces a text in the peer's session/update notifications.
-func updates(old, new string) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		return nil, func(m *Message) {
-			if m.Method == "session/update" {
-				replace(old, new)(m)
-			}
-			w.ToCheck(m)
-		}
-	}
-}
-
 // replace returns a function that replaces a text in the params and the result of a message.
 func replace(old, new string) func(m *Message) {
 	return func(m *Message) {
@@ -44,20 +20,6 @@ func replace(old, new string) func(m *Message) {
 	}
 }
 
-// both returns a maker that does what two do, of which only fromPeer is used.
-func both(a, b maker) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		var changed *Message
-		collect := &Wire{to: func(m *Message) { changed = m }}
-		_, first := a(collect)
-		_, second := b(w)
-		return nil, func(m *Message) {
-			first(m)
-			second(changed)
-		}
-	}
-}
-
 // fails makes a response an error.
 func (m *Message) fails(code int, text string) {
 	delete(m.Object, "result")
@@ -65,19 +27,7 @@ func (m *Message) fails(code int, text string) {
 	m.Set("error", string(b))
 }
 
-// asks returns a maker that changes the peer's requests of a method.
-func asks(method string, change func(m *Message)) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		return nil, func(m *Message) {
-			if !m.Response && m.Method == method {
-				change(m)
-			}
-			w.ToCheck(m)
-		}
-	}
-}
-
-// stopsAt returns a maker whose peer reads nothing from a message on.
+// stopsAt returns a maker that passes nothing on to the peer from a message on.
 func stopsAt(last func(m *Message) bool) maker {
 	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
 		stopped := false
@@ -96,30 +46,5 @@ func has(texts ...string) func(m *Message) bool {
 	}
 }
 
-// after returns a maker that adds a line behind the peer's messages of a method.
-func after(method, line string) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		return nil, func(m *Message) {
-			w.ToCheck(m)
-			if !m.Response && m.Method == method {
-				w.LineToCheck([]byte(line))
-			}
-		}
-	}
-}
-
 // hears returns a maker that changes what the peer gets.
-func hears(change func(m *Message)) maker {
-	return func(w *Wire) (toPeer, fromPeer func(*Message)) {
-		return func(m *Message) {
-			change(m)
-			w.ToPeer(m)
-		}, nil
-	}
-}
-
-// succeeds makes a response a result.
-func (m *Message) succeeds(result string) {
-	delete(m.Object, "error")
-	m.Set("result", result)
-}
+func hears(change func(m *Message)) maker { return tells(line(""), change) }

@@ -11,32 +11,18 @@ import (
 // Clients are the defects of clients that are visible on the wire.
 var Clients = []Defect{
 	{Name: "begins_without_initialize", Does: "sends no initialize",
-		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
-			return nil, func(m *Message) {
-				if m.Method != "initialize" {
-					w.ToCheck(m)
-				}
-			}
-		},
+		New:   drops(func(_ *Wire, m *Message) bool { return m.Method == "initialize" }),
 		Finds: map[string]check.Verdict{"AKC-INIT-001": fail, "*": inc}},
 	{Name: "accepts_any_version", Does: "goes on with an agent of a version that it does not speak",
-		New: hears(func(m *Message) {
-			if m.Response && m.Method == "initialize" {
-				replace(`"protocolVersion":65535`, `"protocolVersion":1`)(m)
-			}
-		}),
+		New:   tells(responds("initialize"), replace(`"protocolVersion":65535`, `"protocolVersion":1`)),
 		Finds: map[string]check.Verdict{"AKC-INIT-002": fail}},
 	{Name: "ignores_refusal", Does: "goes on when initialize has failed",
-		New: hears(func(m *Message) {
-			if m.Response && m.Method == "initialize" && m.Object["error"] != nil {
-				m.succeeds(`{"protocolVersion":1,"agentCapabilities":{}}`)
-			}
-		}),
+		New:   tells(responds("initialize", `"error"`), becomes(`{"protocolVersion":1,"agentCapabilities":{}}`)),
 		Finds: map[string]check.Verdict{"AKC-INIT-003": fail}},
 	{Name: "stops_at_unknown_capability", Does: "reads nothing after a capability that it does not know",
 		New: stopsAt(has("acptestCapability")), Finds: map[string]check.Verdict{"AKC-INIT-004": fail}},
 	{Name: "relative_folder", Does: "opens its session in a relative folder",
-		New: asks("session/new", func(m *Message) { m.Set("params", `{"cwd":"work","mcpServers":[]}`) }),
+		New: changes(is("session/new"), func(m *Message) { m.Set("params", `{"cwd":"work","mcpServers":[]}`) }),
 		Finds: map[string]check.Verdict{"AKC-SESSION-001": fail, "AKC-WIRE-002": fail,
 			"AKC-SERVES-*": inc, "AKC-READ-*": inc, "AKC-WRITE-*": inc, "AKC-OUTSIDE-*": inc}},
 	{Name: "prompts_without_session", Does: "sends a prompt though session/new has failed",
@@ -50,14 +36,14 @@ var Clients = []Defect{
 		},
 		Finds: map[string]check.Verdict{"AKC-SESSION-002": fail}},
 	{Name: "lowers_session_ids", Does: "writes the ids of sessions in lower case",
-		New:   asks("session/prompt", replace("Acp/test", "acp/test")),
+		New:   changes(is("session/prompt"), replace("Acp/test", "acp/test")),
 		Finds: map[string]check.Verdict{"AKC-SESSION-003": fail}},
 	{Name: "signs_in_by_guess", Does: "signs in by a method that is not offered", In: check.V1,
-		New:   asks("authenticate", replace("acptest-login", "oauth")),
+		New:   changes(is("authenticate"), replace("acptest-login", "oauth")),
 		Finds: map[string]check.Verdict{"AKC-AUTH-001": fail}},
 
 	{Name: "knows_every_method", Does: "responds to unknown methods with a result",
-		New:   answers("acptest/unknown", func(m *Message) { m.succeeds("{}") }),
+		New:   changes(responds("acptest/unknown"), becomes("{}")),
 		Finds: map[string]check.Verdict{"AKC-RPC-001": fail}},
 	{Name: "answers_notifications", Does: "responds to notifications",
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
@@ -70,14 +56,14 @@ var Clients = []Defect{
 		},
 		Finds: map[string]check.Verdict{"AKC-RPC-002": fail}},
 	{Name: "empty_id_is_none", Does: "takes an empty string for no id",
-		New: answers("_acptest/ping", func(m *Message) {
+		New: changes(responds("_acptest/ping"), func(m *Message) {
 			if string(m.Object["id"]) == `""` {
 				m.Set("id", "null")
 			}
 		}),
 		Finds: map[string]check.Verdict{"AKC-RPC-003": fail}},
 	{Name: "rounds_ids", Does: "reads ids as floating point numbers",
-		New: answers("_acptest/ping", func(m *Message) {
+		New: changes(responds("_acptest/ping"), func(m *Message) {
 			if string(m.Object["id"]) == "9223372036854775807" {
 				m.Set("id", "9223372036854775808")
 			}
@@ -126,11 +112,11 @@ var Clients = []Defect{
 		Finds: map[string]check.Verdict{"AKC-RPC-014": fail}},
 
 	{Name: "prints_a_banner", Does: "writes a line that is no message",
-		New: after("session/new", "Connected."), Finds: map[string]check.Verdict{"AKC-WIRE-001": fail}},
+		New: follows(is("session/new"), "Connected."), Finds: map[string]check.Verdict{"AKC-WIRE-001": fail}},
 	{Name: "invalid_prompts", Does: "sends prompts whose text has another name",
-		New: asks("session/prompt", replace(`"text":"`, `"words":"`)), Finds: map[string]check.Verdict{"AKC-WIRE-002": fail}},
+		New: changes(is("session/prompt"), replace(`"text":"`, `"words":"`)), Finds: map[string]check.Verdict{"AKC-WIRE-002": fail}},
 	{Name: "answers_unasked", Does: "sends a response to no request",
-		New:   after("session/new", `{"jsonrpc":"2.0","id":"unasked","result":{}}`),
+		New:   follows(is("session/new"), `{"jsonrpc":"2.0","id":"unasked","result":{}}`),
 		Finds: map[string]check.Verdict{"AKC-WIRE-003": fail}},
 	{Name: "uses_ids_twice", Does: "sends its prompts twice", In: check.V1, // in version 2 the first may be answered before
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
@@ -143,10 +129,10 @@ var Clients = []Defect{
 		},
 		Finds: map[string]check.Verdict{"AKC-WIRE-005": fail}},
 	{Name: "invents_methods", Does: "sends a notification of a method that does not exist",
-		New:   after("session/new", `{"jsonrpc":"2.0","method":"session/greet","params":{}}`),
+		New:   follows(is("session/new"), `{"jsonrpc":"2.0","method":"session/greet","params":{}}`),
 		Finds: map[string]check.Verdict{"AKC-WIRE-006": fail}},
 	{Name: "sends_images", Does: "sends an image to an agent that takes none",
-		New:   asks("session/prompt", replace(`"type":"text",`, `"type":"image","data":"AA==","mimeType":"image/png",`)),
+		New:   changes(is("session/prompt"), replace(`"type":"text",`, `"type":"image","data":"AA==","mimeType":"image/png",`)),
 		Finds: map[string]check.Verdict{"AKC-WIRE-007": fail}},
 	{Name: "decides_late", Does: "decides what was pending after it has cancelled the turn", In: check.V1,
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
@@ -193,11 +179,11 @@ var Clients = []Defect{
 		New: stopsAt(has("acptest-late")), Finds: map[string]check.Verdict{"AKC-ORDER-006": fail}},
 
 	{Name: "invents_options", Does: "allows by an id that was not offered",
-		New: answers(permission, replace(`"acptest-1"`, `"yes"`)),
+		New: changes(responds(permission), replace(`"acptest-1"`, `"yes"`)),
 		Finds: map[string]check.Verdict{"AKC-PERM-001": fail, "AKC-PERM-002": fail,
 			"AKC-PERM-003": inc, "AKC-PERM-004": inc, "AKC-PERM-006": inc}},
 	{Name: "cancels_questions", Does: "answers all questions as cancelled",
-		New: answers(permission, func(m *Message) {
+		New: changes(responds(permission), func(m *Message) {
 			if m.Object["result"] != nil {
 				m.Set("result", `{"outcome":{"outcome":"cancelled"}}`)
 			}
@@ -212,27 +198,27 @@ var Clients = []Defect{
 		}),
 		Finds: map[string]check.Verdict{"AKC-PERM-004": fail, "AKC-PERM-005": fail}},
 	{Name: "allows_unknown_kinds", Does: "chooses an option of a kind that it does not know",
-		New:   replies(has(`"kind":"_acptest"`), selecting("acptest-3")),
+		New:   replies(has(`"kind":"_acptest"`), option("acptest-3")),
 		Finds: map[string]check.Verdict{"AKC-PERM-005": fail}},
 	{Name: "allows_in_unknown_sessions", Does: "allows what is asked in a session that does not exist",
-		New:   replies(has(permission, "acptest-unknown"), selecting("acptest-1")),
+		New:   replies(has(permission, "acptest-unknown"), option("acptest-1")),
 		Finds: map[string]check.Verdict{"AKC-PERM-006": fail}},
 	{Name: "allows_after_cancel", Does: "allows what is asked after it has cancelled the turn",
-		New:   answers(permission, replace(`"cancelled"`, `"selected","optionId":"acptest-1"`)),
+		New:   changes(responds(permission), replace(`"cancelled"`, `"selected","optionId":"acptest-1"`)),
 		Finds: map[string]check.Verdict{"AKC-PERM-007": fail}},
 	{Name: "refuses_other_subjects", Does: "fails questions whose subject it does not know", In: check.V2,
 		New: refuses(-32602, has(`"type":"_acptest"`)), Finds: map[string]check.Verdict{"AKC-PERM-008": fail}},
 	{Name: "sends_empty_forms", Does: "accepts forms without filling them in", In: check.V1,
-		New: answers("elicitation/create", func(m *Message) {
+		New: changes(responds("elicitation/create"), func(m *Message) {
 			if m.Object["result"] != nil {
 				m.Set("result", `{"action":"accept","content":{}}`)
 			}
 		}),
 		Finds: map[string]check.Verdict{"AKC-ELIC-001": fail}},
 	{Name: "accepts_any_mode", Does: "accepts modes of elicitation that do not exist",
-		New: answers("elicitation/create", func(m *Message) {
+		New: changes(responds("elicitation/create"), func(m *Message) {
 			if m.Object["error"] != nil {
-				m.succeeds(`{"action":"accept"}`)
+				becomes(`{"action":"accept"}`)(m)
 			}
 		}),
 		Finds: map[string]check.Verdict{"AKC-ELIC-002": fail, "v2 AKC-SERVES-002": fail}},
@@ -242,48 +228,42 @@ var Clients = []Defect{
 		Finds: map[string]check.Verdict{"AKC-SERVES-001": fail, "AKC-WRITE-001": inc, "AKC-WRITE-002": inc, "AKC-WRITE-004": inc,
 			"AKC-WRITE-005": inc, "AKC-WRITE-007": inc, "AKC-OUTSIDE-007": inc, "AKC-OUTSIDE-008": inc, "AKC-OUTSIDE-009": inc, "AKC-OUTSIDE-010": inc}},
 	{Name: "serves_unadvertised", Does: "serves terminals that it does not advertise",
-		New:   answers("terminal/create", result(`{"terminalId":"t"}`)),
+		New:   changes(responds("terminal/create"), becomes(`{"terminalId":"t"}`)),
 		Finds: map[string]check.Verdict{"AKC-SERVES-002": fail}},
 	{Name: "reads_ascii", Does: "reads letters as question marks", In: check.V1,
-		New: answers(readFile, replace("ö", "?")), Finds: map[string]check.Verdict{"AKC-READ-001": fail}},
+		New: changes(responds(readFile), replace("ö", "?")), Finds: map[string]check.Verdict{"AKC-READ-001": fail}},
 	{Name: "counts_lines_from_0", Does: "takes 0 for the first line", In: check.V1,
 		New: hears(replace(`"line":2`, `"line":3`)), Finds: map[string]check.Verdict{"AKC-READ-002": fail}},
 	{Name: "reads_behind_the_end", Does: "reads the last lines if the file has fewer", In: check.V1,
 		New: hears(replace(`"line":99`, `"line":4`)), Finds: map[string]check.Verdict{"AKC-READ-003": fail}},
 	{Name: "reads_missing_files", Does: "reads files that do not exist as empty", In: check.V1,
-		New:   replies(has(`/missing"`), result(`{"content":""}`)),
+		New:   replies(has(`/missing"`), becomes(`{"content":""}`)),
 		Finds: map[string]check.Verdict{"AKC-READ-004": fail, "AKC-READ-005": inc}},
 	{Name: "other_code_for_missing_files", Does: "fails with -32603 for a file that does not exist", In: check.V1,
 		New:   replies(has(`/missing"`), func(m *Message) { m.fails(-32603, "Internal error") }),
 		Finds: map[string]check.Verdict{"AKC-READ-005": fail}},
 	{Name: "reads_folders", Does: "reads folders as empty files", In: check.V1,
-		New:   replies(has(readFile, "acptest-folder"), result(`{"content":""}`)),
+		New:   replies(has(readFile, "acptest-folder"), becomes(`{"content":""}`)),
 		Finds: map[string]check.Verdict{"AKC-READ-007": fail}},
 	{Name: "cuts_large_files", Does: "reads the beginning of large files", In: check.V1,
-		New: replies(has("acptest-large"), result(`{"content":"large\n"}`)), Finds: map[string]check.Verdict{"AKC-READ-008": fail}},
+		New: replies(has("acptest-large"), becomes(`{"content":"large\n"}`)), Finds: map[string]check.Verdict{"AKC-READ-008": fail}},
 	{Name: "waits_for_pipes", Does: "reads named pipes, which nobody writes", In: check.V1,
-		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
-			return func(m *Message) {
-				if !has("acptest-pipe")(m) {
-					w.ToPeer(m)
-				}
-			}, nil
-		},
+		New:   ignores(line("acptest-pipe")),
 		Finds: map[string]check.Verdict{"AKC-READ-009": fail}},
 	{Name: "mixes_up_files", Does: "answers reads at the same time with the text of the first", In: check.V1,
-		New:   replies(has("acptest-many-"), result(`{"content":"file 0\n"}`)),
+		New:   replies(has("acptest-many-"), becomes(`{"content":"file 0\n"}`)),
 		Finds: map[string]check.Verdict{"AKC-READ-010": fail}},
 	{Name: "writes_ascii", Does: "writes letters as question marks", In: check.V1,
 		New: hears(replace("ö", "?")), Finds: map[string]check.Verdict{"AKC-WRITE-001": fail}},
 	{Name: "keeps_the_rest", Does: "writes over the beginning of a file", In: check.V1,
 		New: hears(replace(`"short\n"`, `"short\nhree\nfour\nfive\n"`)), Finds: map[string]check.Verdict{"AKC-WRITE-002": fail}},
 	{Name: "claims_to_write", Does: "reports success for a write that has failed", In: check.V1,
-		New: replies(has("acptest-absent"), result(`{}`)), Finds: map[string]check.Verdict{"AKC-WRITE-003": fail}},
+		New: replies(has("acptest-absent"), becomes(`{}`)), Finds: map[string]check.Verdict{"AKC-WRITE-003": fail}},
 	{Name: "writes_folders", Does: "reports success for writing a folder", In: check.V1,
-		New:   replies(has(writeFile, "acptest-folder"), result(`{}`)),
+		New:   replies(has(writeFile, "acptest-folder"), becomes(`{}`)),
 		Finds: map[string]check.Verdict{"AKC-WRITE-006": fail}},
 	{Name: "reads_old_text", Does: "reads what a file had before it was written", In: check.V1,
-		New:   replies(has(readFile, "acptest-again"), result(`{"content":"old\n"}`)),
+		New:   replies(has(readFile, "acptest-again"), becomes(`{"content":"old\n"}`)),
 		Finds: map[string]check.Verdict{"AKC-WRITE-007": fail}},
 }
 
@@ -312,7 +292,7 @@ func chooses(choose func(all []choice) int) maker {
 				all := offered[string(m.Object["id"])]
 				if m.Response && m.Method == permission && strings.Contains(string(m.Object["result"]), `"selected"`) {
 					if i := choose(all); i >= 0 {
-						m.selects(all[i].OptionID)
+						option(all[i].OptionID)(m)
 					}
 				}
 				w.ToCheck(m)
@@ -336,18 +316,6 @@ func replies(match func(*Message) bool, change func(m *Message)) maker {
 				w.ToCheck(m)
 			}
 	}
-}
-
-// selecting returns a function that makes a response choose an option.
-func selecting(optionID string) func(m *Message) {
-	return func(m *Message) { m.selects(optionID) }
-}
-
-// result returns a function that makes a response that result.
-func result(text string) func(m *Message) { return func(m *Message) { m.succeeds(text) } }
-
-func (m *Message) selects(optionID string) {
-	m.succeeds(`{"outcome":{"outcome":"selected","optionId":"` + optionID + `"}}`)
 }
 
 // refuses returns a maker whose peer fails the requests that match accepts.

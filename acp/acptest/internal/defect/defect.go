@@ -62,16 +62,10 @@ type Wire struct {
 
 	prompts map[string]string
 	log     []*Message // what the check has sent, if the defect notes it
-
-	to func(m *Message) // takes the place of ToCheck, if it is set
 }
 
 // ToCheck sends a message to the check, as if it came from the peer.
 func (w *Wire) ToCheck(m *Message) {
-	if w.to != nil {
-		w.to(m)
-		return
-	}
 	w.LineToCheck(m.encode())
 }
 
@@ -200,7 +194,7 @@ func (l *wrapped) CloseInput() error {
 	return l.Link.CloseInput()
 }
 
-// Left is what the checks look for after the end of a peer.
+// Left reports whether processes are left after the end of the peer, and whether that is known.
 func (l *wrapped) Left() (left, known bool) {
 	if below, ok := l.Link.(interface{ Left() (left, known bool) }); ok && !l.d.Leaves {
 		return below.Left()

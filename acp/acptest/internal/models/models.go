@@ -47,7 +47,7 @@ type Server struct {
 // all, because some agents choose by the name of the model. The kind decides about the variables.
 var Kinds = []string{"anthropic", "openai", "responses"}
 
-// model is the name of the model. It begins like one that agents know the size of.
+// model is the name of the model. Agents in use know the size of its context.
 const model = "gpt-5"
 
 // Start starts a model that speaks a protocol: anthropic (messages), openai (chat completions) or
@@ -91,7 +91,7 @@ func (s *Server) Close() error {
 	return errors.Join(err, os.RemoveAll(s.home))
 }
 
-// message is a message of a conversation, in what all protocols have in common.
+// message is a message of a conversation. It has what all protocols have in common.
 type message struct {
 	user bool
 	tool bool // the result of a tool call

@@ -69,7 +69,8 @@ func NewAgent(lines int) *kit.Agent {
 	})
 }
 
-// turns are what the prompts do, but for #stream. What a client refuses is no error of the turn.
+// turns are the turns of all prompts except #stream. A turn goes on when the client refuses a
+// request.
 var turns = map[string]func(ctx context.Context, s *kit.Session) error{
 	"#slow": func(ctx context.Context, s *kit.Session) error {
 		if err := s.Thought(ctx, "This takes a while."); err != nil {

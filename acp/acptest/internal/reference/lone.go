@@ -10,7 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/client/terminals"
 )
 
-// Lone runs a command, and ends only that and nothing that it has started. It is an Exec of
+// Lone runs a command. It does not end what the command has started. It is an Exec of
 // [terminals.Options].
 func Lone(_ context.Context, c *terminals.Command, output io.Writer) (terminals.Process, error) {
 	cmd := exec.Command(c.Path, c.Argv[1:]...)
