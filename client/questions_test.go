@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -111,7 +112,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newStubborn()
-				conn, peer := open(t, c, `{}`, nil)
+				conn, peer := open(t, c, `{}`, &client.Options{Limits: client.Limits{HandlerGrace: 3 * time.Second}})
 				s := conn.Session("s1")
 				s.Prompt(t.Context(), acp.Text("hi"))
 				peer.Expect("session/prompt")
@@ -122,6 +123,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 				m, _ := peer.Recv()
 				assert.JSONEq(t, `{"outcome":{"outcome":"cancelled"}}`, string(m.Result))
 
+				start := time.Now()
 				require.NoError(t, conn.Close())
 				waited := make(chan error, 1)
 				go func() { waited <- conn.Wait() }() // ends with the handler or the grace
@@ -133,6 +135,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 					return
 				}
 				err := <-waited
+				assert.Equal(t, 3*time.Second, time.Since(start))
 				assert.ErrorIs(t, err, acp.ErrHandlerStuck)
 				assert.ErrorContains(t, err, "session/request_permission")
 				close(c.person)
