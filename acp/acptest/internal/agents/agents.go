@@ -281,16 +281,20 @@ func fails(t *check.T, m check.Message, codes ...int64) {
 	}
 }
 
-// allow chooses the first option that allows.
+// allow chooses an option that allows, and only once if there is one: agents remember the others
+// for further sessions.
 func allow(m check.Message) any { return choose(m, "allow_once", "allow_always") }
 
-// reject chooses the first option that rejects.
+// reject is allow with an option that rejects.
 func reject(m check.Message) any { return choose(m, "reject_once", "reject_always") }
 
 func choose(m check.Message, kinds ...string) any {
-	for _, option := range check.Get[[]struct{ OptionID, Kind string }](&m, "options") {
-		if slices.Contains(kinds, option.Kind) {
-			return selected(option.OptionID)
+	options := check.Get[[]struct{ OptionID, Kind string }](&m, "options")
+	for _, kind := range kinds {
+		for _, option := range options {
+			if option.Kind == kind {
+				return selected(option.OptionID)
+			}
 		}
 	}
 	return cancelled

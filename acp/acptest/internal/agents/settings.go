@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -45,15 +46,20 @@ var settings = []check.Check{
 			s := open(t)
 			before := s.options(s.new)
 			id, value := choice(t, before)
-			m := s.Start("session/set_config_option", s.with("configId", id, "type", "id", "value", value)).Result()
-			after := s.options(m)
-			i := slices.IndexFunc(after, func(o option) bool { return o.id() == id })
-			switch {
-			case i < 0 || after[i].value() != value:
-				t.FailAt(m, "The option %q does not have the value %q.", id, value)
-			case len(after) < 2 && len(before) > 2: // a choice may add and remove others
-				t.FailAt(m, "The response does not have all options.")
+			var m check.Message
+			for id, value = range choices(before) { // a value may stand for another one, or need what is not there
+				m = s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+				after := s.options(m)
+				i := slices.IndexFunc(after, func(o option) bool { return o.id() == id })
+				if i < 0 || after[i].value() != value {
+					continue
+				}
+				if len(after) < 2 && len(before) > 2 { // a choice may add and remove others
+					t.FailAt(m, "The response does not have all options.")
+				}
+				return
 			}
+			t.FailAt(m, "No option has the value that was set; %q does not have %q.", id, value)
 		}},
 	{ID: "ACP-CONFIG-003", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
@@ -153,14 +159,23 @@ func (s *session) options(m check.Message) []option {
 	return all
 }
 
-// choice returns an option with another value that it offers, or ends the check.
-func choice(t *check.T, all []option) (id, value string) {
-	for _, o := range all {
-		for _, value := range o.values() {
-			if o.Type == "select" && value != o.value() {
-				return o.id(), value
+// choices yields each option that offers another value, with the first one.
+func choices(all []option) iter.Seq2[string, string] {
+	return func(yield func(id, value string) bool) {
+		for _, o := range all {
+			values := o.values()
+			i := slices.IndexFunc(values, func(value string) bool { return o.Type == "select" && value != o.value() })
+			if i >= 0 && !yield(o.id(), values[i]) {
+				return
 			}
 		}
+	}
+}
+
+// choice returns the first of choices, or ends the check.
+func choice(t *check.T, all []option) (id, value string) {
+	for id, value = range choices(all) {
+		return id, value
 	}
 	t.Skip("The agent has no option with another value.")
 	return "", ""

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -30,15 +31,15 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 		return nil, err
 	}
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	var known atomic.Bool
 	met := make(chan stream.Stream, 1)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		select {
-		case met <- s:
+		if known.CompareAndSwap(false, true) { // a second connection finds no agent
+			met <- s
 			select {
 			case <-ctx.Done():
 			case <-serving.Done():
 			}
-		default: // the client has connected before
 		}
 		return s.Close()
 	}, &remote.Options{Logger: slog.New(slog.DiscardHandler), Resume: true})

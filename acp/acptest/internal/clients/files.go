@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
@@ -78,7 +79,9 @@ var serving = []check.Check{
 			for capability, methods := range s.offers(dir) {
 				for method, params := range methods {
 					if !t.Has(capability) {
-						s.refuses(method, params, "The client does not advertise "+capability+", and serves "+method+".")
+						if m := s.Call(method, params); m.Error == nil && !slices.Contains([]string{"cancel", "decline"}, m.Text("action")) {
+							t.FailAt(m, "The client does not advertise %s, and serves %s.", capability, method)
+						}
 					}
 				}
 			}

@@ -16,7 +16,10 @@ var ofSettings = []Defect{
 		New:   changes(responds("session/new"), replace(`"currentValue":"small"`, `"currentValue":"none"`)),
 		Finds: found("ACP-CONFIG-001", "")},
 	{Name: "old_value", Does: "answers with the value that an option had before", Own: true,
-		New:   changes(responds("session/set_config_option"), replace(`"currentValue":"auto"`, `"currentValue":"ask"`)),
+		New: changes(responds("session/set_config_option"), func(m *Message) {
+			replace(`"currentValue":"auto"`, `"currentValue":"ask"`)(m)
+			replace(`"currentValue":"large"`, `"currentValue":"small"`)(m)
+		}),
 		Finds: found("ACP-CONFIG-002", "")},
 	{Name: "any_value", Does: "takes values that it does not offer",
 		New:   answersItself(is("session/set_config_option", "acptest-no-such-value"), `"result":{"configOptions":[]}`),
