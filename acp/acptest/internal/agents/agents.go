@@ -228,7 +228,7 @@ func (s *session) cancel() { s.Notify("session/cancel", s.with()) }
 // said returns the text of the messages of the agent, or of the user, as a client shows it.
 func said(log []check.Message, by string) string {
 	texts, order := map[string]string{}, []string{}
-	for _, m := range log {
+	for _, m := range kinds(log, by+"_message_chunk", by+"_message") {
 		id := m.Text("update", "messageId")
 		if _, ok := texts[id]; !ok {
 			order = append(order, id)

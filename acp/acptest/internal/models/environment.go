@@ -25,7 +25,7 @@ func environment(kind, home, url string) ([]string, error) {
 		".codex/config.toml": fmt.Sprintf("model = %q\nmodel_provider = \"fake\"\napproval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n"+
 			"[model_providers.fake]\nname = \"fake\"\nbase_url = %q\nwire_api = \"responses\"\nrequest_max_retries = 0\nstream_max_retries = 0\n", model, url+"/v1"),
 		"opencode.json":         string(opencode),
-		".qwen/settings.json":   `{"security":{"auth":{"selectedType":"openai"}}}`,
+		".qwen/settings.json":   `{"security":{"auth":{"selectedType":"openai"}},"tools":{"approvalMode":"default"}}`,
 		".claude/settings.json": `{"permissions":{"defaultMode":"default"}}`,
 	} {
 		path := filepath.Join(home, filepath.FromSlash(name))

@@ -126,7 +126,7 @@ func says(text string) *turn {
 var mark = regexp.MustCompile(`#(text|stream|slow|read|write|run)\b`)
 
 // folder is in the prompts of agents that name their folder.
-var folder = regexp.MustCompile(`(?i)(?:working directory|current directory|cwd)[^/\n]{0,40}(/[^\s"'<>` + "`" + `]+)`)
+var folder = regexp.MustCompile(`(?i)(?:working directory|current directory|working in the directory|cwd)[^/\n]{0,40}(/[^\s"'<>` + "`" + `]+)`)
 
 // next decides what the model does. all is the conversation, with the instructions as its first
 // message.
