@@ -61,7 +61,7 @@ func start(c Command) (*processLink, error) {
 	go func() { // ends with the process, which Close kills
 		defer close(l.done)
 		_ = cmd.Wait() // how it ended is not checked
-		l.left = l.group.Reaped()
+		l.group.Reaped()
 	}()
 	return l, nil
 }
@@ -75,7 +75,6 @@ type processLink struct {
 	lines   *bufio.Reader
 	stderr  head
 	done    chan struct{}
-	left    bool // processes of the group were left when the first one ended; set before done is closed
 	close   sync.Once
 }
 
@@ -89,8 +88,11 @@ func (l *processLink) Write(b []byte) error {
 func (l *processLink) CloseInput() error     { return l.in.Close() }
 func (l *processLink) Done() <-chan struct{} { return l.done }
 
-// Left reports whether processes were left when the peer ended. It is called after Done is closed.
-func (l *processLink) Left() (left, known bool) { return l.left, true }
+// Left reports whether processes are left some time after the peer has ended. It is called after Done
+// is closed.
+func (l *processLink) Left() (left, known bool) {
+	return !l.group.Vanishes(time.Now().Add(graceOfEnd)), true
+}
 
 // Stderr returns the beginning of what the peer has written to its standard error.
 func (l *processLink) Stderr() string { return l.stderr.String() }

@@ -176,7 +176,7 @@ func next(all []message, tools []tool) *turn {
 // toolNames are the names of tools in use, best first.
 var toolNames = map[string][]string{
 	"read":  {"Read", "read", "read_file", "developer__text_editor", "text_editor", "view", "mcp__acp__Read"},
-	"write": {"Write", "write", "write_file", "edit_file", "developer__text_editor", "text_editor", "mcp__acp__Write", "shell", "exec_command", "shell_command", "local_shell"},
+	"write": {"Write", "write", "write_file", "edit_file", "developer__text_editor", "text_editor", "mcp__acp__Write", "bash", "shell", "exec_command", "shell_command", "local_shell"},
 	"run":   {"Bash", "bash", "run_shell_command", "run_command", "developer__shell", "shell", "exec_command", "shell_command", "run", "execute", "mcp__acp__Bash"},
 }
 
