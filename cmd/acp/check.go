@@ -148,12 +148,8 @@ func (o *checkOptions) client(args []string) (acptest.Target, error) {
 	case o.transport != "ws" && o.transport != "http":
 		return acptest.Target{}, &codeError{2, fmt.Sprintf("there is no transport %q: -transport is ws or http", o.transport)}
 	}
-	path, err := exec.LookPath(args[0])
-	if err != nil {
+	if _, err := exec.LookPath(args[0]); err != nil {
 		return acptest.Target{}, startError(args[0], err)
-	}
-	if args[0], err = filepath.Abs(path); err != nil { // it is started in another folder
-		return acptest.Target{}, err
 	}
 	self, err := os.Executable()
 	if err == nil && filepath.Base(args[0]) != args[0] {
