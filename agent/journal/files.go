@@ -51,8 +51,8 @@ type FilesOptions struct {
 
 // indexed describes a session for List. It is known without opening the log.
 type indexed struct {
-	meta     Meta
-	modified time.Time // of the meta file
+	meta Meta
+	file fs.FileInfo // of the meta file
 }
 
 // OpenFiles returns the store in the folder dir, which it creates if necessary. Only the user of
@@ -346,7 +346,7 @@ func (s *Files) refresh(ctx context.Context) error {
 // look returns the index entry of the session in a folder, or nil if the folder holds none.
 func (s *Files) look(folder string, before *indexed) *indexed {
 	info, err := os.Stat(filepath.Join(folder, metaName))
-	if err == nil && before != nil && info.ModTime().Equal(before.modified) {
+	if err == nil && before != nil && os.SameFile(info, before.file) && info.ModTime().Equal(before.file.ModTime()) {
 		return before
 	}
 	var m *metaFile
@@ -360,7 +360,7 @@ func (s *Files) look(folder string, before *indexed) *indexed {
 		if deleted(folder) {
 			return nil
 		}
-		return &indexed{meta: m.Meta, modified: info.ModTime()}
+		return &indexed{meta: m.Meta, file: info}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // left by an unfinished Create or Delete
 	}

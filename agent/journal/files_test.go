@@ -177,6 +177,30 @@ func TestListWithDamage(t *testing.T) {
 	assert.Empty(t, next)
 }
 
+// The list shows what another process has changed, even if the new meta file has the time of the
+// old one. The times of some file systems are that coarse.
+func TestListOfAReplacedFile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the times of Windows are exact, and the identity of a file is read only when it is compared")
+	}
+	dir := t.TempDir()
+	l, err := files(t, dir).Create(t.Context(), "s", journal.Meta{Title: "old"})
+	require.NoError(t, err)
+	defer l.Close()
+	other := files(t, dir)
+	name := filepath.Join(dir, "s", "meta.json")
+	before, err := os.Stat(name)
+	require.NoError(t, err)
+	for _, title := range []string{"old", "new"} {
+		require.NoError(t, l.SetMeta(func(m *journal.Meta) { m.Title = title }))
+		require.NoError(t, os.Chtimes(name, before.ModTime(), before.ModTime()))
+		page, _, err := other.List(t.Context(), journal.Query{})
+		require.NoError(t, err)
+		require.Len(t, page, 1)
+		assert.Equal(t, title, page[0].Title)
+	}
+}
+
 // The limits delete the sessions that were not changed for longest, never one that is open, and
 // each deletion is logged.
 func TestLimits(t *testing.T) {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,7 @@ type fileLog struct {
 	file   logFile
 	unlock func()
 
-	metaMu sync.Mutex // held while the meta file is written; locked before mu
+	slow sync.Mutex // held while something is flushed to the disk; locked before mu
 
 	mu      sync.Mutex
 	closed  bool
@@ -31,17 +30,15 @@ type fileLog struct {
 	torn    bool  // the file is longer than size
 	unended bool  // the last intact line has lost its line feed
 	last    Record
-	synced  int64 // the number of the last record that survives the loss of power
 	stored  metaFile
 	damage  []Damage
-	syncing chan struct{} // closed when the fsync that runs has ended
 	buf     []byte
 }
 
 // metaFile is the content of the meta file of a session.
 type metaFile struct {
 	Meta
-	Synced int64 `json:"synced"` // number of records that are on the disk
+	Synced int64 `json:"synced"` // number of the last record that survives the loss of power
 }
 
 // A logFile is an open log file, opened for appending.
@@ -69,8 +66,9 @@ func (l *fileLog) load() error {
 	}
 	defer f.Close()
 	var head *Meta
-	var missing, lastAt, end int64
-	end, err = scan(f, func(line []byte, at int64) bool {
+	var missing, end int64
+	var last []byte // the line of the last record
+	end, err = scan(f, func(line []byte, _ int64) bool {
 		seq, ok := seqOf(line)
 		switch {
 		case !ok:
@@ -82,18 +80,22 @@ func (l *fileLog) load() error {
 			}
 		case seq > l.last.Seq:
 			missing += seq - l.last.Seq - 1
-			l.last.Seq, lastAt = seq, at
+			l.last.Seq, last = seq, append(last[:0], line...)
 		}
 		return true
 	}, func(from, to int64) { l.damage = append(l.damage, l.noRecords(from, to)) })
+	if err == nil && last != nil {
+		err = json.Unmarshal(last, &l.last)
+	}
+	if err == nil {
+		err = l.readEnd(f, end)
+	}
 	if err != nil {
 		return err
 	}
+	l.last.Data = nil
 	if missing > 0 && len(l.damage) == 0 {
 		l.damage = append(l.damage, Damage{l.path(), 0, fmt.Sprintf("%d records are missing before record %d", missing, l.last.Seq)})
-	}
-	if err := l.readEnd(f, lastAt, end); err != nil {
-		return err
 	}
 	if l.stored.ID == "" && head != nil {
 		l.stored.Meta = *head
@@ -107,8 +109,8 @@ func (l *fileLog) load() error {
 		if l.last.Seq == 0 {
 			return &DamagedError{ID: l.stored.ID, Damage: l.damage[len(l.damage)-1]}
 		}
+		l.stored.Synced = l.last.Seq
 	}
-	l.synced = min(l.last.Seq, l.stored.Synced)
 	return nil
 }
 
@@ -117,28 +119,18 @@ func (l *fileLog) noRecords(from, to int64) Damage {
 	return Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)}
 }
 
-// readEnd sets the fields that describe the end of the file and the time of the last record.
-func (l *fileLog) readEnd(f *os.File, lastAt, end int64) error {
-	info, err := f.Stat()
+// readEnd sets the fields that describe the end of the file.
+func (l *fileLog) readEnd(f *os.File, end int64) error {
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	l.size, l.torn = end, info.Size() > end
-	if end == 0 {
-		return nil
+	l.size, l.torn = end, size > end
+	if end > 0 {
+		var b [1]byte
+		_, err = f.ReadAt(b[:], end-1)
+		l.unended = b[0] != '\n'
 	}
-	b := make([]byte, end-lastAt)
-	if _, err := f.ReadAt(b, lastAt); err != nil {
-		return err
-	}
-	line := bytes.TrimSuffix(b, []byte("\n"))
-	l.unended = len(line) == len(b)
-	if l.last.Seq == 0 || !intact(line) { // the last line may be the head, or of a later version
-		return nil
-	}
-	var r Record
-	err = json.Unmarshal(line, &r)
-	l.last.Time = r.Time
 	return err
 }
 
@@ -207,57 +199,50 @@ func (l *fileLog) Append(recs ...Record) (int64, error) {
 }
 
 func (l *fileLog) Sync(ctx context.Context) error {
-	l.mu.Lock()
-	want := l.last.Seq
-	for {
-		if err := l.usable(); err != nil || l.synced >= want {
-			l.mu.Unlock()
-			return err
-		}
-		done := l.syncing
-		if done == nil {
-			done = make(chan struct{})
-			l.syncing = done
-			go l.sync(l.last.Seq, done) // ends with its fsync; Close waits for it
-		}
-		l.mu.Unlock()
-		select {
-		case <-done:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		l.mu.Lock()
+	done := make(chan error, 1)
+	go func() { done <- l.sync() }() // ends with its fsync; Close waits for it
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
-// sync flushes the records up to number seq to the disk, and then stores this number in the meta
-// file. It does not flush the meta file: after a loss of power, a lower number is correct too.
-func (l *fileLog) sync(seq int64, done chan struct{}) {
-	err := l.file.Sync()
-	if err == nil {
-		err = l.writeMeta(func(m *metaFile) { m.Synced = seq })
-	}
+// sync flushes the records to the disk, and then stores their number in the meta file. It does not
+// flush the folder: after a loss of power, a lower number is correct too.
+func (l *fileLog) sync() error {
+	l.slow.Lock()
+	defer l.slow.Unlock()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil {
-		l.broken = fmt.Errorf("journal: sync %s: %w", l.path(), err)
-	} else {
-		l.synced = seq
-	}
-	l.syncing = nil
+	seq, synced, err := l.last.Seq, l.stored.Synced, l.usable()
 	if cap(l.buf) > keptBuffer {
 		l.buf = nil
 	}
-	close(done)
+	l.mu.Unlock()
+	if err != nil || synced >= seq {
+		return err
+	}
+	if err = l.file.Sync(); err == nil {
+		err = l.writeMeta(func(m *metaFile) { m.Synced = seq })
+	}
+	if err != nil {
+		err = fmt.Errorf("journal: sync %s: %w", l.path(), err)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.broken = err
+	}
+	return err
 }
 
-// writeMeta changes the meta file. After an error nothing is changed.
+// writeMeta changes the meta file. After an error nothing is changed. The caller holds l.slow.
 func (l *fileLog) writeMeta(change func(*metaFile)) error {
-	l.metaMu.Lock()
-	defer l.metaMu.Unlock()
 	l.mu.Lock()
-	next := l.stored
+	next, err := l.stored, l.usable()
 	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	change(&next)
 	if err := writeMeta(l.folder, &next); err != nil {
 		return err
@@ -272,12 +257,8 @@ func (l *fileLog) writeMeta(change func(*metaFile)) error {
 }
 
 func (l *fileLog) SetMeta(change func(*Meta)) error {
-	l.mu.Lock()
-	err := l.usable()
-	l.mu.Unlock()
-	if err != nil {
-		return err
-	}
+	l.slow.Lock()
+	defer l.slow.Unlock()
 	if err := l.writeMeta(func(m *metaFile) { m.Meta = m.changed(change) }); err != nil {
 		return err
 	}
@@ -344,21 +325,17 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 	}
 }
 
-// Close waits for a running fsync, because the fsync uses the file.
+// Close waits for a running flush, because that uses the files.
 func (l *fileLog) Close() error {
+	l.slow.Lock()
+	defer l.slow.Unlock()
 	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
+	before := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if before {
 		return nil
 	}
-	l.closed = true
-	done := l.syncing
-	l.mu.Unlock()
-	if done != nil {
-		<-done
-	}
-	l.metaMu.Lock() // wait for a running SetMeta
-	defer l.metaMu.Unlock()
 	l.store.closed(l)
 	return l.release()
 }
