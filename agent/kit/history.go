@@ -5,49 +5,47 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/tools"
 )
 
 // history is the state of a session according to its records.
 type history struct {
 	items    []item
-	messages map[message]int // index in items
-	calls    map[acp.ToolCallID]int
+	index    map[any]int // of the items that later updates change, by their keys
 	settings map[string]string
-	rules    map[ruleRecord]bool
+	rules    *tools.Rules
 	open     bool // the end of the last turn is not recorded
 }
 
 // item is one update of a replay: a message with its whole text, or the last state of a tool call.
 type item struct {
 	update acp.SessionUpdate
-	text   *strings.Builder // joined text of the chunks, which replaces the content of update
+	text   []byte // joined text of the chunks, which replaces the content of update; nil for others
 }
 
-// message identifies a message whose chunks are joined.
+// message is the key of a message whose chunks are joined.
 type message struct {
 	id      acp.MessageID
 	thought bool
 }
 
-// readHistory reads the history from a log.
-func readHistory(ctx context.Context, log journal.Log) (*history, error) {
-	h := &history{
-		messages: make(map[message]int), calls: make(map[acp.ToolCallID]int),
-		settings: make(map[string]string), rules: make(map[ruleRecord]bool),
-	}
+func newHistory() *history {
+	return &history{index: make(map[any]int), settings: make(map[string]string), rules: new(tools.Rules)}
+}
+
+func (h *history) read(ctx context.Context, log journal.Log) error {
 	for r, err := range log.Read(ctx, 0) {
 		if err == nil {
 			err = h.add(r)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return h, nil
+	return nil
 }
 
 func (h *history) add(r journal.Record) error {
@@ -67,64 +65,51 @@ func (h *history) add(r journal.Record) error {
 		err = json.Unmarshal(r.Data, &t)
 		h.settings[t.ID] = t.Value
 	case journal.KindRule:
-		var rule ruleRecord
+		var rule tools.Rule
 		err = json.Unmarshal(r.Data, &rule)
-		h.rules[rule] = true
+		h.rules.Add(rule)
 	}
 	return err
 }
 
+// event adds an update. A plain text is added to the text of its message. A tool call, plan or
+// usage replaces the previous state.
 func (h *history) event(u acp.SessionUpdate) {
+	var key any
+	var content acp.ContentBlock
 	switch v := u.(type) {
 	case *acp.AgentMessageChunk:
-		h.chunk(message{v.MessageID, false}, v.Content, u)
+		key, content = message{v.MessageID, false}, v.Content
 	case *acp.AgentThoughtChunk:
-		h.chunk(message{v.MessageID, true}, v.Content, u)
+		key, content = message{v.MessageID, true}, v.Content
 	case *acp.ToolCall:
-		if i, ok := h.calls[v.ToolCallID]; ok {
-			h.items[i].update = u
-			return
-		}
-		h.calls[v.ToolCallID] = len(h.items)
-		h.items = append(h.items, item{update: u})
-	case *acp.Plan:
-		h.replace(u)
-	case *acp.UsageUpdate:
-		if before, ok := h.replace(u).(*acp.UsageUpdate); ok && v.Cost == nil {
-			v.Cost = before.Cost // a client keeps the cost in this case too
-		}
-	default:
-		h.items = append(h.items, item{update: u})
+		key = v.ToolCallID
+	case *acp.Plan, *acp.UsageUpdate:
+		key = reflect.TypeOf(u)
 	}
-}
-
-// chunk adds a chunk to its message. Only plain texts are joined.
-func (h *history) chunk(m message, content acp.ContentBlock, u acp.SessionUpdate) {
-	text, ok := content.(*acp.TextContent)
-	if !ok || text.Annotations != nil {
-		delete(h.messages, m)
+	text, plain := content.(*acp.TextContent)
+	plain = plain && text.Annotations == nil
+	if content != nil && !plain {
+		delete(h.index, key) // later texts follow this content
+		key = nil
+	}
+	i, known := h.index[key]
+	if !known {
+		i = len(h.items)
 		h.items = append(h.items, item{update: u})
+		if key != nil {
+			h.index[key] = i
+		}
+	}
+	it := &h.items[i]
+	if plain {
+		it.text = append(it.text, text.Text...)
 		return
 	}
-	i, ok := h.messages[m]
-	if !ok {
-		i = len(h.items)
-		h.messages[m] = i
-		h.items = append(h.items, item{update: u, text: new(strings.Builder)})
+	if usage, ok := u.(*acp.UsageUpdate); ok && usage.Cost == nil {
+		usage.Cost = it.update.(*acp.UsageUpdate).Cost // a client keeps the cost in this case too
 	}
-	h.items[i].text.WriteString(text.Text)
-}
-
-// replace replaces the update of the same type, which it returns, or adds u if there is none.
-func (h *history) replace(u acp.SessionUpdate) (before acp.SessionUpdate) {
-	for i, it := range h.items {
-		if reflect.TypeOf(it.update) == reflect.TypeOf(u) {
-			h.items[i].update = u
-			return it.update
-		}
-	}
-	h.items = append(h.items, item{update: u})
-	return nil
+	it.update = u
 }
 
 // replay sends the history to the client.
@@ -133,9 +118,9 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 		if it.text != nil {
 			switch v := it.update.(type) {
 			case *acp.AgentMessageChunk:
-				v.Content = acp.Text(it.text.String())
+				v.Content = acp.Text(string(it.text))
 			case *acp.AgentThoughtChunk:
-				v.Content = acp.Text(it.text.String())
+				v.Content = acp.Text(string(it.text))
 			}
 		}
 		if err := ctx.Err(); err != nil {

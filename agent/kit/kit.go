@@ -194,7 +194,7 @@ func (a *Agent) Connect(c *agent.Conn) acp.Agent { return a.connect(c, c.Ending(
 
 func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
 	conn := &conn{agent: a, conn: c, ending: ending}
-	c.OnEnd(func() { a.leave(c) })
+	c.OnEnd(func() { a.endAll(c, errLeft) })
 	return conn
 }
 
@@ -207,19 +207,10 @@ var errClosing = errors.New("kit: the agent is closing")
 func (a *Agent) Close(ctx context.Context) error {
 	a.mu.Lock()
 	a.closing = true
-	all := make([]*Session, 0, len(a.sessions))
-	for _, s := range a.sessions {
-		all = append(all, s)
-	}
 	a.mu.Unlock()
-	for _, s := range all {
-		s.abandon(errClosing)
-	}
-	for _, s := range all {
-		select {
-		case <-s.gone:
-		case <-ctx.Done():
-			return fmt.Errorf("kit: a turn of session %q has not ended: %w", s.id, context.Cause(ctx))
+	for _, s := range a.endAll(nil, errClosing) {
+		if err := s.end(ctx, errClosing); err != nil {
+			return fmt.Errorf("kit: a turn of session %q has not ended: %w", s.id, err)
 		}
 	}
 	return nil

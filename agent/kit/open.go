@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -33,29 +34,13 @@ type where struct {
 }
 
 // create makes a new session.
-func (c *conn) create(ctx context.Context, w where) (_ *Session, err error) {
+func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	if err := c.admits(ctx, w); err != nil {
 		return nil, err
 	}
 	id := "sess_" + strings.ToLower(rand.Text()) // so that journal.Files names its folder by it
-	s, err := c.newSession(ctx, acp.SessionID(id), w)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil && s.idle == nil { // the session is not open
-			s.disconnect()
-		}
-	}()
-	s.restore(nil)
-	if err := s.equip(ctx); err != nil {
-		return nil, err
-	}
-	s.log, err = c.agent.opts.Store.Create(ctx, id, journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
-	if err != nil {
-		return nil, storeError(err)
-	}
-	return s, c.attach(s)
+	s, _, err := c.begin(ctx, acp.SessionID(id), nil, w)
+	return s, err
 }
 
 // open opens a stored session.
@@ -67,14 +52,15 @@ func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *
 	if err != nil {
 		return nil, nil, err
 	}
-	s, h, err := c.reopen(ctx, id, log, w)
+	s, h, err := c.begin(ctx, id, log, w)
 	if err != nil {
 		return nil, nil, errors.Join(err, log.Close())
 	}
 	return s, h, nil
 }
 
-func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w where) (_ *Session, _ *history, err error) {
+// begin opens the session that the log stores, or a new one if log is nil.
+func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w where) (_ *Session, _ *history, err error) {
 	s, err := c.newSession(ctx, id, w)
 	if err != nil {
 		return nil, nil, err
@@ -84,8 +70,31 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 			s.disconnect()
 		}
 	}()
+	h := newHistory()
+	if log != nil {
+		if err := s.reopen(ctx, log, h, w); err != nil {
+			return nil, nil, cmp.Or(ctx.Err(), error(storeError(err)))
+		}
+	}
+	s.restore(h.settings)
+	s.rules = h.rules
+	s.rules.Store = func(ctx context.Context, r tools.Rule) error { return s.store(ctx, record{journal.KindRule, r}) }
+	if err := s.equip(ctx); err != nil {
+		return nil, nil, err
+	}
+	if log == nil {
+		s.log, err = c.agent.opts.Store.Create(ctx, string(id), journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
+		if err != nil {
+			return nil, nil, storeError(err)
+		}
+	}
+	return s, h, c.attach(s)
+}
+
+// reopen reads the history of a stored session, and repairs what a crash has left.
+func (s *Session) reopen(ctx context.Context, log journal.Log, h *history, w where) error {
 	s.log = log
-	h, err := readHistory(ctx, log)
+	err := h.read(ctx, log)
 	if err == nil {
 		err = h.repair(ctx, s)
 	}
@@ -93,18 +102,13 @@ func (c *conn) reopen(ctx context.Context, id acp.SessionID, log journal.Log, w 
 		err = log.SetMeta(func(m *journal.Meta) { m.Cwd, m.AdditionalDirectories = w.cwd, w.dirs })
 	}
 	if err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can still be read
-		return nil, nil, cmp.Or(ctx.Err(), error(storeError(err)))
+		return err
 	}
 	for _, d := range log.Damage() {
-		c.agent.log.Warn("a part of a session is lost", "session", string(id), "damage", d.String())
+		s.agent.log.Warn("a part of a session is lost", "session", string(s.id), "damage", d.String())
 		s.held = append(s.held, "A part of this session is lost, and the rest was kept: "+d.String())
 	}
-	s.restore(h.settings)
-	s.rules = h.rules
-	if err := s.equip(ctx); err != nil {
-		return nil, nil, err
-	}
-	return s, h, c.attach(s)
+	return nil
 }
 
 // admits returns an error if no session can be opened now, or not with these params.
@@ -120,7 +124,7 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	a := c.agent
 	s := &Session{
 		agent: a, conn: c.conn, ending: c.ending, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
-		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands), rules: make(map[ruleRecord]bool),
+		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands),
 	}
 	s.out = newOutput(s)
 	var err error
@@ -160,7 +164,7 @@ func (c *conn) attach(s *Session) error {
 	case closing:
 		s.abandon(errClosing)
 		return rpcerr.InternalError(nil).WithDetail("the agent is shutting down")
-	case isClosed(c.conn.Done()): // leave may already have run
+	case isClosed(c.conn.Done()): // endAll may already have run
 		s.abandon(errLeft)
 		return acp.ErrClosed
 	}
@@ -194,11 +198,8 @@ func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) 
 		case !left && s.running():
 			return nil, rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
 		}
-		s.abandon(errClosed)
-		select {
-		case <-s.gone:
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := s.end(ctx, errClosed); err != nil {
+			return nil, err
 		}
 	}
 	log, err := a.opts.Store.Open(ctx, string(id))
@@ -260,13 +261,7 @@ func (c *conn) close(ctx context.Context, id acp.SessionID) error {
 	if err != nil {
 		return nil
 	}
-	s.abandon(errClosed)
-	select {
-	case <-s.gone:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return s.end(ctx, errClosed)
 }
 
 // delete deletes a session. It returns nil if there is no such session.
@@ -284,19 +279,19 @@ func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 	return nil
 }
 
-// leave ends the sessions of a connection that has ended.
-func (a *Agent) leave(conn *agent.Conn) {
+// endAll ends the sessions of a connection, or all sessions if conn is nil. It does not wait.
+func (a *Agent) endAll(conn *agent.Conn, cause error) (all []*Session) {
 	a.mu.Lock()
-	var all []*Session
 	for _, s := range a.sessions {
-		if s.conn == conn {
+		if conn == nil || s.conn == conn {
 			all = append(all, s)
 		}
 	}
 	a.mu.Unlock()
 	for _, s := range all {
-		s.abandon(errLeft)
+		s.abandon(cause)
 	}
+	return all
 }
 
 func (s *Session) running() bool {
@@ -321,14 +316,24 @@ func (s *Session) abandon(cause error) {
 	}
 }
 
+// end ends the running turn and the session, and waits until it has left memory.
+func (s *Session) end(ctx context.Context, cause error) error {
+	s.abandon(cause)
+	select {
+	case <-s.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // drop closes the log and the MCP servers of the session, and removes it from memory.
 func (s *Session) drop() {
 	s.idle.Stop()
 	s.disconnect()
 	s.logMu.Lock()
-	s.dropped = true
+	defer s.logMu.Unlock()
 	s.closeLog()
-	s.logMu.Unlock()
 	s.agent.mu.Lock()
 	if s.agent.sessions[s.id] == s {
 		delete(s.agent.sessions, s.id)

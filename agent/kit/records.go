@@ -48,12 +48,6 @@ type settingRecord struct {
 	Value string `json:"value"`
 }
 
-// ruleRecord records a tools.Rule that the person has allowed for the rest of the session.
-type ruleRecord struct {
-	Tool string `json:"tool"`
-	What string `json:"what"`
-}
-
 // modelRecord records what the model reads: in addition to the earlier items, or in place of them.
 type modelRecord struct {
 	Replace bool              `json:"replace,omitempty"`
@@ -96,7 +90,7 @@ func (s *Session) journal() (journal.Log, error) {
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
 	s.used = time.Now()
-	if s.dropped {
+	if isClosed(s.gone) {
 		return nil, rpcerr.SessionNotFound(string(s.id)).WithCause(errClosed)
 	}
 	if s.log == nil {

@@ -30,6 +30,7 @@ type Session struct {
 	roots    []string     // the cwd and the additional folders
 	own      []tools.Tool // the tools of the author
 	servers  MCPServers   // nil if there are none
+	rules    *tools.Rules
 	settings []Setting
 	out      *output
 	ending   <-chan struct{} // closed when the connection to the client begins to end
@@ -37,13 +38,11 @@ type Session struct {
 
 	workspace *workspace.Workspace
 
-	setting sync.Mutex        // held while a setting changes
-	stored  map[string]string // settings; guarded by setting
+	setting sync.Mutex // held while a setting changes
 
-	logMu   sync.Mutex
-	log     journal.Log // nil while an idle session is closed in memory
-	used    time.Time   // when the log was last used
-	dropped bool        // the log must not be opened again
+	logMu sync.Mutex
+	log   journal.Log // nil while an idle session is closed in memory
+	used  time.Time   // when the log was last used
 
 	mu       sync.Mutex
 	busy     context.CancelCauseFunc // ends the running turn; nil if no turn runs
@@ -52,8 +51,7 @@ type Session struct {
 	tools    *tools.Registry
 	commands Commands
 	values   map[string]string // of the settings
-	rules    map[ruleRecord]bool
-	held     []string // notices that could not be sent to the client yet
+	held     []string          // notices that could not be sent to the client yet
 }
 
 // ID returns the id of the session.
@@ -209,7 +207,7 @@ func (s *Session) Announce(ctx context.Context, name string) (acp.ToolCallID, er
 }
 
 func (s *Session) env() tools.Env {
-	env := tools.Env{Session: toolSession{s}, Rules: rules{s}, Logger: s.agent.log}
+	env := tools.Env{Session: toolSession{s}, Rules: s.rules, Logger: s.agent.log}
 	if gate := s.agent.opts.Gate; gate != nil {
 		env.Gate = func(_ context.Context, c *tools.Call) tools.Decision { return gate(s, c) }
 	}
@@ -265,26 +263,6 @@ func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate
 		err = s.sync(ctx)
 	}
 	return choice, err
-}
-
-// rules are the tools.Rules of the session. They survive session/load.
-type rules struct{ s *Session }
-
-func (r rules) Allowed(rule tools.Rule) bool {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return r.s.rules[ruleRecord{rule.Tool, rule.What}]
-}
-
-func (r rules) Allow(ctx context.Context, rule tools.Rule) error {
-	stored := ruleRecord{rule.Tool, rule.What}
-	if err := r.s.store(ctx, record{journal.KindRule, stored}); err != nil {
-		return err
-	}
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	r.s.rules[stored] = true
-	return nil
 }
 
 // Remember adds items to what the model reads. The items are values of the author's own types, and

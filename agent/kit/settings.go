@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -106,8 +105,7 @@ func (a *Agent) offer(ctx context.Context) []Setting {
 // restore sets the values that are stored for the session. The default replaces a stored value that
 // is no longer offered.
 func (s *Session) restore(stored map[string]string) {
-	s.stored, s.values = make(map[string]string), make(map[string]string)
-	maps.Copy(s.stored, stored)
+	s.values = make(map[string]string)
 	for _, t := range s.settings {
 		s.values[t.ID] = t.Default
 		if value, ok := stored[t.ID]; ok && t.offers(value) {
@@ -166,13 +164,10 @@ func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	s.setting.Lock() // so that changes reach the client in order
 	defer s.setting.Unlock()
 	// A chosen value is stored even if it is the current default: the default may change, and a
-	// stored value that is not offered now may be offered again.
-	if was, ok := s.stored[id]; !ok || was != value {
-		// The end of ctx must not leave a stored value that was not applied.
-		if err := s.store(context.WithoutCancel(ctx), record{journal.KindSetting, settingRecord{id, value}}); err != nil {
-			return err
-		}
-		s.stored[id] = value
+	// stored value that is not offered now may be offered again. The end of ctx must not leave a
+	// stored value that was not applied.
+	if err := s.store(context.WithoutCancel(ctx), record{journal.KindSetting, settingRecord{id, value}}); err != nil {
+		return err
 	}
 	if s.Setting(id) == value {
 		return nil

@@ -37,7 +37,8 @@ func (c *Call) Tool() string { return c.tool.Name }
 // Effect returns what the tool does.
 func (c *Call) Effect() Effect { return c.tool.Effect }
 
-// Summary returns the result of Describe. Its title is never empty.
+// Summary returns the result of Describe. Its title is never empty, and its input is what the
+// client sees.
 func (c *Call) Summary() Summary { return c.summary }
 
 // Input returns a copy of the input.
@@ -89,14 +90,6 @@ func (c *Call) At(ctx context.Context, path string, line uint32) error {
 	})
 }
 
-// shownInput returns the input for the client.
-func (c *Call) shownInput() json.RawMessage {
-	if c.summary.Input != nil {
-		return c.summary.Input
-	}
-	return c.input
-}
-
 func (c *Call) content() []acp.ToolCallContent {
 	all := slices.Clone(c.shown)
 	if c.progress != "" {
@@ -117,29 +110,26 @@ func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error 
 	return c.session.Update(ctx, u)
 }
 
-// announce shows the call as pending. known reports whether the client
-// knows the call already.
+// announce shows the call as pending. known reports whether the client knows the call already.
 func (c *Call) announce(ctx context.Context, known bool) error {
+	u := c.pending()
 	if known {
-		return c.change(ctx, func(u *acp.ToolCallUpdate) {
-			u.Title, u.Kind, u.Name, u.RawInput, u.Locations, u.Content = c.summary.Title, c.tool.Kind, c.tool.Name, c.shownInput(), c.locations, c.content()
-		})
+		u.Status = ""
+		return c.session.Update(ctx, u)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return c.session.Update(ctx, &acp.ToolCall{
-		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
-		RawInput: c.shownInput(), Locations: c.locations, Content: c.content(),
+		ToolCallID: u.ToolCallID, Title: u.Title, Name: u.Name, Kind: u.Kind, Status: u.Status,
+		RawInput: u.RawInput, Locations: u.Locations, Content: u.Content,
 	})
 }
 
-// question returns the description of the call for a permission request.
-func (c *Call) question() *acp.ToolCallUpdate {
+// pending returns the description of the call before it runs, for the client.
+func (c *Call) pending() *acp.ToolCallUpdate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &acp.ToolCallUpdate{
 		ToolCallID: c.id, Title: c.summary.Title, Name: c.tool.Name, Kind: c.tool.Kind, Status: acp.ToolCallStatusPending,
-		RawInput: c.shownInput(), Locations: c.locations, Content: c.content(),
+		RawInput: c.summary.Input, Locations: c.locations, Content: c.content(),
 	}
 }
 

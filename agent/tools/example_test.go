@@ -30,7 +30,7 @@ func (shouter) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSess
 func (shouter) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func (s shouter) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	env := tools.Env{Session: s.conn.Session(req.SessionID), Rules: tools.NewRules()}
+	env := tools.Env{Session: s.conn.Session(req.SessionID), Rules: new(tools.Rules)}
 	calls := []tools.Request{{ID: "1", Name: "shout", Input: []byte(`{"text":"hello"}`)}}
 	results, err := s.tools.Run(ctx, env, calls)
 	if err != nil {

@@ -108,6 +108,9 @@ func (b *batch) run(d *Done) {
 	if c.summary.Title == "" {
 		c.summary.Title = cmp.Or(c.tool.Title, c.tool.Name)
 	}
+	if c.summary.Input == nil {
+		c.summary.Input = c.input
+	}
 	c.locations, c.shown = c.summary.Locations, c.summary.Preview
 	if err := c.announce(b.ctx, known); err != nil {
 		b.cancel(err)
@@ -167,7 +170,7 @@ func (b *batch) admit(c *Call, d *Done) error {
 	case decision == Allow:
 	case decision != Ask:
 		return errRejected
-	case rule != nil && b.env.Rules != nil && b.env.Rules.Allowed(*rule):
+	case rule != nil && b.env.Rules != nil && b.env.Rules.has(*rule):
 	default:
 		if err := b.ask(c, rule); err != nil {
 			return err
@@ -189,7 +192,7 @@ func (b *batch) ask(c *Call, rule *Rule) error {
 		options = append(options, acp.PermissionOption{OptionID: "allow_always", Name: "Always allow " + rule.Label, Kind: acp.PermissionOptionKindAllowAlways})
 	}
 	options = append(options, acp.PermissionOption{OptionID: "reject_once", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
-	choice, err := b.env.Session.AskPermission(b.ctx, c.question(), options...)
+	choice, err := b.env.Session.AskPermission(b.ctx, c.pending(), options...)
 	switch {
 	case errors.Is(err, acp.ErrTurnCancelled), err != nil && b.ctx.Err() != nil:
 		b.cancel(err)
@@ -200,7 +203,7 @@ func (b *batch) ask(c *Call, rule *Rule) error {
 	case !agent.Allows(choice):
 		return errRejected
 	case choice.Kind == acp.PermissionOptionKindAllowAlways:
-		return b.env.Rules.Allow(b.ctx, *rule)
+		return b.env.Rules.set(b.ctx, *rule)
 	}
 	return context.Cause(b.ctx)
 }
@@ -270,28 +273,4 @@ func texts(content []acp.ToolCallContent) (joined string) {
 		}
 	}
 	return cmp.Or(joined, "The call failed.")
-}
-
-// memoryRules holds rules in memory.
-type memoryRules struct {
-	mu  sync.Mutex
-	all map[Rule]bool
-}
-
-// NewRules returns rules in memory.
-func NewRules() Rules { return &memoryRules{all: make(map[Rule]bool)} }
-
-func (m *memoryRules) Allowed(r Rule) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.Label = ""
-	return m.all[r]
-}
-
-func (m *memoryRules) Allow(_ context.Context, r Rule) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.Label = ""
-	m.all[r] = true
-	return nil
 }

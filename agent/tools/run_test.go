@@ -82,7 +82,7 @@ func TestLifeOfACall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &session{answer: c.answer}
 				var logged bytes.Buffer
-				env := tools.Env{Session: s, Rules: tools.NewRules(), Logger: slog.New(slog.NewTextHandler(&logged, nil)),
+				env := tools.Env{Session: s, Rules: new(tools.Rules), Logger: slog.New(slog.NewTextHandler(&logged, nil)),
 					Gate: func(_ context.Context, call *tools.Call) tools.Decision {
 						assert.Equal(t, input, string(call.Input()))
 						return c.gate
@@ -320,8 +320,8 @@ func TestRules(t *testing.T) {
 		return choose(acp.PermissionOptionKindAllowAlways)(ctx, options)
 	}}
 	r := registry(t, command("run"), command("sh"))
-	rules := tools.NewRules()
-	run := func(rules tools.Rules, name, command string) int {
+	rules := new(tools.Rules)
+	run := func(rules *tools.Rules, name, command string) int {
 		asked = 0
 		input, _ := json.Marshal(map[string]string{"command": command})
 		_, err := r.Run(t.Context(), tools.Env{Session: s, Rules: rules, Logger: quiet()}, []tools.Request{{Name: name, Input: input}})
@@ -334,18 +334,14 @@ func TestRules(t *testing.T) {
 		assert.Equal(t, 1, run(rules, "run", other), other)
 	}
 	assert.Equal(t, 1, run(rules, "sh", "ls"), "another tool")
-	assert.Equal(t, 1, run(tools.NewRules(), "run", "ls"), "another session")
+	assert.Equal(t, 1, run(new(tools.Rules), "run", "ls"), "another session")
 	assert.Equal(t, 1, run(nil, "run", "ls"), "no rules: always is not offered")
 	assert.Contains(t, s.lines[len(s.lines)-1], "Permission could not be asked for")
-	_, err := r.Run(t.Context(), tools.Env{Session: s, Rules: failing{}, Logger: quiet()}, []tools.Request{{Name: "run"}})
+	failing := &tools.Rules{Store: func(context.Context, tools.Rule) error { return errors.New("disk full") }}
+	_, err := r.Run(t.Context(), tools.Env{Session: s, Rules: failing, Logger: quiet()}, []tools.Request{{Name: "run"}})
 	require.NoError(t, err)
 	assert.Contains(t, s.lines[len(s.lines)-1], "failed [Internal error]", "a rule that cannot be stored allows nothing")
 }
-
-type failing struct{}
-
-func (failing) Allowed(tools.Rule) bool                 { return false }
-func (failing) Allow(context.Context, tools.Rule) error { return errors.New("disk full") }
 
 // A call does not run if the client could not be told about it.
 func TestUpdateFails(t *testing.T) {

@@ -28,6 +28,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 )
@@ -83,9 +84,9 @@ type Summary struct {
 // A Rule allows further calls of a tool without a question, if their Describe returns an equal
 // rule. It should describe exactly what is done, such as a whole command or a path.
 type Rule struct {
-	Tool  string // name of the tool; set by Run
-	What  string // compared as a whole
-	Label string // for the person, after "Always allow": "`ls` in this session"
+	Tool  string `json:"tool"` // name of the tool; set by Run
+	What  string `json:"what"` // compared as a whole
+	Label string `json:"-"`    // for the person, after "Always allow": "`ls` in this session"
 }
 
 // A Result is the result of a call.
@@ -176,16 +177,48 @@ type Env struct {
 
 	// Rules holds the rules that the person has set. Nil means that the person can only allow a
 	// call once.
-	Rules Rules
+	Rules *Rules
 
 	// Logger receives the unexpected errors of tools. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
-// Rules holds the rules of one session. [NewRules] returns an implementation in memory.
-type Rules interface {
-	Allowed(Rule) bool
-	Allow(context.Context, Rule) error // if it fails, the call does not run
+// Rules holds the rules that the person has set in one session. The zero Rules has none.
+type Rules struct {
+	// Store, if not nil, stores a rule that the person sets. If it fails, the call does not run.
+	Store func(ctx context.Context, r Rule) error
+
+	mu  sync.Mutex
+	all map[Rule]bool // without labels
+}
+
+// Add adds a rule that is stored already.
+func (s *Rules) Add(r Rule) {
+	r.Label = ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = make(map[Rule]bool)
+	}
+	s.all[r] = true
+}
+
+func (s *Rules) has(r Rule) bool {
+	r.Label = ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[r]
+}
+
+// set stores a rule and adds it.
+func (s *Rules) set(ctx context.Context, r Rule) error {
+	if s.Store != nil {
+		if err := s.Store(ctx, r); err != nil {
+			return err
+		}
+	}
+	s.Add(r)
+	return nil
 }
 
 // A Decision is the decision of a Gate about a call.

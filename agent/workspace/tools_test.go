@@ -235,7 +235,7 @@ func TestRules(t *testing.T) {
 	f := open(t, "", nil)
 	f.put("dir/x", "")
 	always := &person{choice: "allow_always"}
-	env := tools.Env{Session: always, Rules: tools.NewRules()}
+	env := tools.Env{Session: always, Rules: new(tools.Rules)}
 	f.call(env, "run_command", object{"command": "ls"})
 	f.call(env, "write_file", object{"path": "a", "text": "1"})
 	require.Len(t, always.asked, 2)

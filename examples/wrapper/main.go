@@ -36,7 +36,7 @@ func (*wrapper) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 }
 
 func (w *wrapper) NewSession(context.Context, *acp.NewSessionRequest) (_ *acp.NewSessionResponse, err error) {
-	s := &session{out: w.conn.Session(acp.SessionID(rand.Text())), rules: tools.NewRules()}
+	s := &session{out: w.conn.Session(acp.SessionID(rand.Text()))}
 	s.tools, err = tools.NewRegistry(tools.Typed("note", "Takes a note.", s.note))
 	w.sessions.Store(s.out.ID(), s)
 	return &acp.NewSessionResponse{SessionID: s.out.ID()}, err
@@ -76,7 +76,7 @@ func (s *session) relay(ctx context.Context, events iter.Seq2[event, error]) err
 			}
 		}
 	}
-	env, announced := tools.Env{Session: s.out, Rules: s.rules}, acp.ToolCallID("")
+	env, announced := tools.Env{Session: s.out, Rules: &s.rules}, acp.ToolCallID("")
 	for err == nil {
 		if err := s.out.MessageFrom(ctx, texts); err != nil || !more {
 			return err
