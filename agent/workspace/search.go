@@ -22,12 +22,12 @@ const (
 	maxLine     = 300     // characters of a line that are returned
 )
 
-// Query describes a search.
+// Query describes a search. The descriptions are for the model.
 type Query struct {
-	Pattern string // a regular expression of package regexp for single lines; empty lists the files
-	Literal bool   // Pattern is literal text
-	Path    string // a folder or a file; empty means all roots
-	Name    string // a pattern of path.Match for the names of files, such as *.go; empty means all
+	Pattern string `json:"pattern,omitempty" description:"a regular expression in the syntax of RE2, for each line; without it the files are listed"`
+	Literal bool   `json:"literal,omitempty" description:"the pattern is a text"`
+	Path    string `json:"path,omitempty" description:"the folder or file to look in; all folders if it is absent"`
+	Name    string `json:"name,omitempty" description:"the names of the files to look in, such as *.go"` // a pattern of path.Match
 }
 
 // Match is a matching line, or a file.

@@ -186,16 +186,9 @@ func (w *Workspace) change(ctx context.Context, c *tools.Call) (tools.Result, er
 	return r, err
 }
 
-type searchInput struct {
-	Pattern string `json:"pattern,omitempty" description:"a regular expression in the syntax of RE2, for each line; without it the files are listed"`
-	Literal bool   `json:"literal,omitempty" description:"the pattern is a text"`
-	Path    string `json:"path,omitempty" description:"the folder or file to look in; all folders if it is absent"`
-	Name    string `json:"name,omitempty" description:"the names of the files to look in, such as *.go"`
-}
-
 func (w *Workspace) searchTool() tools.Tool {
 	return tool("search", "Search", acp.ToolKindSearch, tools.Reads, "Finds lines in text files, or files by name. What is not saved is not found.",
-		func(_ context.Context, in searchInput) tools.Summary {
+		func(_ context.Context, in Query) tools.Summary {
 			title := "List files"
 			if in.Pattern != "" {
 				title = "Search for " + oneLine(strconv.Quote(in.Pattern))
@@ -205,8 +198,8 @@ func (w *Workspace) searchTool() tools.Tool {
 			}
 			return tools.Summary{Title: title}
 		},
-		func(ctx context.Context, _ *tools.Call, in searchInput) (tools.Result, error) {
-			found, more, err := w.Search(ctx, Query(in))
+		func(ctx context.Context, _ *tools.Call, in Query) (tools.Result, error) {
+			found, more, err := w.Search(ctx, in)
 			var all strings.Builder
 			for _, m := range found {
 				all.WriteString(w.short(m.Path))
