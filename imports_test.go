@@ -161,7 +161,7 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"acp/acptest", []string{"acp/acptest/internal/...", "stream", "stream/remote"},
 		"it shows what the checks in its internal packages have found"},
-	{"acp/acptest/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/passive", "internal/process"},
+	{"acp/acptest/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/envelope", "internal/passive", "internal/process"},
 		"the checks play a peer by hand, on the rules for recorded traffic, and their reference peers are built as users build theirs"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},

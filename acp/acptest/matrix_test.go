@@ -1,14 +1,18 @@
 package acptest
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
@@ -38,7 +42,7 @@ func TestDefectsOfAgents(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					target := defect.Wrap(check.InMemory(reference.NewAgent(streamed).Serve), &d, reference.Prompts)
 					opts := &check.Options{Version: version, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true}
-					if i == 0 || d.Finding("AK-AUTH-001", version) != "" {
+					if i == 0 || d.Finding("ACP-AUTH-003", version) != "" {
 						opts.Auth = "key"
 					}
 					for n, c := range suite.Checks {
@@ -78,4 +82,43 @@ func compare(t *testing.T, d *defect.Defect, suite check.Suite, kind check.Kind,
 		}
 	}
 	assert.Equal(t, want, found)
+}
+
+// An id is the same one if it is written with escapes, and the report shows the response with
+// another one.
+func TestIDsOfResponses(t *testing.T) {
+	for _, test := range []struct {
+		id, old, new string
+		want         check.Verdict
+		reason       string
+	}{
+		{"AK-ID-002", `ä`, `\u00e4`, check.Pass, ""},
+		{"AK-ID-003", `9223372036854775807`, `9223372036854776000`, check.Fail, "The response has the id 9223372036854776000."},
+	} {
+		target := check.InMemory(reference.NewAgent(streamed).Serve)
+		open := target.Open
+		target.Open = func(ctx context.Context) (check.Link, error) {
+			link, err := open(ctx)
+			return rewriting{link, []byte(test.old), []byte(test.new)}, err
+		}
+		report := agents.Suite().Run(t.Context(), target, &check.Options{Version: 1, Only: []string{test.id}, Wait: time.Minute})
+		require.Len(t, report.Results, 1)
+		result := report.Results[0]
+		assert.Equal(t, test.want, result.Verdict, result)
+		assert.Equal(t, test.reason, result.Reason)
+		if test.want == check.Fail {
+			assert.Contains(t, result.Read, test.new)
+		}
+	}
+}
+
+// rewriting replaces a text in what the peer has sent.
+type rewriting struct {
+	check.Link
+	old, new []byte
+}
+
+func (r rewriting) Read() ([]byte, error) {
+	line, err := r.Link.Read()
+	return bytes.ReplaceAll(line, r.old, r.new), err
 }

@@ -39,7 +39,7 @@ var jsonrpc = []check.Check{
 		}},
 	{ID: "ACP-JSONRPC-004", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) { fails(t, begin(t).Call("acptest/unknown", map[string]any{}), -32601) }},
-	{ID: "ACP-JSONRPC-005", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "AK-RPC-011", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			p := begin(t)
 			fails(t, signedIn(t, p.Call("session/new", []any{1})), -32602, -32600)
@@ -174,7 +174,7 @@ var ids = slices.Concat(
 
 func echoes(id, title, value string, tier check.Tier) []check.Check {
 	return []check.Check{{ID: id, Title: title, Tier: tier, Fact: "2.2.8", In: check.Both, Rough: tier != check.Must,
-		Run: func(t *check.T) { t.Connect().StartAs(value, "initialize", initParams(t.Version)).Result() }}}
+		Run: func(t *check.T) { t.Connect().StartAs(value, "initialize", initParams(t.Version)).Echoed() }}}
 }
 
 // passiveRules are decided by the rules that are passive, on the traffic of all checks.
@@ -191,7 +191,7 @@ var passiveRules = []check.Check{
 	{ID: "ACP-PROMPT-002", Title: "Messages name only sessions that the client knows.", Tier: check.Must, Fact: "8.8", In: check.Both, Passive: "unknown-session"},
 	{ID: "AK-CLOSE-001", Title: "After the response to session/close nothing is sent for the session.", Tier: check.Must, Fact: "1.5.8", In: check.V2, Passive: "after-close"},
 	{ID: "AK-RESUME-001", Title: "A resumed session reports its state before the response.", Tier: check.Must, Fact: "1.3", In: check.V2, Passive: "resume-state"},
-	{ID: "ACP-CANCEL-002", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "4.2", In: check.V1, Passive: "cancel-error"},
+	{ID: "AK-CANCEL-009", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "4.2", In: check.V1, Passive: "cancel-error"},
 	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response.", Tier: check.Should, Fact: "1.5.1", In: check.V1, Passive: "late-update"},
 	{ID: "AK-TOOL-001", Title: "A tool call has ended when its turn ends.", Tier: check.Should, Fact: "8.5", In: check.Both, Passive: "open-tool-call"},
 }

@@ -33,7 +33,7 @@ var ordering = []check.Check{
 			s.turn("text")
 			silent(t, s.afterIdle(), "after the idle state", spoken...)
 		}},
-	{ID: "AK-ORDER-004", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+	{ID: "ACP-CANCEL-002", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
 		Run: func(t *check.T) {
 			s, c := working(t)
 			s.cancel()

@@ -16,7 +16,7 @@ var prompts = []check.Check{
 				t.Fail("The turn ended with the stop reason %q.", reason)
 			}
 		}},
-	{ID: "ACP-PROMPT-003", Title: "A prompt with text gets text.", Tier: check.Should, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
+	{ID: "AK-PROMPT-003", Title: "A prompt with text gets text.", Tier: check.Should, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			if words(said(s.turn("text"), "agent")) == "" {
@@ -41,7 +41,7 @@ var prompts = []check.Check{
 			s.ends(c)
 			second.Response()
 		}},
-	{ID: "AK-PROMPT-003", Title: "A link to a file may be part of each prompt.", Tier: check.Must, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
+	{ID: "ACP-PROMPT-003", Title: "A link to a file may be part of each prompt.", Tier: check.Must, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
 		Run: accepts(map[string]any{"type": "resource_link", "uri": "file:///acptest.txt", "name": "acptest.txt"})},
 	{ID: "ACP-PROMPTCAP-001", Title: "An agent that takes images takes an image.", Tier: check.Must, Fact: "1.1", In: check.Both, Prompts: []string{"text"}, Needs: "promptCapabilities.image | session.prompt.image",
 		Run: accepts(map[string]any{"type": "image", "mimeType": "image/png", "data": png})},

@@ -11,7 +11,7 @@ import (
 const loads = "loadSession | session"
 
 var reopening = []check.Check{
-	{ID: "ACP-LOAD-001", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text"},
+	{ID: "AK-LOAD-004", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			live := words(said(s.turn("text"), "agent"))
@@ -36,7 +36,7 @@ var reopening = []check.Check{
 			t.Works(func() { _, m = s.reopen(true) })
 			silent(t, s.Quiet(m.Seq), "after the response", append(spoken, "user_message_chunk", "user_message")...)
 		}},
-	{ID: "ACP-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: loads, Rough: true,
+	{ID: "AK-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: loads, Rough: true,
 		Run: func(t *check.T) {
 			s := unknown(t)
 			fails(t, s.again(true).Response())
@@ -55,14 +55,14 @@ var reopening = []check.Check{
 			}
 			(&session{Peer: p, t: t, id: s.id}).again(true).Result()
 		}},
-	{ID: "ACP-RESUME-001", Title: "session/resume sends no history.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
+	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			s.turn("text")
 			s.reopen(false)
 			silent(t, s.Quiet(s.resumed), "though no history was asked for", append(spoken, "user_message_chunk", "user_message")...)
 		}},
-	{ID: "ACP-RESUME-002", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
+	{ID: "AK-RESUME-004", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
 		Run: func(t *check.T) { s := open(t); s.turn("text"); s.goesOn(false) }},
 	{ID: "AK-RESUME-002", Title: "A session that does not exist cannot be resumed.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Rough: true,
 		Run: func(t *check.T) {

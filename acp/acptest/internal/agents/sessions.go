@@ -68,7 +68,7 @@ var sessions = []check.Check{
 				}
 			}
 		}},
-	{ID: "ACP-LIST-001", Title: "session/list has a session with a turn.", Tier: check.Should, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
+	{ID: "AK-LIST-001", Title: "session/list has a session with a turn.", Tier: check.Should, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			s.turn("text")
@@ -80,7 +80,7 @@ var sessions = []check.Check{
 				}
 			}
 		}},
-	{ID: "ACP-LIST-002", Title: "The pages of session/list end, and have no session twice.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
+	{ID: "AK-LIST-002", Title: "The pages of session/list end, and have no session twice.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			s.turn("text")
@@ -92,7 +92,7 @@ var sessions = []check.Check{
 				seen = append(seen, id)
 			})
 		}},
-	{ID: "ACP-LIST-003", Title: "session/list with a folder has only the sessions in it.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
+	{ID: "ACP-LIST-002", Title: "session/list with a folder has only the sessions in it.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.list | session", Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s, dir := open(t), filepath.Join(t.Cwd(), "empty")
 			s.turn("text")
@@ -104,11 +104,11 @@ var sessions = []check.Check{
 				}
 			}
 		}},
-	{ID: "ACP-LIST-004", Title: "session/list fails for a cursor that it has not returned.", Tier: check.Should, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.list | session", Rough: true,
+	{ID: "AK-LIST-003", Title: "session/list fails for a cursor that it has not returned.", Tier: check.Should, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.list | session", Rough: true,
 		Run: func(t *check.T) {
 			fails(t, begin(t).Call("session/list", map[string]any{"cursor": "acptest-no-such-cursor"}), -32602, -32600, -32002)
 		}},
-	{ID: "ACP-DELETE-001", Title: "A deleted session is not listed any more.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.delete | session.delete", Prompts: []string{"text"},
+	{ID: "ACP-DELETE-202", Title: "A deleted session is not listed any more.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.delete | session.delete", Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			s := open(t)
 			s.turn("text")

@@ -26,7 +26,7 @@ var settings = []check.Check{
 				s.Start("session/set_mode", s.with("modeId", id)).Result()
 			}
 		}},
-	{ID: "ACP-MODES-003", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
+	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
 		Run: func(t *check.T) {
 			s := open(t)
 			s.modes()
@@ -61,14 +61,14 @@ var settings = []check.Check{
 			}
 			t.FailAt(m, "No option has the value that was set; %q does not have %q.", id, value)
 		}},
-	{ID: "ACP-CONFIG-003", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "AK-CONFIG-002", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			s := open(t)
 			id, _ := choice(t, s.options(s.new))
 			fails(t, s.Call("session/set_config_option", s.with("configId", "acptest-no-such-option", "type", "id", "value", "x")))
 			fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", "acptest-no-such-value")))
 		}},
-	{ID: "ACP-CONFIG-004", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
+	{ID: "AK-CONFIG-003", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
 		Run: func(t *check.T) {
 			s, c := working(t)
 			id, value := choice(t, s.options(s.new))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/passive"
 )
 
@@ -215,6 +216,14 @@ func (c *Call) Response() Message {
 	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), func(m *Message) bool {
 		return m.IsResponse() && bytes.Equal(m.ID, []byte(c.ID))
 	})
+}
+
+// Echoed waits for the next response, which must have the id of the request, in whatever spelling.
+func (c *Call) Echoed() {
+	m := c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), (*Message).IsResponse)
+	if envelope.IDKey(string(m.ID)) != envelope.IDKey(c.ID) {
+		c.p.t.FailAt(m, "The response has the id %s.", m.ID)
+	}
 }
 
 // Result waits for the response, which must not be an error.

@@ -34,11 +34,11 @@ var jsonrpc = []check.Check{
 		Run: func(t *check.T) {
 			s := open(t)
 			for _, id := range []string{`0`, `-7`, `9007199254740991`, `"0"`, `""`, `"é \"\\ 世"`} {
-				s.StartAs(id, ping, map[string]any{}).Response()
+				s.StartAs(id, ping, map[string]any{}).Echoed()
 			}
 		}},
 	{ID: "AKC-RPC-004", Title: "An id of 64 bits is echoed without rounding.", Tier: check.Interop, Fact: "2.2", In: check.Both, Rough: true,
-		Run: func(t *check.T) { open(t).StartAs("9223372036854775807", ping, map[string]any{}).Response() }},
+		Run: func(t *check.T) { open(t).StartAs("9223372036854775807", ping, map[string]any{}).Echoed() }},
 	{ID: "AKC-RPC-005", Title: "Each of many requests at once is answered exactly once.", Tier: check.Must, Fact: "4.1", In: check.Both,
 		Run: func(t *check.T) {
 			s := open(t)

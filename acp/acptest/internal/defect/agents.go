@@ -105,7 +105,7 @@ var ofMessages = []Defect{
 		Finds: found("ACP-JSONRPC-004", "")},
 	{Name: "internal_error_for_params", Does: "fails with an internal error for params that it cannot read",
 		New:   changes(responds("session/new", "-32602"), func(m *Message) { m.fails(-32603, "Internal error") }),
-		Finds: found("ACP-JSONRPC-005", "")},
+		Finds: found("AK-RPC-011", "")},
 	{Name: "silent_extensions", Does: "does not answer requests of extensions",
 		New:   ignores(is("_acptest/unknown")),
 		Finds: found("ACP-EXT-001", "")},

@@ -31,14 +31,14 @@ func opening(history bool, f func(w *Wire, m *Message)) maker {
 }
 
 // needSession are the checks that need a session.
-const needSession = `ACP-CANCEL-001 ACP-CLIENTCAP-001 ACP-CLIENTCAP-002 ACP-CLIENTCAP-003 ACP-CLOSE-001 ACP-CLOSE-002 ACP-CONFIG-001
-ACP-CONFIG-002 ACP-CONFIG-003 ACP-CONFIG-004 ACP-DELETE-001 ACP-ENUM-201 ACP-LIST-001 ACP-LIST-002 ACP-LIST-003 ACP-LOAD-001
-ACP-LOAD-002 ACP-MODES-001 ACP-MODES-002 ACP-MODES-003 ACP-PATCH-203 ACP-PATCH-208 ACP-PATCH-209 ACP-PERM-201 ACP-PROMPT-001
-ACP-PROMPT-003 ACP-PROMPT-201 ACP-PROMPT-203 ACP-PROMPTCAP-001 ACP-PROMPTCAP-002 ACP-PROMPTCAP-003 ACP-RESUME-001 ACP-RESUME-002
+const needSession = `ACP-CANCEL-001 ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002 ACP-CLOSE-001 ACP-CLOSE-002 ACP-CONFIG-001
+ACP-CONFIG-002 AK-CONFIG-002 AK-CONFIG-003 ACP-DELETE-202 ACP-ENUM-201 AK-LIST-001 AK-LIST-002 ACP-LIST-002 AK-LOAD-004
+ACP-LOAD-002 ACP-MODES-001 ACP-MODES-002 AK-MODES-001 ACP-PATCH-203 ACP-PATCH-208 ACP-PATCH-209 ACP-PERM-201 ACP-PROMPT-001
+AK-PROMPT-003 ACP-PROMPT-201 ACP-PROMPT-203 ACP-PROMPTCAP-001 ACP-PROMPTCAP-002 ACP-PROMPTCAP-003 ACP-RESUME-002 AK-RESUME-004
 ACP-RESUME-204 ACP-RESUME-205 ACP-SESSION-002 ACP-STATE-201 ACP-TRANSPORT-002 AK-CANCEL-001 AK-CANCEL-002 AK-CANCEL-003 AK-CANCEL-004
 AK-CANCEL-005 AK-CANCEL-007 AK-CANCEL-008 AK-CLOSE-003 AK-COMMAND-001 AK-CONFIG-001 AK-FILE-001 AK-FILE-002 AK-FILE-003 AK-FILE-004
-AK-ID-005 AK-INIT-005 AK-INSERT-001 AK-INSERT-002 AK-LOAD-001 AK-LOAD-002 AK-ORDER-002 AK-ORDER-003 AK-ORDER-004 AK-PERM-001
-AK-PERM-002 AK-PERM-003 AK-PERM-004 AK-PERM-005 AK-PERM-006 AK-PERM-007 AK-PERM-008 AK-PROMPT-001 AK-PROMPT-002 AK-PROMPT-003
+AK-ID-005 AK-INIT-005 AK-INSERT-001 AK-INSERT-002 AK-LOAD-001 AK-LOAD-002 AK-ORDER-002 AK-ORDER-003 ACP-CANCEL-002 AK-PERM-001
+AK-PERM-002 AK-PERM-003 AK-PERM-004 AK-PERM-005 AK-PERM-006 AK-PERM-007 AK-PERM-008 AK-PROMPT-001 AK-PROMPT-002 ACP-PROMPT-003
 AK-PROMPT-004 AK-RESUME-003 AK-RPC-009 AK-SESSION-002 AK-SESSION-003 AK-SIZE-001 AK-START-001 AK-START-002 AK-STATE-001
 AK-TERMINAL-001 AK-TERMINAL-002 AK-TERMINAL-003 AK-TERMINAL-004`
 
@@ -91,7 +91,7 @@ var ofSessions = []Defect{
 		Finds: found("AK-SESSION-003", "")},
 	{Name: "empty_list", Does: "lists no sessions",
 		New:   changes(responds("session/list", `"sessions"`), becomes(`{"sessions":[]}`)),
-		Finds: found("ACP-LIST-001", "")},
+		Finds: found("AK-LIST-001", "")},
 	{Name: "endless_list", Does: "ends no list",
 		New: func(w *Wire) (to, from func(*Message)) {
 			to, _ = tells(is("session/list", `"again"`), replace(`"cursor"`, `"_cursor"`))(w)
@@ -102,16 +102,16 @@ var ofSessions = []Defect{
 				w.ToCheck(m)
 			}
 		},
-		Finds: found("ACP-LIST-002", "ACP-LIST-001 ACP-DELETE-001 AK-LOAD-002")},
+		Finds: found("AK-LIST-002", "AK-LIST-001 ACP-DELETE-202 AK-LOAD-002")},
 	{Name: "lists_all_folders", Does: "lists the sessions of all folders",
 		New:   tells(is("session/list"), func(m *Message) { m.Set("params", strings.Replace(string(m.Object["params"]), `"cwd"`, `"_cwd"`, 1)) }),
-		Finds: found("ACP-LIST-003", "")},
+		Finds: found("ACP-LIST-002", "")},
 	{Name: "any_cursor", Does: "takes any cursor",
 		New:   changes(responds("session/list", `"error"`), becomes(`{"sessions":[]}`)),
-		Finds: found("ACP-LIST-004", "")},
+		Finds: found("AK-LIST-003", "")},
 	{Name: "keeps_deleted", Does: "lists sessions that were deleted",
 		New:   answersItself(is("session/delete"), empty),
-		Finds: found("ACP-DELETE-001", "")},
+		Finds: found("ACP-DELETE-202", "")},
 	{Name: "delete_fails", Does: "fails to delete what does not exist",
 		New:   answersItself(is("session/delete", nobody), internalError),
 		Finds: found("ACP-DELETE-002", "")},
@@ -123,7 +123,7 @@ var ofSessions = []Defect{
 				w.ToCheck(m)
 			}
 		}),
-		Finds: found("ACP-LOAD-001", "")},
+		Finds: found("AK-LOAD-004", "")},
 	{Name: "load_replays_after_response", Does: "replays the history after the response",
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
 			var held []*Message
@@ -139,9 +139,9 @@ var ofSessions = []Defect{
 				}
 			})(w)
 		},
-		Finds: found("ACP-LOAD-001 ACP-LOAD-002 v1:AK-ORDER-001 v2:ACP-RESUME-204", "")},
+		Finds: found("AK-LOAD-004 ACP-LOAD-002 v1:AK-ORDER-001 v2:ACP-RESUME-204", "")},
 	{Name: "loads_unknown", Does: "loads sessions that do not exist",
-		New: answersItself(func(w *Wire, m *Message) bool { return opens(true)(w, m) && m.has(nobody) }, empty), Finds: found("ACP-LOAD-003", "")},
+		New: answersItself(func(w *Wire, m *Message) bool { return opens(true)(w, m) && m.has(nobody) }, empty), Finds: found("AK-LOAD-003", "")},
 	{Name: "no_turn_after_load", Does: "has no turns in sessions that were loaded",
 		New: answersItself(func(w *Wire, m *Message) bool {
 			return m.Method == "session/prompt" && (w.sent("session/load") > 0 || w.sent("replayFrom") > 0)
@@ -160,12 +160,12 @@ var ofSessions = []Defect{
 			}
 			w.ToCheck(m)
 		}),
-		Finds: found("ACP-RESUME-001", "")},
+		Finds: found("ACP-RESUME-002", "")},
 	{Name: "no_turn_after_resume", Does: "has no turns in sessions that were resumed",
 		New: answersItself(func(w *Wire, m *Message) bool {
 			return m.Method == "session/prompt" && w.sent("session/resume") > 0 && w.sent("replayFrom") == 0
 		}, internalError),
-		Finds: found("ACP-RESUME-002", "")},
+		Finds: found("AK-RESUME-004", "")},
 	{Name: "resumes_unknown", Does: "resumes sessions that do not exist",
 		New: answersItself(func(w *Wire, m *Message) bool { return opens(false)(w, m) && m.has(nobody) }, empty), Finds: found("AK-RESUME-002", "")},
 	{Name: "resumes_stateless", Does: "does not report the state of a session that was resumed", In: check.V2,

@@ -11,7 +11,7 @@ var ofSettings = []Defect{
 		Finds: found("ACP-MODES-002", "")},
 	{Name: "any_mode", Does: "takes modes that it does not offer", In: check.V1,
 		New:   answersItself(is("session/set_mode", "acptest-no-such-mode"), empty),
-		Finds: found("ACP-MODES-003", "")},
+		Finds: found("AK-MODES-001", "")},
 	{Name: "unknown_value", Does: "has an option with a value that it does not offer", Own: true,
 		New:   changes(responds("session/new"), replace(`"currentValue":"small"`, `"currentValue":"none"`)),
 		Finds: found("ACP-CONFIG-001", "")},
@@ -23,10 +23,10 @@ var ofSettings = []Defect{
 		Finds: found("ACP-CONFIG-002", "")},
 	{Name: "any_value", Does: "takes values that it does not offer",
 		New:   answersItself(is("session/set_config_option", "acptest-no-such-value"), `"result":{"configOptions":[]}`),
-		Finds: found("ACP-CONFIG-003", "")},
+		Finds: found("AK-CONFIG-002", "")},
 	{Name: "settings_wait", Does: "does not answer a change of an option while a turn runs",
 		New:   ignores(is("session/set_config_option").after("#slow")),
-		Finds: found("ACP-CONFIG-004", "")},
+		Finds: found("AK-CONFIG-003", "")},
 	{Name: "same_option_ids", Does: "has two options with the same id", Own: true,
 		New: changes(responds("session/new"), func(m *Message) {
 			replace(`"id":"model"`, `"id":"mode"`)(m)
@@ -56,10 +56,10 @@ var ofSettings = []Defect{
 		Finds: found("ACP-AUTH-207", "")},
 	{Name: "forgets_sign_in", Does: "demands a sign-in after one that has succeeded",
 		New:   answersItself(is("session/new").after(`"methodId":"key"`), `"error":{"code":-32000,"message":"Authentication required"}`),
-		Finds: found("AK-AUTH-001", needSession+" ACP-ADDDIRS-001 ACP-JSONRPC-005 ACP-SESSION-001 ACP-SESSION-203")},
+		Finds: found("ACP-AUTH-003", needSession+" ACP-ADDDIRS-001 AK-RPC-011 ACP-SESSION-001 ACP-SESSION-203")},
 	{Name: "any_method", Does: "takes methods to sign in that it does not offer",
 		New:   answersItself(func(_ *Wire, m *Message) bool { return m.has("acptest-no-such-method") }, empty),
-		Finds: found("ACP-AUTH-003", "")},
+		Finds: found("AK-AUTH-001", "")},
 }
 
 var ofVersion2 = []Defect{

@@ -54,7 +54,7 @@ var ofTurns = []Defect{
 		Finds: found("v1:AK-ORDER-001 v2:AK-ORDER-003", "")},
 	{Name: "update_after_cancel", Does: "sends an update after the end of a cancelled turn",
 		New:   lateTo("cancelled"),
-		Finds: found("v1:AK-ORDER-001 AK-ORDER-004", "")},
+		Finds: found("v1:AK-ORDER-001 ACP-CANCEL-002", "")},
 	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1,
 		New:   drops(func(_ *Wire, m *Message) bool { return m.has(`"completed"`) }),
 		Finds: found("AK-TOOL-001", "")},
@@ -81,14 +81,14 @@ var ofTurns = []Defect{
 		Finds: found("ACP-PROMPT-001 v1:ACP-SCHEMA-001 AK-CANCEL-004 AK-FILE-001 AK-FILE-002 AK-FILE-003 AK-FILE-004 AK-PERM-001 AK-SIZE-001 AK-TERMINAL-004", "")},
 	{Name: "says_nothing", Does: "does not show what it says",
 		New:   drops(is("session/update", `"agent_message`)),
-		Finds: found("ACP-PROMPT-003", "ACP-LOAD-001 AK-CANCEL-002 AK-ORDER-002")},
+		Finds: found("AK-PROMPT-003", "AK-LOAD-004 AK-CANCEL-002 AK-ORDER-002")},
 	{Name: "one_turn", Does: "has one turn in a session",
 		New:   ignores(is("session/prompt", "#text").after("#text").first("session/close")),
 		Finds: found("AK-PROMPT-001 ACP-PATCH-203 AK-INSERT-001", "")},
 	{Name: "deaf_while_working", Does: "loses prompts that come while a turn runs", In: check.V1,
 		New:   ignores(is("session/prompt", "#text").after("#slow").first("session/cancel")),
 		Finds: found("AK-PROMPT-002 AK-SESSION-002", "")},
-	refusesBlock("resource_link", "AK-PROMPT-003"),
+	refusesBlock("resource_link", "ACP-PROMPT-003"),
 	refusesBlock("image", "ACP-PROMPTCAP-001"),
 	refusesBlock("audio", "ACP-PROMPTCAP-002"),
 	refusesBlock("resource", "ACP-PROMPTCAP-003"),
@@ -106,7 +106,7 @@ var ofTurns = []Defect{
 		Finds: found("ACP-CANCEL-001 ACP-CLOSE-002 AK-CANCEL-001 AK-CANCEL-003 AK-INSERT-002 AK-PERM-006", "")},
 	{Name: "cancel_returns_error", Does: "fails a turn that is cancelled while permission is asked for", In: check.V1, Own: true,
 		New:   changes(responds("session/prompt", `"cancelled"`).after("#ask"), func(m *Message) { m.fails(-32603, "Internal error") }),
-		Finds: found("ACP-CANCEL-002 AK-PERM-006", "")},
+		Finds: found("AK-CANCEL-009 AK-PERM-006", "")},
 	{Name: "forgets_early_cancel", Does: "does not cancel a turn that has just begun",
 		New: func(w *Wire) (toPeer, fromPeer func(*Message)) {
 			starting := false
@@ -228,7 +228,7 @@ var ofClientSide = []Defect{
 		Finds: found("AK-FILE-002 AK-FILE-004 AK-TERMINAL-004", "")},
 	{Name: "ignores_capabilities", Does: "uses files and terminals that the client does not have", In: check.V1,
 		New:   tells(is("initialize"), replace(`"clientCapabilities":{}`, `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)),
-		Finds: found("ACP-CLIENTCAP-001 ACP-CLIENTCAP-002 ACP-CLIENTCAP-003 AK-CAPABILITY-001", "")},
+		Finds: found("ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002 AK-CAPABILITY-001", "")},
 	{Name: "keeps_terminals", Does: "does not release terminals", In: check.V1,
 		New: toCheck(func(w *Wire, m *Message) {
 			if m.Method != "terminal/release" || m.Response {
