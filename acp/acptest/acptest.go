@@ -111,16 +111,16 @@ func PromptNames() map[string]string { return check.PromptNames() }
 
 // Result is what one check has found.
 type Result struct {
-	ID       string
-	Title    string // what holds for a peer that passes
-	Tier     Tier
-	Fact     string // the section of the wire reference in docs/checks.md that it follows from
-	Verdict  Verdict
-	Reason   string // one sentence; empty for [Pass]
-	Expected string // what the check waited for, if it did
-	Sent     string // the message that provoked it, cut at 2 000 bytes
-	Read     string // the message that proves it, cut at 2 000 bytes
-	Took     time.Duration
+	ID       string        `json:"id"`
+	Title    string        `json:"title"` // what holds for a peer that passes
+	Tier     Tier          `json:"tier"`
+	Fact     string        `json:"section"` // the section of the wire reference in docs/checks.md that it follows from
+	Verdict  Verdict       `json:"verdict"`
+	Reason   string        `json:"reason,omitempty"`   // one sentence; empty for [Pass]
+	Expected string        `json:"expected,omitempty"` // what the check waited for, if it did
+	Sent     string        `json:"sent,omitempty"`     // the message that provoked it, cut at 2 000 bytes
+	Read     string        `json:"read,omitempty"`     // the message that proves it, cut at 2 000 bytes
+	Took     time.Duration `json:"-"`
 }
 
 func result(r check.Result) Result {
@@ -202,7 +202,7 @@ func known(suite check.Suite, o *check.Options) error {
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(suite.Checks, func(c check.Check) bool { return c.ID == id }) {
-			return fmt.Errorf("acptest: there is no check %q of a peer that is %s", id, article(suite.Role))
+			return fmt.Errorf("acptest: there is no check %q of %ss", id, suite.Role)
 		}
 	}
 	for name := range o.Prompts {
@@ -214,13 +214,6 @@ func known(suite check.Suite, o *check.Options) error {
 		return fmt.Errorf("acptest: version %d of the protocol is not checked: the versions are 1 and 2", o.Version)
 	}
 	return nil
-}
-
-func article(r check.Role) string {
-	if r == check.AgentRole {
-		return "an agent"
-	}
-	return "a client"
 }
 
 // Agent checks an agent. Each check is a subtest; one that fails in [Must] or [Should]

@@ -97,8 +97,8 @@ func TestIDsOfResponses(t *testing.T) {
 	} {
 		target := check.InMemory(reference.NewAgent(streamed).Serve)
 		open := target.Open
-		target.Open = func(ctx context.Context) (check.Link, error) {
-			link, err := open(ctx)
+		target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
+			link, err := open(ctx, cwd)
 			return rewriting{link, []byte(test.old), []byte(test.new)}, err
 		}
 		report := agents.Suite().Run(t.Context(), target, &check.Options{Version: 1, Only: []string{test.id}, Wait: time.Minute})

@@ -118,23 +118,24 @@ func promptNames() string {
 
 // target returns what the arguments after the flags name.
 func (o *checkOptions) target(role string, args []string) (acptest.Target, error) {
-	if len(args) > 0 && role == "client" {
-		return o.client(args)
-	}
 	switch {
 	case o.json && o.junit:
 		return acptest.Target{}, &codeError{2, "the report is printed in one form: leave out -json or -junit"}
 	case len(args) == 0:
 		return acptest.Target{}, &codeError{2, "check needs the command of the " + role + ", or the URL of an agent: acp check " + checkUsage[role]}
-	case !strings.Contains(args[0], "://"):
-		if _, err := exec.LookPath(args[0]); err != nil {
-			return acptest.Target{}, startError(args[0], err)
+	case role == "agent" && strings.Contains(args[0], "://"):
+		if len(args) > 1 || len(o.env.all) > 0 {
+			return acptest.Target{}, &codeError{2, "a URL stands alone: it takes no arguments, and -env is for commands"}
 		}
-		return acptest.Command(args, o.env.all...), nil
-	case len(args) > 1 || len(o.env.all) > 0:
-		return acptest.Target{}, &codeError{2, "a URL stands alone: it takes no arguments, and -env is for commands"}
+		return acptest.URL(args[0], &remote.DialOptions{Header: token}), nil
 	}
-	return acptest.URL(args[0], &remote.DialOptions{Header: token}), nil
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return acptest.Target{}, startError(args[0], err)
+	}
+	if role == "client" {
+		return o.client(args)
+	}
+	return acptest.Command(args, o.env.all...), nil
 }
 
 // client returns the client that a command starts.
@@ -147,9 +148,6 @@ func (o *checkOptions) client(args []string) (acptest.Target, error) {
 		return acptest.Target{}, &codeError{2, "the command of a client has {agent} where the path of its agent belongs, or {url}: acp check " + checkUsage["client"]}
 	case o.transport != "ws" && o.transport != "http":
 		return acptest.Target{}, &codeError{2, fmt.Sprintf("there is no transport %q: -transport is ws or http", o.transport)}
-	}
-	if _, err := exec.LookPath(args[0]); err != nil {
-		return acptest.Target{}, startError(args[0], err)
 	}
 	self, err := os.Executable()
 	if err == nil && filepath.Base(args[0]) != args[0] {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,25 +103,16 @@ type jsonReport struct {
 }
 
 type jsonResult struct {
-	ID       string          `json:"id"`
-	Title    string          `json:"title"`
-	Tier     acptest.Tier    `json:"tier"`
-	Verdict  acptest.Verdict `json:"verdict"`
-	Reason   string          `json:"reason,omitempty"`
-	Expected string          `json:"expected,omitempty"`
-	Sent     string          `json:"sent,omitempty"`
-	Read     string          `json:"read,omitempty"`
-	Section  string          `json:"section"`
-	Link     string          `json:"link"`
-	Command  string          `json:"command"`
-	Millis   int64           `json:"milliseconds"`
+	acptest.Result
+	Link    string `json:"link"`
+	Command string `json:"command"`
+	Millis  int64  `json:"milliseconds"`
 }
 
 func (o *checkOptions) printJSON(w io.Writer, report *acptest.Report) error {
 	out := jsonReport{reportVersion, report.Role, report.Peer, report.Version, []jsonResult{}}
 	for _, r := range report.Results {
-		out.Results = append(out.Results, jsonResult{r.ID, r.Title, r.Tier, r.Verdict, r.Reason, r.Expected, r.Sent, r.Read,
-			r.Fact, page + strings.ToLower(r.ID), o.alone(r.ID), r.Took.Milliseconds()})
+		out.Results = append(out.Results, jsonResult{r, page + strings.ToLower(r.ID), o.alone(r.ID), r.Took.Milliseconds()})
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -162,7 +152,7 @@ func (o *checkOptions) printJUnit(w io.Writer, report *acptest.Report) error {
 		switch {
 		case r.Verdict == acptest.Fail:
 			c.Failure = text
-		case slices.Contains([]acptest.Verdict{acptest.Skip, acptest.Inconclusive}, r.Verdict):
+		case r.Verdict != acptest.Pass:
 			c.Skipped = text
 		}
 		suite.Cases = append(suite.Cases, c)

@@ -3,6 +3,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,11 +38,7 @@ func initParams(version int) map[string]any {
 
 func hello(t *check.T) {
 	p := t.Connect()
-	version := t.Version
-	if version == 0 {
-		version = newest
-	}
-	m := p.Start("initialize", initParams(version)).Result()
+	m := p.Start("initialize", initParams(cmp.Or(t.Version, newest))).Result()
 	got := check.Get[int](&m, "protocolVersion")
 	if got != 1 && got != 2 || t.Version != 0 && got != t.Version {
 		t.Inconclusive("The agent answered version %d, which is not checked.", got)
@@ -60,7 +57,9 @@ type session struct {
 	id  string
 	new check.Message // the response to session/new
 
-	resumed int // where in the log the session was opened again
+	resumed  int           // where in the log the session was opened again
+	call     *check.Call   // the last prompt of turn, works or provoke
+	question check.Message // the request that provoke has awaited
 }
 
 // begin connects and sends initialize.
@@ -71,8 +70,8 @@ func beginAs(t *check.T, params map[string]any) *check.Peer {
 	t.Works(func() {
 		p = t.Connect()
 		p.Start("initialize", params).Result()
-		if t.Auth() != "" {
-			p.Start(map[int]string{1: "authenticate", 2: "auth/login"}[t.Version], map[string]any{"methodId": t.Auth()}).Result()
+		if t.Opts.Auth != "" {
+			p.Start(map[int]string{1: "authenticate", 2: "auth/login"}[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result()
 		}
 	})
 	return p
@@ -139,7 +138,7 @@ func start(t *check.T, p *check.Peer) *session {
 }
 
 func newParams(t *check.T) map[string]any {
-	return map[string]any{"cwd": t.Cwd(), "mcpServers": []any{}}
+	return map[string]any{"cwd": t.Opts.Cwd, "mcpServers": []any{}}
 }
 
 func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
@@ -161,9 +160,16 @@ func (s *session) with(members ...any) map[string]any {
 // turn sends the prompt with a name, waits until its turn has ended, and returns what the agent has
 // sent meanwhile. If the turn fails, the check is inconclusive.
 func (s *session) turn(name string) []check.Message {
-	from := s.Mark()
-	s.t.Works(func() { s.stopReason(s.prompt(s.t.Prompt(name))) })
-	return s.Since(from)
+	s.call = s.prompt(s.t.Prompt(name))
+	s.t.Works(func() { s.stopReason(s.call) })
+	return s.Since(s.call.From())
+}
+
+// talked starts a session that has had a turn.
+func talked(t *check.T) *session {
+	s := open(t)
+	s.turn("text")
+	return s
 }
 
 // stopReason waits for the end of the turn that a prompt began: the response in version 1, and the
@@ -194,6 +200,14 @@ func (s *session) request(c *check.Call, method string) (check.Message, bool) {
 	return m, ok && m.Method == method
 }
 
+// provoke sends the prompt with a name, and awaits the request of the agent that it is for.
+func (s *session) provoke(name, method string) {
+	ok := false
+	s.call = s.prompt(s.t.Prompt(name))
+	s.question, ok = s.request(s.call, method)
+	s.t.Requires(ok, "The agent did not send %s.", method)
+}
+
 // state awaits a state of the session, from a place of the log on.
 func (s *session) state(from int, state string) check.Message {
 	return s.Await(from, "the state "+state, func(m *check.Message) bool { return s.is(m, "state_update") && m.Text("update", "state") == state })
@@ -204,23 +218,34 @@ func (s *session) is(m *check.Message, kinds ...string) bool {
 	return slices.Contains(kinds, m.Update()) && m.Text("sessionId") == s.id
 }
 
-// ended reports whether a reason is one that a version allows for the end of a turn.
-func (s *session) ended(reason string) bool {
-	return slices.Contains([]string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}, reason) ||
+// endsWell fails the check unless the turn that a prompt began ends with a stop reason that the
+// version allows, which is none of those that are wrong.
+func (s *session) endsWell(c *check.Call, wrong ...string) { s.ended(s.stopReason(c), wrong...) }
+
+func (s *session) ended(reason string, wrong ...string) {
+	known := slices.Contains([]string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}, reason) ||
 		s.t.Version == 2 && (reason == "" || reason == "error" || strings.HasPrefix(reason, "_"))
+	if !known || slices.Contains(wrong, reason) {
+		s.t.Fail("The turn ended with the stop reason %q.", reason)
+	}
 }
 
 // spoken are the kinds of updates that belong to a turn.
 var spoken = []string{"agent_message_chunk", "agent_thought_chunk", "agent_message", "agent_thought", "tool_call", "tool_call_update", "tool_call_content_chunk"}
 
 // working starts a session whose turn goes on until it is cancelled.
-func working(t *check.T) (*session, *check.Call) {
+func working(t *check.T) *session {
 	s := open(t)
-	c := s.prompt(t.Prompt("slow"))
-	t.Works(func() {
-		s.Await(c.From(), "the beginning of the turn", func(m *check.Message) bool { return s.is(m, spoken...) })
+	s.works("slow")
+	return s
+}
+
+// works sends the prompt with a name, and waits for the beginning of its turn.
+func (s *session) works(name string) {
+	s.call = s.prompt(s.t.Prompt(name))
+	s.t.Works(func() {
+		s.Await(s.call.From(), "the beginning of the turn", func(m *check.Message) bool { return s.is(m, spoken...) })
 	})
-	return s, c
 }
 
 func (s *session) cancel() { s.Notify("session/cancel", s.with()) }

@@ -4,14 +4,12 @@ import "github.com/acpkit/go-sdk/acp/acptest/internal/check"
 
 var cancelling = []check.Check{
 	{ID: "ACP-CANCEL-001", Title: "A turn that is cancelled ends with the stop reason cancelled.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
-			s.isCancelled(c)
-		}},
+			s.isCancelled(s.call)
+		})},
 	{ID: "AK-CANCEL-001", Title: "A cancel right behind its prompt ends the turn.", Tier: check.Must, Fact: "10.1.4", In: check.Both, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			c := s.prompt(t.Prompt("slow"))
 			s.cancel()
 			if m := c.Response(); t.Version == 2 && m.Error != nil { // it was withdrawn before it was inserted
@@ -19,56 +17,47 @@ var cancelling = []check.Check{
 				return
 			}
 			s.isCancelled(c)
-		}},
+		})},
 	{ID: "AK-CANCEL-002", Title: "A cancel while text is sent ends the turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"stream"},
-		Run: func(t *check.T) {
-			s := open(t)
-			c := s.prompt(t.Prompt("stream"))
-			t.Works(func() {
-				s.Await(c.From(), "the beginning of the turn", func(m *check.Message) bool { return s.is(m, spoken...) })
-			})
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.works("stream")
 			s.cancel()
-			if reason := s.stopReason(c); reason != "cancelled" && reason != "end_turn" { // it may have ended before
+			if reason := s.stopReason(s.call); reason != "cancelled" && reason != "end_turn" { // it may have ended before
 				t.Fail("The turn ended with the stop reason %q.", reason)
 			}
-		}},
+		})},
 	{ID: "AK-CANCEL-003", Title: "A second cancel changes nothing.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			s.cancel()
-			s.isCancelled(c)
+			s.isCancelled(s.call)
 			s.cancel()
 			s.Alive()
-		}},
+		})},
 	{ID: "AK-CANCEL-004", Title: "A cancel when no turn runs does not reach the next turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.cancel()
 			s.Quiet(s.Mark())
 			s.notCancelled()
-		}},
+		})},
 	{ID: "AK-CANCEL-005", Title: "After a turn that was cancelled there are further ones.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow", "text"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
-			t.Works(func() { s.stopReason(c) })
+			t.Works(func() { s.stopReason(s.call) })
 			s.notCancelled()
-		}},
+		})},
 	{ID: "AK-CANCEL-006", Title: "A cancel of an unknown session is ignored.", Tier: check.Must, Fact: "4.2", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := unknown(t)
+		Run: check.With(unknown, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.cancel()
 			answersNothing(t, s.Peer, from)
 			s.Alive()
-		}},
+		})},
 	{ID: "AK-CANCEL-007", Title: "A prompt that is sent behind a cancel is not cancelled by it.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},
-		Run: func(t *check.T) {
-			s, _ := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			s.notCancelled()
-		}},
+		})},
 }
 
 func (s *session) isCancelled(c *check.Call) {
@@ -94,7 +83,5 @@ func (s *session) notCancelled() {
 		idle := s.state(from, "idle")
 		reason = idle.Text("update", "stopReason")
 	}
-	if reason == "cancelled" || !s.ended(reason) {
-		s.t.Fail("The turn ended with the stop reason %q.", reason)
-	}
+	s.ended(reason, "cancelled")
 }

@@ -32,39 +32,32 @@ var clientSide = []check.Check{
 	{ID: "AK-TERMINAL-003", Title: "A terminal is released also if the turn is cancelled while its command runs.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) { released(start(t, serving(t, check.NoAnswer)), true) }},
 	{ID: "AK-TERMINAL-004", Title: "A turn goes on when a command cannot be started.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Handle("terminal/create", func(check.Message) any { return &check.Error{Code: -32603, Message: "There is no such command"} })
-			s.asks("run", "terminal/create")
-		}},
+			s.goesOnAfter("run", "terminal/create")
+		})},
 }
 
 var notFound = &check.Error{Code: -32002, Message: "Resource not found"}
 
-// asks sends a prompt that makes the agent send a request, and waits for the end of the turn.
-func (s *session) asks(name, method string) check.Message {
-	c := s.prompt(s.t.Prompt(name))
-	m, ok := s.request(c, method)
-	s.t.Requires(ok, "The agent did not send %s.", method)
+// goesOnAfter sends a prompt that makes the agent send a request, and waits for the end of the turn.
+func (s *session) goesOnAfter(name, method string) {
+	s.provoke(name, method)
 	s.t.Expect("the end of the turn")
-	if reason := s.stopReason(c); !s.ended(reason) || reason == "cancelled" {
-		s.t.Fail("The turn ended with the stop reason %q.", reason)
-	}
-	return m
+	s.endsWell(s.call, "cancelled")
 }
 
 var absolute = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
 
 // served returns a check of a request for a file, which is answered with answer.
 func served(method, name string, answer any) func(*check.T) {
-	return func(t *check.T) {
-		s := open(t)
+	return check.With(open, func(t *check.T, s *session) {
 		s.Handle(method, func(check.Message) any { return answer })
-		m := s.asks(name, method)
-		if path := m.Text("path"); !absolute.MatchString(path) || m.Text("sessionId") != s.id {
-			t.FailAt(m, "The path %q is not absolute, or the session is another one.", path)
+		s.goesOnAfter(name, method)
+		if path := s.question.Text("path"); !absolute.MatchString(path) || s.question.Text("sessionId") != s.id {
+			t.FailAt(s.question, "The path %q is not absolute, or the session is another one.", path)
 		}
-	}
+	})
 }
 
 // unused returns a check that a client without capabilities gets no request of a method.
@@ -84,22 +77,20 @@ func unused(name, method string) func(*check.T) {
 // released fails the check if a terminal of a turn is not released once, or used later. With cancel
 // the turn is cancelled while the agent waits for the command.
 func released(s *session, cancel bool) {
-	c := s.prompt(s.t.Prompt("run"))
-	created, ok := s.request(c, "terminal/create")
-	s.t.Requires(ok, "The agent did not create a terminal.")
+	s.provoke("run", "terminal/create")
 	if cancel {
 		s.t.Works(func() {
-			s.Await(c.From(), "the wait for the command", func(m *check.Message) bool {
+			s.Await(s.call.From(), "the wait for the command", func(m *check.Message) bool {
 				return slices.Contains([]string{"terminal/wait_for_exit", "terminal/output"}, m.Method)
 			})
 		})
 		s.cancel()
 	}
-	s.ends(c)
-	s.Arrives(c.From(), func(m *check.Message) bool { return m.Method == "terminal/release" }) // it may come after the turn
+	s.ends(s.call)
+	s.Arrives(s.call.From(), func(m *check.Message) bool { return m.Method == "terminal/release" }) // it may come after the turn
 	releases, made := 0, 0
 	s.t.Expect("one terminal/release for each terminal/create")
-	for _, m := range s.Quiet(c.From()) {
+	for _, m := range s.Quiet(s.call.From()) {
 		switch {
 		case m.Method == "terminal/create":
 			made++
@@ -112,6 +103,6 @@ func released(s *session, cancel bool) {
 		}
 	}
 	if releases < made {
-		s.t.FailAt(created, "The terminal was not released.")
+		s.t.FailAt(s.question, "The terminal was not released.")
 	}
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -15,11 +16,7 @@ const tooNew = 65535
 var initializing = []check.Check{
 	{ID: "ACP-INIT-001", Title: "initialize succeeds.", Tier: check.Must, Fact: "1.1", In: check.Both, First: true,
 		Run: func(t *check.T) {
-			version := t.Version
-			if version == 0 {
-				version = newest
-			}
-			m := t.Connect().Start("initialize", initParams(version)).Result()
+			m := t.Connect().Start("initialize", initParams(cmp.Or(t.Version, newest))).Result()
 			if got := check.Get[int](&m, "protocolVersion"); got < 1 {
 				t.FailAt(m, "The result has no protocol version.")
 			}
@@ -75,11 +72,10 @@ var initializing = []check.Check{
 			}
 		}},
 	{ID: "AK-INIT-004", Title: "After a second initialize, which may be refused, the agent still works.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) {
-			p := begin(t)
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.Call("initialize", initParams(t.Version))
-			works(t, p)
-		}},
+			works(t, p, newParams(t))
+		})},
 	{ID: "AK-INIT-005", Title: "initialize fails with -32600 after other requests.", Tier: check.Must, Fact: "1.3", In: check.V2, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) { fails(t, open(t).Call("initialize", initParams(2)), -32600) }},
 	{ID: "AK-INIT-006", Title: "A request before initialize is answered, in version 2 with the error -32600, and initialize works after it.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes, Rough: true,
@@ -112,9 +108,7 @@ var initializing = []check.Check{
 			params = newParams(t)
 			maps.Copy(params, unknown)
 			params["_meta"] = unknown
-			if m := p.Call("session/new", params); m.Error != nil && m.Error.Code != -32000 {
-				t.FailAt(m, "session/new failed with %d (%s).", m.Error.Code, m.Error.Message)
-			}
+			works(t, p, params)
 		}},
 }
 
@@ -126,8 +120,8 @@ func named(t *check.T, member string) {
 }
 
 // works fails the check if no session can be started, unless the agent wants the user to sign in.
-func works(t *check.T, p *check.Peer) {
-	if m := p.Call("session/new", newParams(t)); m.Error != nil && m.Error.Code != -32000 {
+func works(t *check.T, p *check.Peer, params map[string]any) {
+	if m := p.Call("session/new", params); m.Error != nil && m.Error.Code != -32000 {
 		t.FailAt(m, "session/new failed with %d (%s).", m.Error.Code, m.Error.Message)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
@@ -24,99 +24,84 @@ var network = []check.Check{
 	{ID: "AK-HTTP-001", Title: "A POST of initialize is answered with 200 and the id of a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
 		Run: func(t *check.T) { connectHTTP(t) }},
 	{ID: "AK-HTTP-002", Title: "A POST of a further message is answered with 202.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			c.status("a POST", c.post(ping, nil), http.StatusAccepted)
-		}},
+		Run: func(t *check.T) { begun(t).post(ping, nil, http.StatusAccepted) }},
 	{ID: "AK-HTTP-003", Title: "A connection that does not exist is 404.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			c.id = "acptest-no-such-connection"
-			c.status("a POST", c.post(ping, nil), http.StatusNotFound)
-			c.status("a GET", c.get(nil), http.StatusNotFound)
-		}},
+			c.post(ping, nil, http.StatusNotFound)
+			c.get(eventHeader, http.StatusNotFound)
+		})},
 	{ID: "AK-HTTP-004", Title: "A POST that is not JSON by its type is refused with 415, and bad JSON is refused or answered with an error.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			c.status("a POST of text", c.post(ping, http.Header{"Content-Type": {"text/plain"}}), http.StatusUnsupportedMediaType)
-			c.status("a POST of bad JSON", c.post("{nonsense", nil), http.StatusBadRequest, http.StatusAccepted)
-		}},
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
+			c.post(ping, http.Header{"Content-Type": {"text/plain"}}, http.StatusUnsupportedMediaType)
+			c.post("{nonsense", nil, http.StatusBadRequest, http.StatusAccepted)
+		})},
 	{ID: "AK-HTTP-005", Title: "A batch is refused.", Tier: check.Interop, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			c.status("a batch", c.post("["+ping+"]", nil), http.StatusNotImplemented, http.StatusBadRequest)
-		}},
+		Run: func(t *check.T) { begun(t).post("["+ping+"]", nil, http.StatusNotImplemented, http.StatusBadRequest) }},
 	{ID: "AK-HTTP-006", Title: "A GET that does not accept an event stream is 406.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			c.status("a GET", c.get(http.Header{"Accept": {"text/html"}}), http.StatusNotAcceptable)
-		}},
+		Run: func(t *check.T) { begun(t).get(http.Header{"Accept": {"text/html"}}, http.StatusNotAcceptable) }},
 	{ID: "AK-HTTP-007", Title: "A second event stream is 409, or takes the place of the first.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			first := c.events("")
-			r := c.get(nil)
-			c.status("a second GET", r, http.StatusConflict, http.StatusOK)
-			if r.StatusCode == http.StatusOK && !first.ends() {
+			second := c.get(eventHeader, http.StatusConflict, http.StatusOK)
+			if second.StatusCode == http.StatusOK && !first.ends() {
 				t.Fail("Two event streams of one connection are open.")
 			}
-		}},
+		})},
 	{ID: "AK-HTTP-008", Title: "DELETE ends a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			c.status("a DELETE", c.do(http.MethodDelete, "", nil), http.StatusAccepted, http.StatusOK, http.StatusNoContent)
-			c.status("a POST after it", c.post(ping, nil), http.StatusNotFound)
-		}},
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
+			c.request(http.MethodDelete, "", "", nil, http.StatusAccepted, http.StatusOK, http.StatusNoContent)
+			c.post(ping, nil, http.StatusNotFound)
+		})},
 	{ID: "AK-HTTP-009", Title: "A session in the header that is not the one in the params is 400.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			c := begun(t)
-			id := c.session()
-			r := c.post(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`, http.Header{"Acp-Session-Id": {id}})
-			c.status("a POST for two sessions", r, http.StatusBadRequest)
-		}},
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
+			header := http.Header{"Acp-Session-Id": {c.session()}}
+			c.post(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`, header, http.StatusBadRequest)
+		})},
 	{ID: "AK-HTTP-010", Title: "A page of another origin is refused.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
-		Run: func(t *check.T) {
-			c := newHTTP(t)
-			c.refused("A page of another origin", c.reach(http.Header{"Origin": {"https://acptest.invalid"}}, ""))
-		}},
+		Run: func(t *check.T) { newHTTP(t).reach(http.Header{"Origin": {"https://acptest.invalid"}}, "") }},
 	{ID: "AK-HTTP-011", Title: "A server on this machine refuses names that are not its own.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
-		Run: func(t *check.T) {
-			c := newHTTP(t)
+		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
 			if host := c.url.Hostname(); host != "localhost" && host != "127.0.0.1" && host != "::1" {
 				t.Skip("The agent is not reached by the loopback interface.")
 			}
-			c.refused("Another host name", c.reach(nil, "acptest.invalid"))
-		}},
+			c.reach(nil, "acptest.invalid")
+		})},
 	{ID: "AK-HTTP-012", Title: "Without its token nothing is served.", Tier: check.Must, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
-		Run: func(t *check.T) {
-			c := newHTTP(t)
+		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
 			if len(c.credentials) == 0 {
 				t.Skip("No token is set.")
 			}
 			c.credentials = nil
-			c.refused("A request without a token", c.reach(nil, ""))
-			if t.Kind() == check.HTTP {
+			c.reach(nil, "")
+			if t.Target.Kind == check.HTTP {
 				c.id = "acptest-no-such-connection"
-				c.refused("A GET without a token", c.get(nil))
+				c.get(eventHeader)
 			}
-		}},
+		})},
 	{ID: "AK-HTTP-013", Title: "An event stream on which nothing happens shows that it lives.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
-		Run: func(t *check.T) {
-			s := begun(t).events("")
+		Run: check.With(begun, func(t *check.T, c *httpConn) {
+			s := c.events("")
 			for _, err := s.line(time.Second); err == nil; _, err = s.line(time.Second) {
 			} // what comes with the headers
 			if _, err := s.line(keptAlive); err != nil {
 				t.Fail("Nothing came on the event stream in %v.", keptAlive)
 			}
-		}},
+		})},
 	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "6.2", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
-		Run: resumes},
+		Run: check.With(begun, resumes)},
 }
 
 // ping is a request that every agent answers with an error.
 const ping = `{"jsonrpc":"2.0","id":"acptest","method":"_acptest/ping","params":{}}`
 
-// httpConn is a connection over streamable HTTP, made by hand.
+var (
+	jsonHeader  = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	eventHeader = http.Header{"Accept": {"text/event-stream"}}
+)
+
+// httpConn is a connection over streamable HTTP, made by hand. Its requests fail the check unless
+// the status of the response is one of those that are wanted; without any, it must be one of 4xx.
 type httpConn struct {
 	t           *check.T
 	url         *url.URL
@@ -128,77 +113,62 @@ type httpConn struct {
 func newHTTP(t *check.T) *httpConn {
 	c := &httpConn{t: t}
 	var err error
-	if c.url, err = url.Parse(strings.Replace(t.Target().URL, "ws", "http", 1)); err != nil {
+	if c.url, err = url.Parse(strings.Replace(t.Target.URL, "ws", "http", 1)); err != nil {
 		t.Inconclusive("The URL cannot be read: %v.", err)
 	}
-	if t.Target().Header != nil {
-		if c.credentials, err = t.Target().Header(t.Context()); err != nil {
+	if t.Target.Header != nil {
+		if c.credentials, err = t.Target.Header(t.Context()); err != nil {
 			t.Inconclusive("There are no credentials: %v.", err)
 		}
 	}
 	return c
 }
 
-// request sends a request, whose response is closed when the check ends.
-func (c *httpConn) request(method, body string, header http.Header, host string) *http.Response {
+// request sends a request. Its response is closed when the check ends.
+func (c *httpConn) request(method, body, host string, header http.Header, want ...int) *http.Response {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url.String(), strings.NewReader(body))
 	if err != nil {
 		c.t.Inconclusive("A request cannot be made: %v.", err)
 	}
-	for name, values := range c.credentials {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.credentials)
 	if c.id != "" {
 		r.Header.Set("Acp-Connection-Id", c.id)
 	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	r.Host = host
-	response, err := c.t.Target().Client.Do(r)
+	response, err := c.t.Target.Client.Do(r)
 	if err != nil {
 		c.t.Fail("%s %s failed: %v.", method, c.url.Path, err)
 	}
-	c.t.Show(fmt.Sprintf("%s %s %v %s", method, c.url.Path, header, body), response.Status)
 	context.AfterFunc(c.t.Context(), func() { _ = response.Body.Close() })
+	c.t.Show(fmt.Sprintf("%s %s %v %s", method, c.url.Path, header, body), response.Status)
+	c.t.Expect(fmt.Sprintf("status %v", want))
+	if !slices.Contains(want, response.StatusCode) && (want != nil || response.StatusCode/100 != 4) {
+		c.t.Fail("The %s got status %d.", method, response.StatusCode)
+	}
 	return response
 }
 
-func (c *httpConn) do(method, body string, header http.Header) *http.Response {
-	return c.request(method, body, header, "")
-}
-
-var jsonHeader = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-
-func (c *httpConn) post(body string, header http.Header) *http.Response {
+func (c *httpConn) post(body string, header http.Header, want ...int) *http.Response {
 	all := jsonHeader.Clone()
-	for name, values := range header {
-		all[name] = values
-	}
-	return c.do(http.MethodPost, body, all)
+	maps.Copy(all, header)
+	return c.request(http.MethodPost, body, "", all, want...)
 }
 
-func (c *httpConn) get(header http.Header) *http.Response {
-	if header == nil {
-		header = http.Header{"Accept": {"text/event-stream"}}
-	}
-	return c.do(http.MethodGet, "", header)
+func (c *httpConn) get(header http.Header, want ...int) *http.Response {
+	return c.request(http.MethodGet, "", "", header, want...)
 }
 
 // reach sends the first request of a connection, over either transport.
-func (c *httpConn) reach(header http.Header, host string) *http.Response {
-	if c.t.Kind() == check.WebSocket {
+func (c *httpConn) reach(header http.Header, host string, want ...int) *http.Response {
+	if c.t.Target.Kind == check.WebSocket {
 		all := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"YWNwdGVzdGFjcHRlc3QhIQ=="}}
-		for name, values := range header {
-			all[name] = values
-		}
-		return c.request(http.MethodGet, "", all, host)
+		maps.Copy(all, header)
+		return c.request(http.MethodGet, "", host, all, want...)
 	}
 	all := jsonHeader.Clone()
-	for name, values := range header {
-		all[name] = values
-	}
-	return c.request(http.MethodPost, c.message("initialize", initParams(cmp.Or(c.t.Version, newest))), all, host)
+	maps.Copy(all, header)
+	return c.request(http.MethodPost, c.message("initialize", initParams(cmp.Or(c.t.Version, newest))), host, all, want...)
 }
 
 // message returns a request with a new id.
@@ -208,24 +178,10 @@ func (c *httpConn) message(method string, params any) string {
 	return string(b)
 }
 
-func (c *httpConn) status(what string, r *http.Response, want ...int) {
-	c.t.Expect(fmt.Sprintf("status %v", want))
-	if !slices.Contains(want, r.StatusCode) {
-		c.t.Fail("%s got status %d.", strings.ToUpper(what[:1])+what[1:], r.StatusCode)
-	}
-}
-
-func (c *httpConn) refused(what string, r *http.Response) {
-	if r.StatusCode < 400 || r.StatusCode >= 500 {
-		c.t.Fail("%s got status %d.", what, r.StatusCode)
-	}
-}
-
 // connectHTTP sends initialize.
 func connectHTTP(t *check.T) *httpConn {
 	c := newHTTP(t)
-	r := c.reach(nil, "")
-	c.status("the POST of initialize", r, http.StatusOK)
+	r := c.reach(nil, "", http.StatusOK)
 	if c.id = r.Header.Get("Acp-Connection-Id"); c.id == "" {
 		t.Fail("The response to initialize has no Acp-Connection-Id.")
 	}
@@ -241,8 +197,7 @@ func begun(t *check.T) (c *httpConn) {
 func (c *httpConn) session() (id string) {
 	c.t.Works(func() {
 		stream := c.events("")
-		request := c.message("session/new", newParams(c.t))
-		c.status("the POST of session/new", c.post(request, nil), http.StatusAccepted)
+		c.post(c.message("session/new", newParams(c.t)), nil, http.StatusAccepted)
 		for id == "" {
 			_, data := stream.event(c.t)
 			var response struct {
@@ -258,27 +213,24 @@ func (c *httpConn) session() (id string) {
 
 // eventStream is an event stream that is read all the time.
 type eventStream struct {
-	header http.Header
-	lines  chan string // closed at the end
-	cut    func()
+	lines chan string // closed at the end
+	body  io.Closer
 }
 
 // events opens the event stream of the connection, or of a session.
 func (c *httpConn) events(session string, last ...string) *eventStream {
-	header := http.Header{"Accept": {"text/event-stream"}}
+	header := eventHeader.Clone()
 	if session != "" {
 		header.Set("Acp-Session-Id", session)
 	}
 	if last != nil {
 		header.Set("Last-Event-ID", last[0])
 	}
-	r := c.get(header)
-	c.status("a GET", r, http.StatusOK)
-	s := &eventStream{header: r.Header, lines: make(chan string, 1<<12)}
-	s.cut = sync.OnceFunc(func() { _ = r.Body.Close() })
+	r := c.get(header, http.StatusOK)
+	s := &eventStream{lines: make(chan string, 1<<12), body: r.Body}
 	go func() { // ends with the body, which the end of the check closes
 		defer close(s.lines)
-		for lines := bufio.NewScanner(io.Reader(r.Body)); lines.Scan(); {
+		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
 			select {
 			case s.lines <- lines.Text():
 			case <-c.t.Context().Done():
@@ -320,7 +272,7 @@ func (s *eventStream) ends() bool {
 // event returns the next event with its id.
 func (s *eventStream) event(t *check.T) (id, data string) {
 	for {
-		line, err := s.line(t.Wait())
+		line, err := s.line(t.Wait)
 		if err != nil {
 			t.Fail("An event did not come: %v.", err)
 		}
@@ -334,13 +286,12 @@ func (s *eventStream) event(t *check.T) (id, data string) {
 }
 
 // resumes cuts the event stream of a session behind each event of a turn.
-func resumes(t *check.T) {
-	c := begun(t)
+func resumes(t *check.T, c *httpConn) {
 	id := c.session()
 	stream := c.events(id)
-	c.t.Works(func() {
-		c.status("the POST of session/prompt", c.post(c.message("session/prompt", map[string]any{"sessionId": id,
-			"prompt": []any{map[string]any{"type": "text", "text": t.Prompt("text")}}}), http.Header{"Acp-Session-Id": {id}}), http.StatusAccepted)
+	prompt := map[string]any{"sessionId": id, "prompt": []any{textBlock(t.Prompt("text"))}}
+	t.Works(func() {
+		c.post(c.message("session/prompt", prompt), http.Header{"Acp-Session-Id": {id}}, http.StatusAccepted)
 	})
 	type event struct{ id, data string }
 	var all []event
@@ -354,7 +305,7 @@ func resumes(t *check.T) {
 		done = strings.Contains(e.data, `"stopReason"`)
 	}
 	for i := range len(all) - 1 {
-		stream.cut()
+		_ = stream.body.Close() // it ends then
 		stream.ends()
 		stream = c.events(id, all[i].id)
 		if got, data := stream.event(t); data != all[i+1].data {

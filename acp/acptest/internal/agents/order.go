@@ -28,18 +28,15 @@ var ordering = []check.Check{
 			}
 		}},
 	{ID: "AK-ORDER-003", Title: "No message and no tool call comes after the end of the turn.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			silent(t, s.afterIdle(), "after the idle state", spoken...)
-		}},
+		})},
 	{ID: "ACP-CANCEL-002", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
-			t.Works(func() { s.stopReason(c) })
+			t.Works(func() { s.stopReason(s.call) })
 			silent(t, s.afterIdle(), "after the end of the cancelled turn", spoken...)
-		}},
+		})},
 }
 
 // afterIdle returns what comes after the end of a turn that has just ended, until further work

@@ -10,37 +10,28 @@ const (
 
 var prompts = []check.Check{
 	{ID: "ACP-PROMPT-001", Title: "A prompt with text ends with a stop reason of the protocol.", Tier: check.Must, Fact: "4.3", In: check.Both, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			if reason := s.stopReason(s.prompt(t.Prompt("text"))); !s.ended(reason) {
-				t.Fail("The turn ended with the stop reason %q.", reason)
-			}
-		}},
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.endsWell(s.prompt(t.Prompt("text")))
+		})},
 	{ID: "AK-PROMPT-003", Title: "A prompt with text gets text.", Tier: check.Should, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			if words(said(s.turn("text"), "agent")) == "" {
 				t.Fail("The turn ended without a message of the agent.")
 			}
-		}},
+		})},
 	{ID: "AK-PROMPT-001", Title: "A session has one turn after the other.", Tier: check.Must, Fact: "1.1", In: check.Both, Prompts: []string{"text", "text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			t.Expect("the end of a second turn")
-			if reason := s.stopReason(s.prompt(t.Prompt("text"))); !s.ended(reason) {
-				t.Fail("The second turn ended with the stop reason %q.", reason)
-			}
-		}},
+			s.endsWell(s.prompt(t.Prompt("text")))
+		})},
 	{ID: "AK-PROMPT-002", Title: "A prompt that comes while a turn runs is answered, be it with an error.", Tier: check.Must, Fact: "1.5.3", In: check.Both, Prompts: []string{"slow", "text"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			second := s.prompt(t.Prompt("text"))
 			s.Quiet(s.Mark())
 			s.cancel()
-			s.ends(c)
+			s.ends(s.call)
 			second.Response()
-		}},
+		})},
 	{ID: "ACP-PROMPT-003", Title: "A link to a file may be part of each prompt.", Tier: check.Must, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
 		Run: accepts(map[string]any{"type": "resource_link", "uri": "file:///acptest.txt", "name": "acptest.txt"})},
 	{ID: "ACP-PROMPTCAP-001", Title: "An agent that takes images takes an image.", Tier: check.Must, Fact: "1.1", In: check.Both, Prompts: []string{"text"}, Needs: "promptCapabilities.image | session.prompt.image",
@@ -50,22 +41,20 @@ var prompts = []check.Check{
 	{ID: "ACP-PROMPTCAP-003", Title: "An agent that takes embedded files takes a text.", Tier: check.Must, Fact: "1.1", In: check.Both, Prompts: []string{"text"}, Needs: "promptCapabilities.embeddedContext | session.prompt.embeddedContext",
 		Run: accepts(map[string]any{"type": "resource", "resource": map[string]any{"uri": "file:///acptest.txt", "text": "hello", "mimeType": "text/plain"}})},
 	{ID: "AK-PROMPT-004", Title: "A prompt without content fails with -32602.", Tier: check.Must, Fact: "2.5", In: check.V2, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			fails(t, s.Call("session/prompt", s.with("prompt", []any{})), -32602)
-		}},
+		})},
 }
 
 // accepts returns a check that a prompt with a block is not refused. The answer of the model to it
 // is not judged.
 func accepts(block map[string]any) func(*check.T) {
-	return func(t *check.T) {
-		s := open(t)
+	return check.With(open, func(t *check.T, s *session) {
 		c := s.prompt(t.Prompt("text"), block)
 		m := c.Response()
 		if m.Error != nil && (m.Error.Code == -32602 || m.Error.Code == -32600) {
 			t.FailAt(m, "The prompt failed with %d (%s).", m.Error.Code, m.Error.Message)
 		}
 		t.Works(func() { s.stopReason(c) })
-	}
+	})
 }

@@ -12,8 +12,7 @@ const loads = "loadSession | session"
 
 var reopening = []check.Check{
 	{ID: "AK-LOAD-004", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			live := words(said(s.turn("text"), "agent"))
 			t.Requires(live != "", "The agent has said nothing.")
 			history, m := s.reopen(true)
@@ -27,26 +26,21 @@ var reopening = []check.Check{
 			case !strings.Contains(typed, words(t.Prompt("text"))):
 				t.FailAt(m, "The history does not have the prompt.")
 			}
-		}},
+		})},
 	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "1.5.2", In: check.Both, Needs: loads, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			var m check.Message
 			t.Works(func() { _, m = s.reopen(true) })
 			silent(t, s.Quiet(m.Seq), "after the response", append(spoken, "user_message_chunk", "user_message")...)
-		}},
+		})},
 	{ID: "AK-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: loads, Rough: true,
-		Run: func(t *check.T) {
-			s := unknown(t)
+		Run: check.With(unknown, func(t *check.T, s *session) {
 			fails(t, s.again(true).Response())
-		}},
+		})},
 	{ID: "AK-LOAD-001", Title: "A session that was loaded has further turns.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text", "text"},
-		Run: func(t *check.T) { s := open(t); s.turn("text"); s.goesOn(true) }},
+		Run: func(t *check.T) { talked(t).goesOn(true) }},
 	{ID: "AK-LOAD-002", Title: "A session that is listed on a new connection can be loaded there.", Tier: check.Should, Fact: "4.5", In: check.Both, Needs: loads, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			s.CloseInput()
 			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
 			p := begin(t)
@@ -54,24 +48,20 @@ var reopening = []check.Check{
 				t.Skip("The agent does not list its sessions of another connection.")
 			}
 			(&session{Peer: p, t: t, id: s.id}).again(true).Result()
-		}},
+		})},
 	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			s.reopen(false)
 			silent(t, s.Quiet(s.resumed), "though no history was asked for", append(spoken, "user_message_chunk", "user_message")...)
-		}},
+		})},
 	{ID: "AK-RESUME-004", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
-		Run: func(t *check.T) { s := open(t); s.turn("text"); s.goesOn(false) }},
+		Run: func(t *check.T) { talked(t).goesOn(false) }},
 	{ID: "AK-RESUME-002", Title: "A session that does not exist cannot be resumed.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Rough: true,
-		Run: func(t *check.T) {
-			s := unknown(t)
+		Run: check.With(unknown, func(t *check.T, s *session) {
 			fails(t, s.again(false).Response())
-		}},
+		})},
 	{ID: "ACP-RESUME-204", Title: "Messages keep their ids in the history.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			live := messageIDs(s.turn("text"))
 			history, m := s.reopen(true)
 			for _, id := range live {
@@ -79,11 +69,9 @@ var reopening = []check.Check{
 					t.FailAt(m, "The history has no message with the id %q.", id)
 				}
 			}
-		}},
+		})},
 	{ID: "ACP-RESUME-205", Title: "In the history a whole message, which may be empty, precedes its chunks.", Tier: check.Should, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			history, _ := s.reopen(true)
 			whole := map[string]bool{}
 			for _, m := range kinds(history, messageKinds...) {
@@ -93,45 +81,37 @@ var reopening = []check.Check{
 				}
 				whole[id] = true
 			}
-		}},
+		})},
 	{ID: "AK-RESUME-003", Title: "session/resume fails with -32602 for a place that the agent does not know.", Tier: check.Must, Fact: "1.3", In: check.V2, Rough: true, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
-			m := s.Call("session/resume", s.with("cwd", t.Cwd(), "replayFrom", map[string]any{"type": "_acptest"}))
+		Run: check.With(talked, func(t *check.T, s *session) {
+			m := s.Call("session/resume", s.with("cwd", t.Opts.Cwd, "replayFrom", map[string]any{"type": "_acptest"}))
 			if m.Error != nil && m.Error.Code == -32002 && !listed(t, s.Peer, s.id) {
 				t.Skip("The agent keeps no sessions.")
 			}
 			fails(t, m, -32602)
-		}},
+		})},
 	{ID: "ACP-CLOSE-001", Title: "session/close succeeds.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: closes,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Start("session/close", s.with()).Result()
 			s.Quiet(s.Mark()) // what comes after it is judged elsewhere
-		}},
+		})},
 	{ID: "ACP-CLOSE-002", Title: "session/close ends the turn that runs, with the stop reason cancelled.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: closes, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			closed := s.Start("session/close", s.with())
-			if reason := s.stopReason(c); reason != "cancelled" {
-				t.Fail("The turn ended with the stop reason %q.", reason)
-			}
+			s.isCancelled(s.call)
 			closed.Result()
-		}},
+		})},
 	{ID: "AK-CLOSE-002", Title: "Closing a session that does not exist succeeds, or fails with -32002.", Tier: check.Should, Fact: "0.2", In: check.Both, Needs: closes, Rough: true,
-		Run: func(t *check.T) {
-			s := unknown(t)
+		Run: check.With(unknown, func(t *check.T, s *session) {
 			if m := s.Call("session/close", s.with()); m.Error != nil {
 				fails(t, m, -32002)
 			}
-		}},
+		})},
 	{ID: "AK-CLOSE-003", Title: "A prompt for a session that was closed fails.", Tier: check.Should, Fact: "1.5.8", In: check.Both, Needs: closes, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			t.Works(func() { s.Start("session/close", s.with()).Result() })
 			fails(t, s.prompt("hello").Response())
-		}},
+		})},
 }
 
 const closes = "sessionCapabilities.close | session"
@@ -161,7 +141,7 @@ func (s *session) reopen(history bool) (before []check.Message, m check.Message)
 
 // again asks for the session to be opened.
 func (s *session) again(history bool) *check.Call {
-	method, params := "session/resume", s.with("cwd", s.t.Cwd(), "mcpServers", []any{})
+	method, params := "session/resume", s.with("cwd", s.t.Opts.Cwd, "mcpServers", []any{})
 	switch {
 	case history && s.t.Version == 1:
 		method = "session/load"
@@ -174,9 +154,7 @@ func (s *session) again(history bool) *check.Call {
 // goesOn fails the check if the session has no turns after it was opened again.
 func (s *session) goesOn(history bool) {
 	s.t.Works(func() { s.reopen(history) })
-	if reason := s.stopReason(s.prompt(s.t.Prompt("text"))); !s.ended(reason) || reason == "error" {
-		s.t.Fail("The turn ended with the stop reason %q.", reason)
-	}
+	s.endsWell(s.prompt(s.t.Prompt("text")), "error")
 }
 
 var messageKinds = []string{"user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"}

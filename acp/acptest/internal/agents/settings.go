@@ -11,39 +11,34 @@ import (
 
 var settings = []check.Check{
 	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.V1,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			current, all := s.modes()
 			if !slices.Contains(all, current) {
 				t.FailAt(s.new, "The mode %q is not offered.", current)
 			}
-		}},
+		})},
 	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "1.1", In: check.V1,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			_, all := s.modes()
 			for _, id := range all {
 				s.Start("session/set_mode", s.with("modeId", id)).Result()
 			}
-		}},
+		})},
 	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.modes()
 			fails(t, s.Call("session/set_mode", s.with("modeId", "acptest-no-such-mode")))
-		}},
+		})},
 	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			for _, o := range s.options(s.new) {
 				if o.Type == "select" && !slices.Contains(o.values(), o.value()) {
 					t.FailAt(s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
 				}
 			}
-		}},
+		})},
 	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "8.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			before := s.options(s.new)
 			id, value := choice(t, before)
 			var m check.Message
@@ -60,26 +55,23 @@ var settings = []check.Check{
 				return
 			}
 			t.FailAt(m, "No option has the value that was set; %q does not have %q.", id, value)
-		}},
+		})},
 	{ID: "AK-CONFIG-002", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			id, _ := choice(t, s.options(s.new))
 			fails(t, s.Call("session/set_config_option", s.with("configId", "acptest-no-such-option", "type", "id", "value", "x")))
 			fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", "acptest-no-such-value")))
-		}},
+		})},
 	{ID: "AK-CONFIG-003", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, c := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			id, value := choice(t, s.options(s.new))
 			t.Expect("a response while the turn runs")
 			s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
 			s.cancel()
-			t.Works(func() { s.stopReason(c) })
-		}},
+			t.Works(func() { s.stopReason(s.call) })
+		})},
 	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "8.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			var ids []string
 			for _, o := range s.options(s.new) {
 				if slices.Contains(ids, o.id()) {
@@ -87,10 +79,9 @@ var settings = []check.Check{
 				}
 				ids = append(ids, o.id())
 			}
-		}},
+		})},
 	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "8.9", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			type commands []struct{ Name string }
 			lists, proof := check.Get[commands](&s.new, "availableCommands"), s.new
 			if updates := kinds(s.Quiet(0), "available_commands_update"); len(updates) > 0 {
@@ -107,7 +98,7 @@ var settings = []check.Check{
 				}
 				names = append(names, c.Name)
 			}
-		}},
+		})},
 }
 
 // modes returns the mode of a session and those that are offered, or ends the check.

@@ -63,7 +63,7 @@ var signingIn = []check.Check{
 		}},
 	{ID: "ACP-AUTH-003", Title: "A user who signs in by a method that is offered can start a session.", Tier: check.Must, Fact: "8.10", In: check.Both,
 		Run: func(t *check.T) {
-			if t.Auth() == "" {
+			if t.Opts.Auth == "" {
 				t.Skip("Nothing is known that signs in without a user: set -auth METHOD.")
 			}
 			if m := begin(t).Call("session/new", newParams(t)); m.Error != nil {

@@ -14,19 +14,15 @@ const (
 
 var sizes = []check.Check{
 	{ID: "AK-SIZE-001", Title: "A prompt of 1 MiB is read.", Tier: check.Should, Fact: "6.1", In: check.Both, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			params := s.with("prompt", []any{textBlock(t.Prompt("text"))}, "_meta", filled(t.Amount(longPrompt, shortPrompt))) // a model does not read it
-			if reason := s.stopReason(s.Start("session/prompt", params)); !s.ended(reason) || reason == "error" {
-				t.Fail("The turn ended with the stop reason %q.", reason)
-			}
-		}},
+			s.endsWell(s.Start("session/prompt", params), "error")
+		})},
 	{ID: "AK-SIZE-002", Title: "A line of 32 MiB is read.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) {
-			p := begin(t)
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.Call("_acptest/ping", filled(t.Amount(longLine, shortLine)-len(`{"id":2,"jsonrpc":"2.0","method":"_acptest/ping","params":{"acptest":""}}`+"\n")))
 			p.Alive()
-		}},
+		})},
 }
 
 // filled returns params with a member of a size.

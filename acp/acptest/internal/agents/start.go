@@ -16,35 +16,29 @@ const (
 var starting = []check.Check{
 	{ID: "ACP-TRANSPORT-001", Title: "Nothing but messages is sent, such as a banner or a log.", Tier: check.Must, Fact: "6.1", In: check.Both, Passive: "message"},
 	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			for _, m := range s.Since(0) {
 				if !utf8.Valid(m.Raw) {
 					t.FailAt(m, "The message is not UTF-8.")
 				}
 			}
-		}},
+		})},
 	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) {
-			p := begin(t)
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.CloseInput()
 			if !p.Ends(endTime) {
 				t.Fail("The agent was running %v after the end of its input.", endTime)
 			}
-		}},
+		})},
 	{ID: "AK-START-001", Title: "The agent ends within 10 s of the end of its input also if a turn runs.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"slow"},
-		Run: func(t *check.T) {
-			s, _ := working(t)
+		Run: check.With(working, func(t *check.T, s *session) {
 			s.CloseInput()
 			if !s.Ends(busyEndTime) {
 				t.Fail("The agent was running %v after the end of its input.", busyEndTime)
 			}
-		}},
+		})},
 	{ID: "AK-START-002", Title: "No processes are left when the agent has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
-		Run: func(t *check.T) {
-			s := open(t)
-			s.turn("text")
+		Run: check.With(talked, func(t *check.T, s *session) {
 			s.CloseInput()
 			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
 			if left, known := s.Left(); !known {
@@ -52,5 +46,5 @@ var starting = []check.Check{
 			} else if left {
 				t.Fail("Processes that the agent has started are still running.")
 			}
-		}},
+		})},
 }

@@ -53,8 +53,8 @@ type Check struct {
 	// Needs is the path of a capability, as the peer advertises it. Without it the check is skipped.
 	// A path with " | " has one form for each version.
 	Needs string
-	// Prompts names the prompts of [Options] that the check sends. Without a text for one of them
-	// it is inconclusive.
+	// Prompts names the prompts of [Options] that the check sends to an agent, or makes a client send.
+	// Without a text for one of them it is inconclusive; a client that sends none is skipped.
 	Prompts []string
 	// Over are the kinds of link that the check applies to; 0 means all.
 	Over Kind
@@ -70,16 +70,19 @@ type Check struct {
 	Run func(*T)
 }
 
+// With returns the function of a check whose first step is one that many have in common, such as to
+// open a session.
+func With[S any](first func(*T) S, f func(*T, S)) func(*T) {
+	return func(t *T) { f(t, first(t)) }
+}
+
 // Result is what one check has found.
 type Result struct {
-	ID       string        `json:"id"`
-	Title    string        `json:"title"`
-	Tier     Tier          `json:"tier"`
-	Fact     string        `json:"fact"`
-	Verdict  Verdict       `json:"verdict"`
-	Reason   string        `json:"reason,omitempty"` // one sentence; empty for PASS
-	Expected string        `json:"expected,omitempty"`
-	Sent     string        `json:"sent,omitempty"` // the message that provoked it, cut
-	Read     string        `json:"read,omitempty"` // the message that proves it, cut
-	Took     time.Duration `json:"took"`
+	*Check
+	Verdict  Verdict
+	Reason   string // one sentence; empty for PASS
+	Expected string
+	Sent     string // the message that provoked it, cut
+	Read     string // the message that proves it, cut
+	Took     time.Duration
 }

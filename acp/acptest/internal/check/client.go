@@ -32,7 +32,10 @@ const meetingName = "acptest-meeting"
 // [AgentWord] in the command becomes the path of a copy of the launcher, a program whose main calls
 // [Launched], which the client starts as its agent. The client is started in the folder of the sessions.
 func StartClient(c Command, launcher string) Target {
-	return Target{Kind: Process, Open: func(ctx context.Context) (Link, error) { return startClient(ctx, c, launcher) }}
+	return Target{Kind: Process, Open: func(ctx context.Context, cwd string) (Link, error) {
+		c.Dir = cwd
+		return startClient(ctx, c, launcher)
+	}}
 }
 
 // clientLink is a [Link] to a client that is a child process. It goes over a connection to the copy
@@ -70,16 +73,16 @@ func startClient(ctx context.Context, c Command, launcher string) (_ Link, err e
 	if err := os.WriteFile(filepath.Join(l.dir, meetingName), []byte(meeting), 0o600); err != nil {
 		return nil, err
 	}
-	if l.processLink, err = startWith(ctx, c, AgentWord, agent); err != nil {
+	if l.processLink, err = startWith(c, AgentWord, agent); err != nil {
 		return nil, err
 	}
 	return l, l.meet(ctx, secret)
 }
 
 // startWith starts a client, in whose command a word stands for what leads to the check.
-func startWith(ctx context.Context, c Command, word, way string) (*processLink, error) {
-	named := Command{Env: c.Env, Dir: cwdOf(ctx)}
-	words := strings.NewReplacer(word, way, CwdWord, named.Dir)
+func startWith(c Command, word, way string) (*processLink, error) {
+	named := Command{Env: c.Env, Dir: c.Dir}
+	words := strings.NewReplacer(word, way, CwdWord, c.Dir)
 	for _, arg := range c.Args {
 		named.Args = append(named.Args, words.Replace(arg))
 	}
@@ -135,12 +138,6 @@ func (l *clientLink) Write(b []byte) error {
 
 // CloseInput ends the launcher.
 func (l *clientLink) CloseInput() error { return l.conn.(*net.TCPConn).CloseWrite() }
-
-// Interrupt does what Ctrl-C on a terminal does.
-func (l *processLink) Interrupt() bool {
-	_ = l.process.Signal(os.Interrupt) // it may have ended
-	return runtime.GOOS != "windows"
-}
 
 func (l *clientLink) Close() error {
 	if l.listener != nil {

@@ -43,21 +43,21 @@ type Link interface {
 	CloseInput() error
 	// Done is closed when the peer has ended.
 	Done() <-chan struct{}
+	// Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
+	Interrupt() bool
+	// Left reports whether processes that the peer has started are left after its end, once Done is
+	// closed. It is not known for each kind of link.
+	Left() (left, known bool)
 	// Close ends the peer and everything that it started, and waits for them.
 	Close() error
-}
-
-// Interrupter is a [Link] whose peer can be asked to end, as by its user.
-type Interrupter interface {
-	// Interrupt reports false if that is not possible.
-	Interrupt() bool
 }
 
 // Target is the program that is checked.
 type Target struct {
 	Kind Kind
-	// Open starts the program, or connects to it, for one connection.
-	Open func(ctx context.Context) (Link, error)
+	// Open starts the program, or connects to it, for one connection. The sessions of the run work in
+	// the folder cwd.
+	Open func(ctx context.Context, cwd string) (Link, error)
 	// URL is where a peer of the kind [Network] listens, Client sends requests there, and Header
 	// returns the headers that show who sends them. Header may be nil.
 	URL    string
@@ -70,7 +70,7 @@ type Target struct {
 // InMemory returns a target that serve runs in this program. Serve must return when its ctx or
 // its stream ends.
 func InMemory(serve func(context.Context, stream.Stream) error) Target {
-	return Target{Kind: Memory, Open: func(ctx context.Context) (Link, error) {
+	return Target{Kind: Memory, Open: func(ctx context.Context, _ string) (Link, error) {
 		in, toPeer := io.Pipe()
 		fromPeer, out := io.Pipe()
 		ctx, cancel := context.WithCancel(ctx)
@@ -95,11 +95,12 @@ type memory struct {
 	err    error // of serve, once done is closed
 }
 
-func (l *memory) Read() ([]byte, error) { return readLine(l.lines) }
-func (l *memory) Write(b []byte) error  { _, err := l.to.Write(b); return err }
-func (l *memory) CloseInput() error     { return l.to.Close() }
-func (l *memory) Interrupt() bool       { l.cancel(); return true }
-func (l *memory) Done() <-chan struct{} { return l.done }
+func (l *memory) Read() ([]byte, error)  { return readLine(l.lines) }
+func (l *memory) Write(b []byte) error   { _, err := l.to.Write(b); return err }
+func (l *memory) CloseInput() error      { return l.to.Close() }
+func (l *memory) Interrupt() bool        { l.cancel(); return true }
+func (l *memory) Done() <-chan struct{}  { return l.done }
+func (*memory) Left() (left, known bool) { return false, false }
 func (l *memory) Close() error {
 	l.cancel()
 	err := errors.Join(l.to.Close(), l.from.Close())
@@ -129,7 +130,7 @@ func Dial(url string, opts *remote.DialOptions) Target {
 		opts = &remote.DialOptions{}
 	}
 	return Target{Kind: kind, URL: url, Client: cmp.Or(opts.Client, http.DefaultClient), Header: opts.Header,
-		Open: func(ctx context.Context) (Link, error) {
+		Open: func(ctx context.Context, _ string) (Link, error) {
 			s, err := remote.Dial(ctx, url, opts)
 			if err != nil {
 				return nil, err
@@ -152,7 +153,9 @@ func (l *streamLink) Read() ([]byte, error) {
 	}
 	return msg, err
 }
-func (l *streamLink) Write(b []byte) error  { return l.s.Write(b) }
-func (l *streamLink) CloseInput() error     { return l.s.Close() }
-func (l *streamLink) Done() <-chan struct{} { return l.done }
-func (l *streamLink) Close() error          { return l.s.Close() }
+func (l *streamLink) Write(b []byte) error   { return l.s.Write(b) }
+func (l *streamLink) CloseInput() error      { return l.s.Close() }
+func (l *streamLink) Done() <-chan struct{}  { return l.done }
+func (*streamLink) Interrupt() bool          { return false }
+func (*streamLink) Left() (left, known bool) { return false, false }
+func (l *streamLink) Close() error           { return l.s.Close() }

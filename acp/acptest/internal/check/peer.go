@@ -47,7 +47,7 @@ func (t *T) Connect() *Peer { return t.Accept(map[string]Handler{}) }
 // Accept is Connect to a peer that begins by itself, whose requests the handlers answer from the
 // first one on.
 func (t *T) Accept(handlers map[string]Handler) *Peer {
-	link, err := t.target.Open(t.ctx)
+	link, err := t.Target.Open(t.ctx, t.Opts.Cwd)
 	if err != nil {
 		t.unreachable = err
 		t.Inconclusive("The peer cannot be reached: %v.", err)
@@ -153,7 +153,7 @@ func (p *Peer) write(raw []byte) error {
 		return p.t.ctx.Err()
 	}
 	p.record(raw, true)
-	if p.t.target.Kind&Bytes != 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+	if p.t.Target.Kind&Bytes != 0 && !bytes.HasSuffix(raw, []byte("\n")) {
 		raw = append(slices.Clip(raw), '\n')
 	}
 	wrote := make(chan error, 1)
@@ -213,9 +213,7 @@ func (p *Peer) StartAs(id, method string, params any) *Call {
 
 // Response waits for the response. The check fails if there is none.
 func (c *Call) Response() Message {
-	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), func(m *Message) bool {
-		return m.IsResponse() && bytes.Equal(m.ID, []byte(c.ID))
-	})
+	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), c.isResponse)
 }
 
 // Echoed waits for the next response, which must have the id of the request, in whatever spelling.
@@ -225,6 +223,11 @@ func (c *Call) Echoed() {
 		c.p.t.FailAt(m, "The response has the id %s.", m.ID)
 	}
 }
+
+// Arrives reports whether the response comes in the time of the check.
+func (c *Call) Arrives() (Message, bool) { return c.p.Arrives(c.from, c.isResponse) }
+
+func (c *Call) isResponse(m *Message) bool { return m.IsResponse() && string(m.ID) == c.ID }
 
 // Result waits for the response, which must not be an error.
 func (c *Call) Result() Message {
@@ -281,7 +284,7 @@ func (p *Peer) received() int {
 }
 
 func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
-	wait := p.t.wait
+	wait := p.t.Wait
 	if p.received() == 0 {
 		wait *= startFactor
 	}
@@ -313,7 +316,7 @@ func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
 // Quiet waits until the peer has had the time for what it must not send, and returns what came
 // from a place of the log on.
 func (p *Peer) Quiet(from int) []Message {
-	timer := time.NewTimer(p.t.quiet)
+	timer := time.NewTimer(p.t.Opts.Quiet)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -339,10 +342,7 @@ func (p *Peer) Since(from int) []Message {
 func (p *Peer) CloseInput() { _ = p.link.CloseInput() }
 
 // Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
-func (p *Peer) Interrupt() bool {
-	i, ok := p.link.(Interrupter)
-	return ok && i.Interrupt()
-}
+func (p *Peer) Interrupt() bool { return p.link.Interrupt() }
 
 // Closed reports whether the peer has closed the connection.
 func (p *Peer) Closed() bool {
@@ -371,20 +371,12 @@ func (p *Peer) Ends(within time.Duration) bool {
 	return false
 }
 
-// Left reports whether processes that the peer has started are left after its end. It is not known
-// for each kind of link.
-func (p *Peer) Left() (left, known bool) {
-	link, ok := p.link.(interface{ Left() (left, known bool) })
-	if !ok {
-		return false, false
-	}
-	return link.Left()
-}
+// Left is that of the [Link].
+func (p *Peer) Left() (left, known bool) { return p.link.Left() }
 
 // Alive fails the check if the peer does not answer a request any more.
 func (p *Peer) Alive() {
-	c := p.Start("_acptest/ping", map[string]any{})
-	if _, ok := p.Arrives(c.from, func(m *Message) bool { return m.IsResponse() && string(m.ID) == c.ID }); !ok {
+	if _, ok := p.Start("_acptest/ping", map[string]any{}).Arrives(); !ok {
 		p.t.Fail("After it the peer answers no request any more.")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 
@@ -33,7 +34,7 @@ const stderrGrace = 100 * time.Millisecond
 
 // Start returns a target that is started as a process for each connection.
 func Start(c Command) Target {
-	return Target{Kind: Process, Open: func(context.Context) (Link, error) { return start(c) }}
+	return Target{Kind: Process, Open: func(context.Context, string) (Link, error) { return start(c) }}
 }
 
 func start(c Command) (*processLink, error) {
@@ -88,8 +89,13 @@ func (l *processLink) Write(b []byte) error {
 func (l *processLink) CloseInput() error     { return l.in.Close() }
 func (l *processLink) Done() <-chan struct{} { return l.done }
 
-// Left reports whether processes are left some time after the peer has ended. It is called after Done
-// is closed.
+// Interrupt does what Ctrl-C on a terminal does.
+func (l *processLink) Interrupt() bool {
+	_ = l.process.Signal(os.Interrupt) // it may have ended
+	return runtime.GOOS != "windows"
+}
+
+// Left gives the processes some time to end behind the peer.
 func (l *processLink) Left() (left, known bool) {
 	return !l.group.Vanishes(time.Now().Add(graceOfEnd)), true
 }

@@ -78,12 +78,12 @@ type Suite struct {
 
 // Report is the outcome of a run.
 type Report struct {
-	Role    Role            `json:"role"`
-	Version int             `json:"protocolVersion"`
-	Init    json.RawMessage `json:"initialize,omitempty"` // what the peer has sent in initialize
-	Results []Result        `json:"results"`
+	Role    Role
+	Version int
+	Init    json.RawMessage // what the peer has sent in initialize
+	Results []Result
 	// Unreachable says why no connection could be opened, if that is so.
-	Unreachable error `json:"-"`
+	Unreachable error
 }
 
 // Prompting returns how many prompts a run sends at most.
@@ -119,14 +119,8 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 		atOnce = 16
 	}
 	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, atOnce)
-	prompts := map[string]string{}
-	for _, all := range []map[string]string{defaultPrompts, opts.Prompts} {
-		for name, text := range all {
-			prompts[name] = text
-		}
-	}
-	o.Prompts = prompts
-	ctx = context.WithValue(ctx, cwdKey{}, o.Cwd)
+	o.Prompts = maps.Clone(defaultPrompts)
+	maps.Copy(o.Prompts, opts.Prompts)
 	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
 	if err := r.hello(ctx); err != nil {
 		return &Report{Role: s.Role, Unreachable: err}
@@ -153,16 +147,8 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 			r.progress(results[i])
 		}
 	}
-	results = slices.DeleteFunc(results, func(one Result) bool { return one.ID == "" || !r.selected(one.ID) })
+	results = slices.DeleteFunc(results, func(one Result) bool { return one.Check == nil || !r.selected(one.ID) })
 	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results}
-}
-
-type cwdKey struct{}
-
-// cwdOf returns the folder of the sessions, from the ctx of a connection.
-func cwdOf(ctx context.Context) string {
-	cwd, _ := ctx.Value(cwdKey{}).(string)
-	return cwd
 }
 
 // run is one run of a suite.
@@ -211,8 +197,8 @@ func (r *run) progress(one Result) {
 }
 
 func (r *run) new(ctx context.Context, c *Check) *T {
-	return &T{ctx: ctx, check: c, role: r.suite.Role, target: r.target, opts: r.opts,
-		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts, wait: r.opts.Wait, quiet: r.opts.Quiet}
+	return &T{ctx: ctx, check: c, role: r.suite.Role, Target: &r.target, Opts: r.opts, Wait: r.opts.Wait,
+		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts}
 }
 
 // hello learns what the peer speaks and offers.
@@ -307,7 +293,7 @@ func (r *run) judge(t *T) {
 }
 
 func (r *run) passive(c *Check) Result {
-	one := Result{ID: c.ID, Title: c.Title, Tier: c.Tier, Fact: c.Fact, Verdict: Pass}
+	one := Result{Check: c, Verdict: Pass}
 	if reason, ok := r.opts.Skip[c.ID]; ok {
 		one.Verdict, one.Reason = Skip, reason
 	} else if f, ok := r.faults[c.Passive]; ok {

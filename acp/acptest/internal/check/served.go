@@ -15,7 +15,10 @@ import (
 // ServeClient returns a target whose client is started by a command, once for each connection, and
 // reaches its agent by WebSocket or HTTP: each [URLWord] in the command becomes the URL.
 func ServeClient(c Command, kind Kind) Target {
-	return Target{Kind: kind, Open: func(ctx context.Context) (Link, error) { return serveClient(ctx, c, kind) }}
+	return Target{Kind: kind, Open: func(ctx context.Context, cwd string) (Link, error) {
+		c.Dir = cwd
+		return serveClient(ctx, c, kind)
+	}}
 }
 
 // servedLink is a [Link] to a client that is a child process and has connected to a server of its own.
@@ -50,7 +53,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 	}()
 	stop := func() { end(); <-served }
 	scheme := map[Kind]string{WebSocket: "ws", HTTP: "http"}[kind]
-	p, err := startWith(ctx, c, URLWord, scheme+"://"+listener.Addr().String()+"/acp")
+	p, err := startWith(c, URLWord, scheme+"://"+listener.Addr().String()+"/acp")
 	if err != nil {
 		stop()
 		return nil, err

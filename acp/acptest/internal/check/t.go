@@ -34,12 +34,15 @@ func (r Role) peer() Role {
 // T is one run of a check. Its methods that state a verdict end the check. They must be called on
 // the goroutine of the check.
 type T struct {
-	ctx    context.Context
-	check  *Check
-	role   Role
-	target Target
-	opts   *Options
+	ctx   context.Context
+	check *Check
+	role  Role
 
+	// Target is the peer, and Opts are those of the run.
+	Target *Target
+	Opts   *Options
+	// Wait is how long the check waits for what the peer must send.
+	Wait time.Duration
 	// Version is the version of the protocol that is checked.
 	Version int
 	// Caps are the capabilities that the peer has advertised in that version, as JSON.
@@ -49,7 +52,6 @@ type T struct {
 	// Prompts reports whether the peer is a client that sends prompts.
 	Prompts bool
 
-	wait, quiet time.Duration
 	peers       []*Peer
 	verdict     Verdict
 	reason      string
@@ -109,43 +111,28 @@ func (t *T) Cleanup(f func()) { t.cleanups = append(t.cleanups, f) }
 
 // Drive makes a client send a prompt, if something is known that does.
 func (t *T) Drive() {
-	if t.target.Drive != nil {
-		_ = t.target.Drive(t.ctx, t.opts.Prompts["text"]) // that no prompt comes is noticed
+	if t.Target.Drive != nil {
+		_ = t.Target.Drive(t.ctx, t.Opts.Prompts["text"]) // that no prompt comes is noticed
 	}
 }
 
 // Amount returns how many messages, or bytes, there are to be: fewer if [Options.Few] is set.
 func (t *T) Amount(many, few int) int {
-	if t.opts.Few {
+	if t.Opts.Few {
 		return few
 	}
 	return many
 }
 
-// Pause is how long a check waits for what need not come.
-func (t *T) Pause() time.Duration { return t.quiet }
-
-// Cwd is the folder in which sessions work.
-func (t *T) Cwd() string { return t.opts.Cwd }
-
-// Auth returns the id of the method by which the agent is signed in, or "".
-func (t *T) Auth() string { return t.opts.Auth }
-
-// Target is the peer.
-func (t *T) Target() *Target { return &t.target }
-
-// Wait is how long a check waits for what the peer must send.
-func (t *T) Wait() time.Duration { return t.wait }
-
 // Patient makes the check wait several times as long, for what takes a peer much work.
-func (t *T) Patient() { t.wait *= limit - 1 }
-
-// Kind is how the peer is reached.
-func (t *T) Kind() Kind { return t.target.Kind }
+func (t *T) Patient() { t.Wait *= limit - 1 }
 
 // Prompt returns the text that makes the peer do something; see [Options.Prompts].
 func (t *T) Prompt(name string) string {
-	text, ok := t.opts.Prompts[name]
+	if t.role == ClientRole && !t.Prompts {
+		t.Skip("The client sends no prompt by itself: set -drive.")
+	}
+	text, ok := t.Opts.Prompts[name]
 	switch {
 	case ok && text == "":
 		t.Skip("This agent does not %s.", promptNames[name])
@@ -191,8 +178,7 @@ func (t *T) Works(f func()) {
 
 // result returns the outcome after the check has ended.
 func (t *T) result(took time.Duration) Result {
-	r := Result{ID: t.check.ID, Title: t.check.Title, Tier: t.check.Tier, Fact: t.check.Fact, Took: took,
-		Verdict: cmp.Or(t.verdict, Pass), Reason: t.reason}
+	r := Result{Check: t.check, Took: took, Verdict: cmp.Or(t.verdict, Pass), Reason: t.reason}
 	if r.Verdict == Pass || r.Verdict == Skip {
 		return r
 	}

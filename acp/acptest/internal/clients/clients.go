@@ -136,14 +136,6 @@ func openWith(t *check.T, answers map[string]check.Handler, id string) *session 
 	return s
 }
 
-// prompted is open for a check that needs a prompt.
-func prompted(t *check.T) *session {
-	if !t.Prompts {
-		t.Skip("The client sends no prompt by itself: set -drive.")
-	}
-	return open(t)
-}
-
 // with returns params of the session with further members, given as names and values.
 func (s *session) with(members ...any) map[string]any {
 	return object(append([]any{"sessionId", s.id}, members...)...)
@@ -192,7 +184,7 @@ func (s *session) survives() {
 	from := s.Mark()
 	s.Try(object("jsonrpc", "2.0", "id", "acptest-alive", "method", ping))
 	_, ok := s.Arrives(from, func(m *check.Message) bool { return string(m.ID) == `"acptest-alive"` })
-	if !ok && !s.Closed() && !s.Ends(s.t.Pause()) {
+	if !ok && !s.Closed() && !s.Ends(s.t.Opts.Quiet) {
 		s.t.Fail("After it the client neither answers a request nor ends.")
 	}
 }
@@ -200,9 +192,7 @@ func (s *session) survives() {
 // asked sends a request that the client may put to its user. The check is inconclusive if it gets no
 // answer.
 func (s *session) asked(method string, params any) check.Message {
-	from := s.Mark()
-	c := s.Start(method, params)
-	m, ok := s.Arrives(from, func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == c.ID })
+	m, ok := s.Start(method, params).Arrives()
 	if s.Closed() && !ok {
 		s.t.Fail("The client closed the connection instead of answering %s.", method)
 	}
@@ -224,8 +214,8 @@ func (s *session) folder() string {
 	m := s.Await(0, "session/new", is("session/new"))
 	cwd := m.Text("cwd")
 	theirs, err := os.Stat(cwd)
-	ours, err2 := os.Stat(s.t.Cwd())
-	s.t.Requires(err == nil && err2 == nil && os.SameFile(theirs, ours), "The session works in %s, not in %s.", cwd, s.t.Cwd())
+	ours, err2 := os.Stat(s.t.Opts.Cwd)
+	s.t.Requires(err == nil && err2 == nil && os.SameFile(theirs, ours), "The session works in %s, not in %s.", cwd, s.t.Opts.Cwd)
 	return newFolder(s.t, cwd)
 }
 

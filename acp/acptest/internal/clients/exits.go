@@ -17,19 +17,16 @@ var ending = []check.Check{
 		Run: func(t *check.T) { dies(t, "initialize") }},
 	{ID: "AKC-EXIT-002", Title: "A client whose agent ends before it has answered session/new ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
 		Run: func(t *check.T) { dies(t, "session/new") }},
-	{ID: "AKC-EXIT-003", Title: "A client whose agent ends in a turn ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+	{ID: "AKC-EXIT-003", Title: "A client whose agent ends in a turn ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) { dies(t, "session/prompt") }},
 	{ID: "AKC-EXIT-004", Title: "A client can be ended while its agent does not answer initialize.", Tier: check.Should, Fact: "10.3", In: check.Both,
 		Run: func(t *check.T) { interrupted(t, "initialize") }},
-	{ID: "AKC-EXIT-005", Title: "A client can be ended while its agent does not answer a prompt, nor its cancellation.", Tier: check.Should, Fact: "10.3", In: check.Both,
+	{ID: "AKC-EXIT-005", Title: "A client can be ended while its agent does not answer a prompt, nor its cancellation.", Tier: check.Should, Fact: "10.3", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) { interrupted(t, "session/prompt") }},
 }
 
 // until starts the client, and leaves the first request of a method unanswered.
 func until(t *check.T, method string) *check.Peer {
-	if method == "session/prompt" && !t.Prompts {
-		t.Skip("The client sends no prompt by itself: set -drive.")
-	}
 	answers := handlers(t.Version)
 	answers[method] = func(check.Message) any { return check.NoAnswer }
 	var p *check.Peer
@@ -43,13 +40,13 @@ func until(t *check.T, method string) *check.Peer {
 // dies checks that the client ends when its agent has ended. A client that goes on when its turn is
 // over waits for its user, and the check is skipped.
 func dies(t *check.T, method string) {
-	if t.Kind() != check.Memory {
+	if t.Target.Kind != check.Memory {
 		if !t.Prompts {
 			t.Skip("The client waits for its user.")
 		}
 		s := open(t)
 		s.endTurn()
-		if !s.Ends(t.Wait() / 2) {
+		if !s.Ends(t.Wait / 2) {
 			t.Skip("The client goes on when its turn has ended.")
 		}
 	}

@@ -42,50 +42,49 @@ func (s *session) refuses(method string, params any, wrong string) check.Message
 // lines is a text of five lines.
 const lines = "one\ntwo\nthree\nfour\nfive\n"
 
-// offers returns the methods of each capability, with params that change nothing of the user's.
-func (s *session) offers(dir string) map[string]map[string]map[string]any {
-	none := s.with("terminalId", "acptest-unknown")
-	return map[string]map[string]map[string]any{
-		canRead:  {readFile: s.with("path", filepath.Join(dir, "lines"))},
-		canWrite: {writeFile: s.with("path", filepath.Join(dir, "new"), "content", "new\n")},
-		"terminal": {"terminal/output": none, "terminal/wait_for_exit": none, "terminal/kill": none, "terminal/release": none,
-			"terminal/create": s.with("command", "true")},
-		"elicitation.form": {"elicitation/create": s.form("form")},
+// offer is a method of a capability, with params that change nothing of the user's.
+type offer struct {
+	capability, method string
+	params             map[string]any
+}
+
+func (s *session) offers() []offer {
+	dir, none := s.folder(), s.with("terminalId", "acptest-unknown")
+	return []offer{
+		{canRead, readFile, s.with("path", put(s.t, dir, "lines", lines))},
+		{canWrite, writeFile, s.with("path", filepath.Join(dir, "new"), "content", "new\n")},
+		{canRun, "terminal/output", none},
+		{canRun, "terminal/wait_for_exit", none},
+		{canRun, "terminal/kill", none},
+		{canRun, "terminal/release", none},
+		{canRun, "terminal/create", s.with("command", "true")},
+		{"elicitation.form", "elicitation/create", s.form("form")},
 	}
 }
 
 var serving = []check.Check{
 	{ID: "AKC-SERVES-001", Title: "The client serves what it advertises.", Tier: check.Must, Fact: "1.1", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
-			dir := s.folder()
-			put(t, dir, "lines", lines)
-			for capability, methods := range s.offers(dir) {
-				for method, params := range methods {
-					if !t.Has(capability) {
-						continue
-					}
-					if m := s.asked(method, params); m.Error != nil && m.Error.Code == -32601 {
-						t.FailAt(m, "The client advertises %s, and does not know %s.", capability, method)
-					}
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, o := range s.offers() {
+				if !t.Has(o.capability) {
+					continue
+				}
+				if m := s.asked(o.method, o.params); m.Error != nil && m.Error.Code == -32601 {
+					t.FailAt(m, "The client advertises %s, and does not know %s.", o.capability, o.method)
 				}
 			}
-		}},
+		})},
 	{ID: "AKC-SERVES-002", Title: "The client serves nothing that it does not advertise.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
-			dir := s.folder()
-			put(t, dir, "lines", lines)
-			for capability, methods := range s.offers(dir) {
-				for method, params := range methods {
-					if !t.Has(capability) {
-						if m := s.Call(method, params); m.Error == nil && !slices.Contains([]string{"cancel", "decline"}, m.Text("action")) {
-							t.FailAt(m, "The client does not advertise %s, and serves %s.", capability, method)
-						}
-					}
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, o := range s.offers() {
+				if t.Has(o.capability) {
+					continue
+				}
+				if m := s.Call(o.method, o.params); m.Error == nil && !slices.Contains([]string{"cancel", "decline"}, m.Text("action")) {
+					t.FailAt(m, "The client does not advertise %s, and serves %s.", o.capability, o.method)
 				}
 			}
-		}},
+		})},
 }
 
 var reading = []check.Check{
@@ -98,8 +97,7 @@ var reading = []check.Check{
 			}
 		}},
 	{ID: "AKC-READ-002", Title: "line and limit choose lines, of which the first is 1.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			for _, one := range []struct {
 				want    string
@@ -109,23 +107,20 @@ var reading = []check.Check{
 					t.Fail("With %v the text is %q instead of %q.", one.members, got, one.want)
 				}
 			}
-		}},
+		})},
 	{ID: "AKC-READ-003", Title: "Behind the last line of a file there is no text.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			if m := s.Call(readFile, s.with("path", path, "line", 99)); m.Text("content") != "" {
 				t.FailAt(m, "Line 99 of a file with five lines has text.")
 			}
-		}},
+		})},
 	{ID: "AKC-READ-004", Title: "A file that does not exist cannot be read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.refuses(readFile, s.with("path", filepath.Join(s.folder(), "missing")), "A file that does not exist was read.")
-		}},
+		})},
 	{ID: "AKC-READ-005", Title: "The error for a file that does not exist is -32002.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			s.read(put(t, dir, "file", lines))
 			m := s.Call(readFile, s.with("path", filepath.Join(dir, "missing")))
@@ -133,31 +128,27 @@ var reading = []check.Check{
 			if m.Error.Code != -32002 {
 				t.FailAt(m, "The error is %d.", m.Error.Code)
 			}
-		}},
+		})},
 	{ID: "AKC-READ-006", Title: "A relative path is refused.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.read(path)
 			s.refuses(readFile, s.with("path", relative(t, path)), "A relative path was read.")
-		}},
+		})},
 	{ID: "AKC-READ-007", Title: "A folder cannot be read as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.refuses(readFile, s.with("path", s.subfolder("acptest-folder")), "A folder was read.")
-		}},
+		})},
 	{ID: "AKC-READ-008", Title: "A large file is read whole, or refused.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			text := strings.Repeat("large\n", t.Amount(4<<20, 66<<10)/6)
 			m := s.Call(readFile, s.with("path", put(t, s.folder(), "acptest-large", text)))
 			if m.Error == nil && m.Text("content") != text {
 				t.Fail("%d of %d bytes were read.", len(m.Text("content")), len(text))
 			}
-		}},
+		})},
 	{ID: "AKC-READ-009", Title: "What has no end, or waits for others, is refused.", Tier: check.Should, Fact: "10.4", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			s.read(put(t, dir, "file", lines))
 			pipe := filepath.Join(dir, "acptest-pipe")
@@ -167,10 +158,9 @@ var reading = []check.Check{
 			for _, path := range []string{pipe, "/dev/zero"} {
 				s.refuses(readFile, s.with("path", path), "A device was read.")
 			}
-		}},
+		})},
 	{ID: "AKC-READ-010", Title: "Files that are read at the same time are not mixed up.", Tier: check.Must, Fact: "10.1", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			var calls []*check.Call
 			for i := range 16 {
@@ -181,7 +171,7 @@ var reading = []check.Check{
 					t.FailAt(m, "The text is not that of file %d.", i)
 				}
 			}
-		}},
+		})},
 }
 
 var writing = []check.Check{
@@ -195,24 +185,22 @@ var writing = []check.Check{
 			}
 		}},
 	{ID: "AKC-WRITE-002", Title: "A file is replaced as a whole.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			for _, text := range []string{"short\n", ""} {
 				if s.write(path, text); on(path) != text {
 					t.Fail("The file has %q instead of %q.", on(path), text)
 				}
 			}
-		}},
+		})},
 	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // a file cannot have files in it
 			m := s.asked(writeFile, s.with("path", path, "content", lines))
 			if m.Error == nil && on(path) != lines {
 				t.FailAt(m, "The write succeeded, and there is no such file.")
 			}
-		}},
+		})},
 	{ID: "AKC-WRITE-004", Title: "A script that is written stays executable.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			if runtime.GOOS == "windows" {
@@ -227,20 +215,18 @@ var writing = []check.Check{
 			}
 		}},
 	{ID: "AKC-WRITE-005", Title: "A relative path is not written.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.write(path, "absolute\n")
 			s.refuses(writeFile, s.with("path", relative(t, path), "content", "relative\n"), "A relative path was written.")
-		}},
+		})},
 	{ID: "AKC-WRITE-006", Title: "A folder cannot be written as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked(writeFile, s.with("path", s.subfolder("acptest-folder"), "content", lines))
 			if m.Error == nil {
 				t.FailAt(m, "A folder was written.")
 			}
-		}},
+		})},
 	{ID: "AKC-WRITE-007", Title: "What was written is read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			if !t.Has(canRead) {
@@ -265,7 +251,7 @@ func (s *session) subfolder(name string) string {
 
 // relative returns a path as it is relative to the folder of the session.
 func relative(t *check.T, path string) string {
-	rel, err := filepath.Rel(t.Cwd(), path)
+	rel, err := filepath.Rel(t.Opts.Cwd, path)
 	t.Requires(err == nil, "The path cannot be made relative: %v.", err)
 	return rel
 }

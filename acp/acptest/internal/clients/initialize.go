@@ -55,25 +55,19 @@ var initializing = []check.Check{
 				t.FailAt(m, "The folder of the session is not absolute.")
 			}
 		}},
-	{ID: "AKC-SESSION-002", Title: "A session that the agent refuses gets no prompt.", Tier: check.Must, Fact: "8.8", In: check.Both,
+	{ID: "AKC-SESSION-002", Title: "A session that the agent refuses gets no prompt.", Tier: check.Must, Fact: "8.8", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
-			if !t.Prompts {
-				t.Skip("The client sends no prompt by itself: set -drive.")
-			}
 			answers := handlers(t.Version)
 			answers["session/new"] = func(check.Message) any { return &check.Error{Code: -32603, Message: "Internal error"} }
 			p := accept(t, answers)
 			t.Works(func() { p.Await(0, "session/new", is("session/new")) })
 			none(t, p, "session/prompt", "A prompt was sent for a session that does not exist.")
 		}},
-	{ID: "AKC-SESSION-003", Title: "A prompt names the session by the id that the agent gave.", Tier: check.Must, Fact: "2.3", In: check.Both,
+	{ID: "AKC-SESSION-003", Title: "A prompt names the session by the id that the agent gave.", Tier: check.Must, Fact: "2.3", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			const id = `Acp/test "1"\ é 世 ` + "\u2028"
 			answers := handlers(t.Version)
 			answers["session/new"] = func(check.Message) any { return object("sessionId", id) }
-			if !t.Prompts {
-				t.Skip("The client sends no prompt by itself: set -drive.")
-			}
 			if m := openWith(t, answers, id).prompt; m.Text("sessionId") != id {
 				t.FailAt(m, "The prompt names another session.")
 			}

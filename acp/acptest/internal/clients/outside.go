@@ -22,18 +22,16 @@ var outside = []check.Check{
 	leak("AKC-OUTSIDE-004", "A file in a folder that is a symlink which leads outside is not read.", linkToFolder),
 	{ID: "AKC-OUTSIDE-005", Title: "A folder whose name only begins as that of the session's folder is not read.",
 		Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.read(put(t, s.folder(), "file", lines))
-			beside, err := os.MkdirTemp(filepath.Dir(t.Cwd()), filepath.Base(t.Cwd())+"-")
+			beside, err := os.MkdirTemp(filepath.Dir(t.Opts.Cwd), filepath.Base(t.Opts.Cwd)+"-")
 			t.Requires(err == nil, "No folder can be made: %v.", err)
 			t.Cleanup(func() { _ = os.RemoveAll(beside) })
 			s.keeps(put(t, beside, "file", secret))
-		}},
+		})},
 	{ID: "AKC-OUTSIDE-006", Title: "A folder that becomes a symlink while it is read leads nowhere else.",
 		Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			inside := s.subfolder("inside")
 			s.read(put(t, inside, "file", lines))
@@ -67,7 +65,7 @@ var outside = []check.Check{
 			}
 			stop()
 			s.keeps(filepath.Join(changing, "file"))
-		}},
+		})},
 	spill("AKC-OUTSIDE-007", "A path outside of the session's folder is not written.",
 		func(_ *check.T, _, out, name string) string { return filepath.Join(out, name) }),
 	spill("AKC-OUTSIDE-008", "A path that leaves the session's folder by .. is not written.", upwards),
@@ -75,25 +73,23 @@ var outside = []check.Check{
 	spill("AKC-OUTSIDE-010", "Nothing is written in a folder that is a symlink which leads outside.", linkToFolder),
 	{ID: "AKC-OUTSIDE-011", Title: "Files are served only in a session that the client has opened.",
 		Tier: check.Should, Fact: "8.8", In: check.V1, Needs: canRead, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.read(path)
 			s.id = "acptest-unknown"
 			s.refuses(readFile, s.with("path", path), "A file was read in a session that does not exist.")
-		}},
+		})},
 }
 
 // leak returns a check that a way leads to no file that can be read.
 func leak(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
 	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			s.read(put(t, dir, "file", lines))
 			put(t, out, "file", secret)
 			s.keeps(way(t, dir, out, "file"))
-		}}
+		})}
 }
 
 // keeps fails the check if the secret is read by a path.
@@ -106,8 +102,7 @@ func (s *session) keeps(path string) {
 // spill returns a check that a way leads to no file that can be written, or created.
 func spill(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
 	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canWrite,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			s.write(filepath.Join(dir, "file"), lines)
 			put(t, out, "old", secret)
@@ -117,7 +112,7 @@ func spill(id, title string, way func(t *check.T, dir, out, name string) string)
 					t.FailAt(m, "A file outside of the session's folder was written.")
 				}
 			}
-		}}
+		})}
 }
 
 func upwards(t *check.T, dir, out, name string) string {

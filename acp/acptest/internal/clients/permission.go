@@ -49,8 +49,7 @@ func (o option) allows() bool { return strings.HasPrefix(o.Kind, "allow") }
 
 var asking = []check.Check{
 	{ID: "AKC-PERM-001", Title: "A permission request is answered by the id of an offered option, or as cancelled.", Tier: check.Must, Fact: "1.1", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			for _, options := range [][]option{offered, {reject}, {allow}} {
 				m := s.asked(permission, s.question(options))
 				id, outcome := m.Text("outcome", "optionId"), m.Text("outcome", "outcome")
@@ -58,7 +57,7 @@ var asking = []check.Check{
 					t.FailAt(m, "The answer chooses none of the options.")
 				}
 			}
-		}},
+		})},
 	{ID: "AKC-PERM-002", Title: "Only in a turn that is cancelled is permission cancelled; else an option is chosen.", Tier: check.Should, Fact: "4.2", In: check.Both,
 		Run: func(t *check.T) {
 			if chosen, m := open(t).choice(offered...); chosen.ID == "" {
@@ -72,63 +71,55 @@ var asking = []check.Check{
 			open(t).consistent([]option{{"reject_once", "Reject", "allow_once"}, {"allow_once", "Allow", "reject_once"}})
 		}},
 	{ID: "AKC-PERM-005", Title: "An option of an unknown kind is not chosen.", Tier: check.Should, Fact: "8.5", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked(permission, s.question([]option{{"acptest-3", "Allow everything", "_acptest"}, reject}))
 			if m.Text("outcome", "optionId") == "acptest-3" {
 				t.FailAt(m, "The client chose an option whose meaning it cannot know.")
 			}
-		}},
+		})},
 	{ID: "AKC-PERM-006", Title: "Nothing is allowed in a session that the client has not opened.", Tier: check.Should, Fact: "8.8", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			chosen, _ := s.choice(offered...)
 			t.Requires(chosen.allows(), "The client allows nothing.")
 			s.id = "acptest-unknown"
 			if m := s.asked(permission, s.question(offered)); m.Text("outcome", "optionId") == allow.ID {
 				t.FailAt(m, "The client allowed something in a session that does not exist.")
 			}
-		}},
-	{ID: "AKC-PERM-007", Title: "Nothing is allowed in a turn that the client has cancelled.", Tier: check.Should, Fact: "4.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := prompted(t)
+		})},
+	{ID: "AKC-PERM-007", Title: "Nothing is allowed in a turn that the client has cancelled.", Tier: check.Should, Fact: "4.2", In: check.Both, Prompts: []string{"text"},
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Start(permission, s.question(offered, "_meta", object("acptest", "pending")))
 			s.Quiet(0) // an answer that needs no user is there
 			s.cancelled()
 			s.Quiet(0) // what the client has begun to answer may cross the cancel
-			from := s.Mark()
-			c := s.Start(permission, s.question(offered))
-			m, ok := s.Arrives(from, func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == c.ID })
+			m, ok := s.Start(permission, s.question(offered)).Arrives()
 			t.Requires(ok, "The client ended without an answer.")
 			if m.Text("outcome", "outcome") == "selected" {
 				t.FailAt(m, "Something was decided in a turn that was cancelled before.")
 			}
-		}},
+		})},
 	{ID: "AKC-PERM-008", Title: "A question without a subject, or with one of an unknown kind, is answered.", Tier: check.Must, Fact: "8.5", In: check.V2,
-		Run: func(t *check.T) {
-			s := open(t)
-			for _, subject := range []any{object("type", "_acptest"), object("type", "command", "command", "ls", "cwd", t.Cwd())} {
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, subject := range []any{object("type", "_acptest"), object("type", "command", "command", "ls", "cwd", t.Opts.Cwd)} {
 				if m := s.asked(permission, s.question(offered, "subject", subject)); m.Error != nil {
 					t.FailAt(m, "The request failed with %d (%s).", m.Error.Code, m.Error.Message)
 				}
 			}
-		}},
+		})},
 	{ID: "AKC-ELIC-001", Title: "A form is answered with an action, and accepted only with what it requires.", Tier: check.Must, Fact: "8.1", In: check.Both, Needs: "elicitation.form",
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.served("elicitation/create", s.form("form"))
 			action := m.Text("action")
 			if !slices.Contains([]string{"accept", "decline", "cancel"}, action) || action == "accept" && m.Text("content", "name") == "" {
 				t.FailAt(m, "The form was not filled in.")
 			}
-		}},
+		})},
 	{ID: "AKC-ELIC-002", Title: "A mode of elicitation that the client has not advertised fails.", Tier: check.Must, Fact: "8.1", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			if m := s.Call("elicitation/create", s.form("_acptest")); m.Error == nil && m.Text("action") == "accept" {
 				t.FailAt(m, "A mode that does not exist was accepted.")
 			}
-		}},
+		})},
 }
 
 // consistent asks the question twice, the second time with these options, and checks that the

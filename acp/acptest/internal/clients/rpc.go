@@ -18,8 +18,7 @@ var jsonrpc = []check.Check{
 			}
 		}},
 	{ID: "AKC-RPC-002", Title: "An unknown notification is ignored.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.Notify("acptest/unknown", map[string]any{})
 			s.Notify("$/acptest", nil)
@@ -29,19 +28,17 @@ var jsonrpc = []check.Check{
 				}
 			}
 			s.survives()
-		}},
+		})},
 	{ID: "AKC-RPC-003", Title: "The id of a request is echoed, whatever form it has.", Tier: check.Must, Fact: "2.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			for _, id := range []string{`0`, `-7`, `9007199254740991`, `"0"`, `""`, `"é \"\\ 世"`} {
 				s.StartAs(id, ping, map[string]any{}).Echoed()
 			}
-		}},
+		})},
 	{ID: "AKC-RPC-004", Title: "An id of 64 bits is echoed without rounding.", Tier: check.Interop, Fact: "2.2", In: check.Both, Rough: true,
 		Run: func(t *check.T) { open(t).StartAs("9223372036854775807", ping, map[string]any{}).Echoed() }},
 	{ID: "AKC-RPC-005", Title: "Each of many requests at once is answered exactly once.", Tier: check.Must, Fact: "4.1", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			from, n := s.Mark(), t.Amount(1000, 10)
 			var calls []*check.Call
 			for range n {
@@ -57,27 +54,19 @@ var jsonrpc = []check.Check{
 				}
 				answered[string(m.ID)] = true
 			}
-		}},
+		})},
 	{ID: "AKC-RPC-006", Title: "A request is answered while a request of the client is in flight.", Tier: check.Must, Fact: "10.1", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			answers := handlers(t.Version)
-			answers["session/new"] = func(check.Message) any { return check.NoAnswer }
-			p := accept(t, answers)
-			t.Works(func() { p.Await(0, "session/new", is("session/new")) })
-			p.Call(ping, map[string]any{})
-		}},
+		Run: func(t *check.T) { until(t, "session/new").Call(ping, map[string]any{}) }},
 	{ID: "AKC-RPC-007", Title: "Members that the client does not know are ignored.", Tier: check.Must, Fact: "2.1", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			params := s.question(offered)
 			params["acptestMember"], params["_meta"] = []any{nil}, object("acptest", object("deep", 1))
 			if m := s.asked(permission, params); m.Error != nil && m.Error.Code == -32602 {
 				t.FailAt(m, "A request with a further member was refused.")
 			}
-		}},
+		})},
 	{ID: "AKC-RPC-008", Title: "A response that belongs to no request is ignored.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.Send(`{"jsonrpc":"2.0","id":"acptest-unknown","result":{}}`)
 			s.Send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)
@@ -89,52 +78,43 @@ var jsonrpc = []check.Check{
 				}
 			}
 			s.survives()
-		}},
+		})},
 	{ID: "AKC-RPC-009", Title: "What is no message does not end the connection.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			for _, line := range []string{"Loading the model ...", "{nonsense", "\x1b[32mready\x1b[0m", `"text"`, "[]", `{"jsonrpc":"2.0"}`} {
 				s.Send(line)
 			}
 			s.survives()
-		}},
+		})},
 	{ID: "AKC-RPC-010", Title: "A banner before the response to initialize is skipped.", Tier: check.Interop, Fact: "9.4", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
-			answers := handlers(t.Version)
-			plain := answers["initialize"]
-			answers["initialize"] = func(check.Message) any { return check.NoAnswer }
-			p := accept(t, answers)
-			t.Works(func() { p.Await(0, "initialize", is("initialize")) })
+			p := until(t, "initialize")
 			p.Send("Welcome to the agent!")
-			p.Handle("initialize", plain)
+			p.Handle("initialize", handlers(t.Version)["initialize"])
 			p.Answer(p.Await(0, "initialize", is("initialize")), initialized(t.Version))
 			p.Await(0, "session/new", is("session/new"))
 		}},
 	{ID: "AKC-RPC-011", Title: "Lines may end with CR LF, and be empty.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Send("\r\n\n{\"jsonrpc\":\"2.0\",\"id\":\"crlf\",\"method\":\"" + ping + "\"}\r\n")
 			s.Await(0, "a response after CR LF", func(m *check.Message) bool { return string(m.ID) == `"crlf"` })
-		}},
+		})},
 	{ID: "AKC-RPC-012", Title: "A batch does not end the connection.", Tier: check.Should, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Send(fmt.Sprintf(`[{"jsonrpc":"2.0","id":"batch","method":%q}]`, ping))
 			s.survives()
-		}},
+		})},
 	{ID: "AKC-RPC-013", Title: "A large message is read.", Tier: check.Must, Fact: "10.2", In: check.Both,
-		Run: func(t *check.T) {
-			s := open(t)
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.text(strings.Repeat("large ", t.Amount(8<<20, 66<<10)/6))
 			s.survives()
-		}},
-	{ID: "AKC-RPC-014", Title: "A prompt that fails is borne.", Tier: check.Must, Fact: "3.1", In: check.V1,
-		Run: func(t *check.T) {
-			s := prompted(t)
+		})},
+	{ID: "AKC-RPC-014", Title: "A prompt that fails is borne.", Tier: check.Must, Fact: "3.1", In: check.V1, Prompts: []string{"text"},
+		Run: check.With(open, func(t *check.T, s *session) {
 			s.Answer(s.prompt, &check.Error{Code: -1, Message: "", Data: []byte(`["acptest",null]`)})
 			s.over = true
 			s.survives()
-		}},
+		})},
 }
 
 // passiveRules are decided by the rules that are passive, on the traffic of all checks.

@@ -108,8 +108,8 @@ func Wrap(target check.Target, d *Defect, prompts map[string]string) check.Targe
 		d.New = func(*Wire) (toPeer, fromPeer func(*Message)) { return nil, nil }
 	}
 	open := target.Open
-	target.Open = func(ctx context.Context) (check.Link, error) {
-		link, err := open(ctx)
+	target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
+		link, err := open(ctx, cwd)
 		if err != nil {
 			return nil, err
 		}
@@ -182,11 +182,6 @@ func (l *wrapped) Write(b []byte) error {
 	return nil
 }
 
-func (l *wrapped) Interrupt() bool {
-	i, ok := l.Link.(check.Interrupter)
-	return ok && i.Interrupt()
-}
-
 func (l *wrapped) CloseInput() error {
 	if l.d.Deaf {
 		return nil
@@ -194,12 +189,11 @@ func (l *wrapped) CloseInput() error {
 	return l.Link.CloseInput()
 }
 
-// Left reports whether processes are left after the end of the peer, and whether that is known.
 func (l *wrapped) Left() (left, known bool) {
-	if below, ok := l.Link.(interface{ Left() (left, known bool) }); ok && !l.d.Leaves {
-		return below.Left()
+	if l.d.Leaves {
+		return true, true
 	}
-	return l.d.Leaves, true
+	return l.Link.Left()
 }
 
 func (l *wrapped) Close() error {

@@ -16,8 +16,8 @@ import (
 func TestNothingArrivesBehindWhatIsLost(t *testing.T) {
 	for range 100 {
 		peer := &talking{more: make(chan struct{})}
-		target := Wrap(check.Target{Open: func(context.Context) (check.Link, error) { return peer, nil }}, &Defect{}, nil)
-		link, err := target.Open(t.Context())
+		target := Wrap(check.Target{Open: func(context.Context, string) (check.Link, error) { return peer, nil }}, &Defect{}, nil)
+		link, err := target.Open(t.Context(), "")
 		require.NoError(t, err)
 		require.NoError(t, link.Close())
 		close(peer.more)

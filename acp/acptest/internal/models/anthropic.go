@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 )
@@ -25,14 +26,7 @@ func anthropic(w http.ResponseWriter, r *http.Request) {
 	}
 	all := []message{{text: texts(req.System)}}
 	for _, m := range req.Messages {
-		var parts []struct {
-			Type string `json:"type"`
-		}
-		_ = json.Unmarshal(m.Content, &parts) // a string has no parts
-		tool := false
-		for _, p := range parts {
-			tool = tool || p.Type == "tool_result"
-		}
+		tool := bytes.Contains(m.Content, []byte(`"tool_result"`)) // in a text the quotes are escaped
 		all = append(all, message{user: m.Role == "user", tool: tool, text: texts(m.Content)})
 	}
 	var tools []tool

@@ -4,7 +4,6 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -270,14 +269,11 @@ func texts(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	var parts []struct {
-		Text    string          `json:"text"`
-		Content json.RawMessage `json:"content"`
-	}
+	var parts []struct{ Text string }
 	_ = json.Unmarshal(raw, &parts) // no list has no texts
 	var b strings.Builder
 	for _, p := range parts {
-		b.WriteString(cmp.Or(p.Text, "") + "\n")
+		b.WriteString(p.Text + "\n")
 	}
 	return b.String()
 }
