@@ -155,7 +155,7 @@ func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 	p.Key = t.asked
 	t.unlisted[p.Key] = p
 	t.listPermissions()
-	return func() { t.answered(p.Key) }
+	return func() { t.Answered(p.Key) }
 }
 
 // finished reports whether the agent has said how a tool call ended.
@@ -168,8 +168,9 @@ func (t *Thread) finished(id string) bool {
 // copies the list. Others are listed when these are answered.
 const permissionsAtOnce = 100
 
-// answered removes the pending permission request with the key.
-func (t *Thread) answered(key uint64) {
+// Answered removes the pending permission request with the key, as the function does that [Thread.Ask]
+// returns.
+func (t *Thread) Answered(key uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.unlisted, key)
@@ -216,10 +217,12 @@ func (t *Thread) Enqueue(content []Block) (inserted func(id string)) {
 	b.set(content)
 	t.now.Queued = append(slices.Clip(t.now.Queued), Queued{key, b.list()})
 	t.changed(PartQueued)
-	return func(id string) { t.dequeue(key, id) }
+	return func(id string) { t.Dequeue(key, id) }
 }
 
-func (t *Thread) dequeue(key uint64, id string) {
+// Dequeue removes the queued prompt with the key, as the function does that [Thread.Enqueue] returns.
+// The id is that of the message which the prompt has become.
+func (t *Thread) Dequeue(key uint64, id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := slices.IndexFunc(t.now.Queued, func(q Queued) bool { return q.Key == key })

@@ -188,8 +188,8 @@ func (t *Thread) Restore(s *Snapshot) {
 
 // Continue replaces the content of the thread with that of s, and continues as the thread from
 // which s was taken: unlike after [Thread.Restore], a turn in progress and its open tool calls stay
-// open. Pending permission requests and queued prompts are dropped; pass those that still wait to
-// [Thread.Ask] and [Thread.Enqueue].
+// open. So do pending permission requests and queued prompts: end them with [Thread.Answered] and
+// [Thread.Dequeue]. Call it on a new Thread.
 func (t *Thread) Continue(s *Snapshot) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,6 +197,13 @@ func (t *Thread) Continue(s *Snapshot) {
 	if !s.continued {
 		t.closeMessage()
 	}
+	for _, p := range s.Permissions { // new ones get higher keys
+		t.asked = p.Key
+	}
+	for _, q := range s.Queued {
+		t.queued = q.Key
+	}
+	t.now.Permissions, t.now.Queued, t.listed = s.Permissions, s.Queued, t.asked
 	for _, x := range s.echoes {
 		x.entry = t.items[x.item]
 		t.echoes = append(t.echoes, &x)

@@ -398,3 +398,26 @@ func TestContinueFromASnapshotInATurn(t *testing.T) {
 		whole.Apply(update(t, updates[at]))
 	}
 }
+
+// It also shows what still waits, and ends that by its key.
+func TestContinueWithWhatWaits(t *testing.T) {
+	whole := thread.New()
+	whole.Ask(thread.Permission{Title: "answered"})()
+	whole.Ask(thread.Permission{Title: "pending"})
+	whole.Enqueue([]thread.Block{{Type: "text", Text: "hi"}})
+	before := whole.Snapshot()
+	half := thread.New()
+	half.Continue(before)
+	half.Ask(thread.Permission{Title: "new"})
+	require.Len(t, half.Snapshot().Permissions, 2)
+	assert.Equal(t, before.Permissions[0], half.Snapshot().Permissions[0])
+	require.Equal(t, before.Queued, half.Snapshot().Queued)
+
+	half.Answered(before.Permissions[0].Key)
+	half.Dequeue(before.Queued[0].Key, "m")
+	after := half.Snapshot()
+	require.Len(t, after.Permissions, 1)
+	assert.Equal(t, "new", after.Permissions[0].Title)
+	assert.Empty(t, after.Queued)
+	assert.Equal(t, "m", after.Items.At(0).(*thread.Message).ID)
+}

@@ -3,7 +3,6 @@ package view
 import (
 	"encoding/json"
 	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -25,10 +24,7 @@ type player struct {
 // played is a request in flight.
 type played struct {
 	params json.RawMessage
-	// A thread shows that a permission request, or a prompt of version 2, waits for its response.
-	// wait makes a thread show it, also one that goes on from a checkpoint. done ends it.
-	wait   func(*thread.Thread) (done func(result json.RawMessage))
-	done   func(result json.RawMessage)
+	key    uint64           // of a permission request, or a prompt of version 2, which the thread shows until the response
 	before *thread.Snapshot // what a load has replaced; it is restored if the load fails
 }
 
@@ -41,24 +37,13 @@ func (p *player) save() *player {
 
 // resume returns a player that goes on from a checkpoint.
 func (p *player) resume() *player {
-	q := newPlayer()
+	q := &player{thread: thread.New(), calls: maps.Clone(p.calls)}
 	q.thread.Continue(p.state)
-	for _, seq := range slices.Sorted(maps.Keys(p.calls)) { // in the order of the requests
-		c := *p.calls[seq]
-		if c.wait != nil {
-			c.done = c.wait(q.thread)
-		}
-		q.calls[seq] = &c
-	}
 	return q
 }
 
 // play plays a message and keeps a checkpoint now and then.
 func (s *session) play(e *row, m *message) {
-	if s.played == nil {
-		s.played = newPlayer()
-		s.checkpoints = []*player{s.played.save()}
-	}
 	s.played.apply(s.conn.version, e, m)
 	if len(s.positions)%checkpointEvery == 0 {
 		s.checkpoints = append(s.checkpoints, s.played.save())
@@ -101,7 +86,10 @@ func (p *player) apply1(method string, call *played) {
 	case "session/prompt":
 		with(call.params, func(req *acp.PromptRequest) { p.thread.Prompt(req.Prompt) })
 	case "session/request_permission":
-		with(call.params, func(req *acp.RequestPermissionRequest) { p.ask(call, p.thread.Permission(req)) })
+		with(call.params, func(req *acp.RequestPermissionRequest) {
+			p.thread.Permission(req)
+			p.asked(call)
+		})
 	case "session/load":
 		p.reload(call)
 	}
@@ -113,18 +101,15 @@ func (p *player) apply2(method string, call *played) {
 		with(call.params, func(n *v2.UpdateSessionNotification) { v2thread.Apply(p.thread, n.Update) })
 	case "session/prompt":
 		with(call.params, func(req *v2.PromptRequest) {
-			call.wait = func(t *thread.Thread) func(json.RawMessage) {
-				responded := v2thread.Prompt(t, req.Prompt)
-				return func(result json.RawMessage) {
-					var res *v2.PromptResponse
-					with(result, func(r *v2.PromptResponse) { res = r })
-					responded(res)
-				}
-			}
-			call.done = call.wait(p.thread)
+			v2thread.Prompt(p.thread, req.Prompt)
+			queued := p.thread.Snapshot().Queued
+			call.key = queued[len(queued)-1].Key
 		})
 	case "session/request_permission":
-		with(call.params, func(req *v2.RequestPermissionRequest) { p.ask(call, v2thread.Permission(p.thread, req)) })
+		with(call.params, func(req *v2.RequestPermissionRequest) {
+			v2thread.Permission(p.thread, req)
+			p.asked(call)
+		})
 	case "session/resume":
 		with(call.params, func(req *v2.ResumeSessionRequest) {
 			if req.ReplayFrom != nil {
@@ -140,22 +125,21 @@ func (p *player) reload(call *played) {
 	p.thread.Reset()
 }
 
-// ask notes the newest permission request of the thread. A thread that goes on from a checkpoint shows
-// the question again, but not the change of the tool call that came with it.
-func (p *player) ask(call *played, answered func()) {
+// asked notes the newest permission request of the thread.
+func (p *player) asked(call *played) {
 	listed := p.thread.Snapshot().Permissions
-	call.done = func(json.RawMessage) { answered() }
-	call.wait = func(t *thread.Thread) func(json.RawMessage) {
-		answered := t.Ask(listed[len(listed)-1])
-		return func(json.RawMessage) { answered() }
-	}
+	call.key = listed[len(listed)-1].Key
 }
 
 // answered plays a response.
 func (p *player) answered(version int, method string, call *played, m *message) {
 	switch {
-	case call.done != nil:
-		call.done(m.Result)
+	case method == "session/request_permission":
+		p.thread.Answered(call.key)
+	case method == "session/prompt" && version == 2:
+		var res v2.PromptResponse // without an id if the prompt failed
+		with(m.Result, func(r *v2.PromptResponse) { res = *r })
+		p.thread.Dequeue(call.key, string(res.MessageID))
 	case method == "session/prompt":
 		var res *acp.PromptResponse
 		var err error
@@ -239,9 +223,6 @@ func (p *player) opened2(method string, result json.RawMessage) {
 
 // stateAt returns what a user interface shows of a session after the message at pos.
 func (r *Recording) stateAt(of *session, pos int32) (*thread.Snapshot, error) {
-	if of.played == nil {
-		return &thread.Snapshot{}, nil
-	}
 	n := sort.Search(len(of.positions), func(i int) bool { return of.positions[i] > pos })
 	checkpoint := of.checkpoints[n/checkpointEvery]
 	if n%checkpointEvery == 0 {
