@@ -64,8 +64,9 @@ var checkUsage = map[string]string{
 }
 
 func checkPeer(args []string) (err error) {
-	if len(args) == 0 || isHelp(args[0]) {
-		args = []string{"agent", "-h"}
+	usage := len(args) == 0 || isHelp(args[0])
+	if usage {
+		args = []string{"agent"}
 	}
 	role, args := args[0], args[1:]
 	if checkUsage[role] == "" {
@@ -86,9 +87,11 @@ func checkPeer(args []string) (err error) {
 	flags.DurationVar(&o.options.Wait, "wait", 10*time.Second, "how long to wait for an answer")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
 	flags.BoolVar(&o.junit, "junit", false, "print the report as JUnit XML")
-	if err := parse(flags, args); err != nil {
-		return err
+	if usage {
+		flags.Usage()
+		return &codeError{code: 2}
 	}
+	_ = flags.Parse(args)
 	o.args = append([]string{role}, args...)
 	o.options.Prompts = map[string]string{}
 	if o.model != "" {

@@ -75,13 +75,10 @@ func (e *codeError) Error() string { return e.text }
 
 // exitCode prints err and returns the code with which the program ends.
 func exitCode(err error) int {
-	code := &codeError{code: 1}
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.Is(err, flag.ErrHelp):
-		return 2
 	}
+	code := &codeError{code: 1}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "acp:", text)
 	}
@@ -89,9 +86,10 @@ func exitCode(err error) int {
 	return code.code
 }
 
-// newFlags returns the flags of a command. Synopsis has a line for each form of it.
+// newFlags returns the flags of a command. Synopsis has a line for each form of it. Parsing arguments
+// that are wrong, or ask for help, ends the program.
 func newFlags(name string, synopsis ...string) *flag.FlagSet {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags := flag.NewFlagSet(name, flag.ExitOnError)
 	flags.Usage = func() {
 		for i, line := range synopsis {
 			fmt.Fprintf(flags.Output(), "%-6s acp %s %s\n", []string{"usage:", ""}[min(i, 1)], name, line)
@@ -100,14 +98,6 @@ func newFlags(name string, synopsis ...string) *flag.FlagSet {
 		flags.PrintDefaults()
 	}
 	return flags
-}
-
-// parse parses the arguments of a command. Package flag prints what is wrong with them.
-func parse(flags *flag.FlagSet, args []string) error {
-	if flags.Parse(args) != nil {
-		return flag.ErrHelp
-	}
-	return nil
 }
 
 // version returns the version of this program, which the go command has put into it.

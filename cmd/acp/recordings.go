@@ -12,9 +12,7 @@ import (
 func recordings(args []string) error {
 	flags := newFlags("recordings", "[-rm]")
 	remove := flags.Bool("rm", false, "remove all recordings but those that are being written")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
+	_ = flags.Parse(args)
 	if flags.NArg() > 0 {
 		return &codeError{2, "recordings takes no arguments: acp recordings [-rm]"}
 	}

@@ -30,9 +30,7 @@ func tap(args []string) error {
 	flags.StringVar(&o.to, "to", "", "the URL of the agent for the clients of -listen (ws, wss, http, https)")
 	flags.StringVar(&o.hosts, "hosts", "", "names under which clients may reach -listen, separated by commas")
 	flags.StringVar(&o.origins, "origins", "", "origins of web pages that may use -listen, separated by commas")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
+	_ = flags.Parse(args)
 	network := o.listen != "" || o.to != "" || o.hosts != "" || o.origins != ""
 	switch {
 	case network && flags.NArg() > 0:

@@ -17,9 +17,7 @@ func viewRecording(args []string) error {
 	flags.BoolVar(&opts.Text, "text", false, "print the messages and their faults instead of serving a page")
 	flags.BoolVar(&opts.Open, "open", false, "open the page in the browser")
 	flags.IntVar(&opts.Port, "port", 0, "the port of the page; 0 means any")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
+	_ = flags.Parse(args)
 	if flags.NArg() > 1 {
 		return &codeError{2, "view shows one recording: acp view [FILE]"}
 	}
@@ -32,9 +30,7 @@ func viewRecording(args []string) error {
 func writeFixture(args []string) error {
 	flags := newFlags("fixture", "[-conn N] FILE")
 	conn := flags.Int("conn", 0, "the connection to play; 0 means the first")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
+	_ = flags.Parse(args)
 	if flags.NArg() != 1 {
 		return &codeError{2, "fixture needs the file of a recording, which acp recordings lists: acp fixture FILE"}
 	}
@@ -42,6 +38,6 @@ func writeFixture(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = os.Stdout.Write(text)
+	_, err = os.Stdout.WriteString(text)
 	return err
 }

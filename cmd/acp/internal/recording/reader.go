@@ -74,11 +74,11 @@ func (r *Reader) readHead() error {
 // Next returns the next record. At the end of the file the error is io.EOF; a torn last line is
 // left out, and returned once the rest of it is in the file.
 func (r *Reader) Next() (Record, error) {
-	rec := Record{Offset: r.offset}
 	line, err := r.next()
 	if err != nil {
 		return Record{}, err
 	}
+	rec := Record{Offset: r.offset - int64(len(line)), Length: len(line)}
 	if err = json.Unmarshal(line, &rec); err == nil && (rec.Seq == 0 || rec.Kind == "") {
 		err = errors.New("it is no record")
 	}

@@ -39,13 +39,13 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Record{
 		Seq: 1, Time: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), Dir: Client, Conn: 1, Kind: Request, ID: json.RawMessage(`0`), Method: "initialize",
-		Raw: json.RawMessage(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`), Offset: int64(len(someHead)),
+		Raw: json.RawMessage(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`), Offset: int64(len(someHead)), Length: len(one),
 	}, first)
 	second, err := r.Next()
 	require.NoError(t, err)
 	assert.Equal(t, Record{
 		Seq: 2, Time: time.Date(2026, 1, 2, 3, 4, 7, 0, time.UTC), Dir: Agent, Conn: 1, Session: "s", Kind: Invalid, Line: "hello", Masked: true,
-		Offset: int64(len(someHead + one)),
+		Offset: int64(len(someHead + one)), Length: len(two),
 	}, second)
 	_, err = r.Next()
 	assert.Equal(t, io.EOF, err)

@@ -85,6 +85,7 @@ type Record struct {
 	Dropped int64 `json:"dropped,omitempty"`
 	Bytes   int64 `json:"bytes,omitempty"`
 
-	// Offset is where the line begins in the file. The Reader sets it.
+	// Offset is where the line begins in the file, and Length how long it is. The Reader sets both.
 	Offset int64 `json:"-"`
+	Length int   `json:"-"`
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/cmd/acp/internal/fixture"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
@@ -46,8 +47,8 @@ func (q query) number(name string, other int) int {
 	return n
 }
 
-// NewServer returns a Server with a new token. Fixture returns the recording as a Go test.
-func NewServer(r *Recording, fixture func() ([]byte, error)) *Server {
+// NewServer returns a Server with a new token.
+func NewServer(r *Recording) *Server {
 	s := &Server{rand.Text(), http.NewServeMux()}
 	files, err := fs.Sub(page, "page")
 	if err != nil {
@@ -56,7 +57,7 @@ func NewServer(r *Recording, fixture func() ([]byte, error)) *Server {
 	s.mux.Handle("GET /", http.FileServerFS(files))
 	for name, answer := range map[string]func(query) (any, error){
 		"info": r.info, "plot": r.traffic, "messages": r.messages, "message": r.message, "text": r.text, "state": r.state,
-		"fixture": func(query) (any, error) { text, err := fixture(); return string(text), err },
+		"fixture": func(query) (any, error) { return fixture.Write(r.Path, 0) },
 	} {
 		s.mux.HandleFunc("GET /api/"+name, func(w http.ResponseWriter, req *http.Request) {
 			v, err := answer(query{req.URL.Query()})
@@ -131,11 +132,11 @@ func (r *Recording) info(query) (any, error) {
 	defer r.mu.RUnlock()
 	sessions := []sessionInfo{}
 	for _, of := range r.sessions {
-		one := sessionInfo{of.conn.number, of.id, of.conn.agent, len(of.positions), of.faults}
-		if of.played != nil {
-			one.Title = of.played.thread.Snapshot().Title
+		title := of.played.thread.Snapshot().Title
+		if of.id == "" {
+			title = of.conn.agent
 		}
-		sessions = append(sessions, one)
+		sessions = append(sessions, sessionInfo{of.conn.number, of.id, title, len(of.positions), of.faults})
 	}
 	return map[string]any{
 		"path": r.Path, "head": r.Head, "messages": len(r.entries), "faults": r.all.faults, "length": r.length, "ended": r.ended, "damaged": r.damaged,

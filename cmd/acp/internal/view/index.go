@@ -6,7 +6,6 @@
 package view
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -45,6 +44,7 @@ type row struct {
 type entry struct {
 	row
 	offset int64
+	length int
 }
 
 // session is a session of one connection. Messages that name no session are in the one with an empty
@@ -197,7 +197,7 @@ func (r *Recording) add(rec *recording.Record) {
 		r.conns[rec.Conn] = c
 	}
 	m := parse(rec)
-	e := entry{offset: rec.Offset, row: row{
+	e := entry{offset: rec.Offset, length: rec.Length, row: row{
 		Seq: rec.Seq, At: max(0, rec.Time.Sub(r.Head.Started).Microseconds()), Dir: rec.Dir, Kind: rec.Kind, Method: unique.Make(rec.Method).Value(),
 		Size: max(rec.Size, int64(len(rec.Raw)+len(rec.Line))), Failed: m.Error != nil, Masked: rec.Masked,
 	}}
@@ -221,9 +221,7 @@ func (r *Recording) add(rec *recording.Record) {
 	if e.Method == "initialize" && rec.Kind == recording.Response && m.Result != nil {
 		c.initialized(m.Result)
 	}
-	if s.id != "" {
-		s.play(&e.row, &m)
-	}
+	s.play(&e.row, &m)
 }
 
 // check passes a record to the checker of its connection.
@@ -273,7 +271,8 @@ func parse(rec *recording.Record) (m message) {
 func (r *Recording) session(c *conn, id string) *session {
 	s := c.sessions[id]
 	if s == nil {
-		s = &session{number: len(r.sessions), conn: c, id: id}
+		s = &session{number: len(r.sessions), conn: c, id: id, played: newPlayer()}
+		s.checkpoints = []*player{s.played.save()}
 		r.sessions, c.sessions[id] = append(r.sessions, s), s
 	}
 	return s
@@ -287,15 +286,9 @@ func (r *Recording) record(e *entry) (*recording.Record, error) {
 
 // decode decodes the line of an entry.
 func (r *Recording) decode(e *entry, v any) error {
-	for room := 1024 + e.Size; ; room *= 2 { // masking and escapes can make the line longer
-		line := make([]byte, room)
-		n, err := r.file.ReadAt(line, e.offset)
-		end := bytes.IndexByte(line[:n], '\n')
-		switch {
-		case end >= 0:
-			return json.Unmarshal(line[:end], v)
-		case err != nil:
-			return err
-		}
+	line := make([]byte, e.length)
+	if _, err := r.file.ReadAt(line, e.offset); err != nil {
+		return err
 	}
+	return json.Unmarshal(line, v)
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/acpkit/go-sdk/cmd/acp/internal/fixture"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
@@ -33,8 +32,6 @@ func Run(ctx context.Context, file string, opts Options, stdout, stderr io.Write
 		return err
 	}
 	defer r.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	if opts.Text {
 		err = Text(ctx, stdout, r)
 	} else {
@@ -58,7 +55,7 @@ func serve(ctx context.Context, r *Recording, opts Options, stdout, stderr io.Wr
 	if err != nil {
 		return fmt.Errorf("the page cannot be served on port %d: %w: choose another port with -port, or leave it out", opts.Port, err)
 	}
-	server := NewServer(r, func() ([]byte, error) { return fixture.Write(r.Path, 0) })
+	server := NewServer(r)
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
 	if opts.Open {
