@@ -9,54 +9,34 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// place is where params or a result have a value that a rule is about.
-type place struct {
-	of    string // such as "session/prompt params", or opening
-	path  string // names of members; * stands for each element of an array
-	words string // that the rule is about; all if it is empty
-}
-
-// needed lists the capability that a value needs in each version; * stands for the value. The
-// capabilities that whole methods need are in the table of methods.
+// needed lists the values in params that need a capability, in each version; * stands for the value.
+// The capabilities that whole methods need are in the table of methods.
 var needed = []struct {
-	place
-	v1, v2 string
+	methods string
+	path    string // names of members; * stands for each element of an array
+	words   string // that need the capability; all if it is empty
+	v1, v2  string
 }{
-	{place{"session/prompt params", "prompt.*.type", "image audio"}, "promptCapabilities.*", "session.prompt.*"},
-	{place{"session/prompt params", "prompt.*.type", "resource"}, "promptCapabilities.embeddedContext", "session.prompt.embeddedContext"},
-	{place{opening, "additionalDirectories.*", ""}, "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
-	{place{opening, "mcpServers.*.type", "http acp sse"}, "mcpCapabilities.*", ""},
-	{place{opening, "mcpServers.*.type", "http acp stdio"}, "", "session.mcp.*"},
-	{place{opening, "systemPrompt", ""}, "sessionCapabilities.systemPrompt", "session.systemPrompt"},
-	{place{opening, "systemPrompt.mode", "override"}, "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
-	{place{"elicitation/create params", "mode", ""}, "elicitation.*", "elicitation.*"},
-	{place{"session/update params", "update.sessionUpdate", "notice"}, "session.notices", ""},
-	{place{"session/update params", "update.sessionUpdate", "compaction_update compaction_summary_chunk"}, "session.compaction", ""},
-	{place{"session/update params", "update.sessionUpdate", "plan_update plan_removed"}, "plan", ""},
-	{place{"session/update params", "update.sessionUpdate", "subagent_update session_message session_message_chunk"}, "subagents", ""},
+	{"session/prompt", "prompt.*.type", "image audio", "promptCapabilities.*", "session.prompt.*"},
+	{"session/prompt", "prompt.*.type", "resource", "promptCapabilities.embeddedContext", "session.prompt.embeddedContext"},
+	{opening, "additionalDirectories.*", "", "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
+	{opening, "mcpServers.*.type", "http acp sse", "mcpCapabilities.*", ""},
+	{opening, "mcpServers.*.type", "http acp stdio", "", "session.mcp.*"},
+	{opening, "systemPrompt", "", "sessionCapabilities.systemPrompt", "session.systemPrompt"},
+	{opening, "systemPrompt.mode", "override", "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
+	{"elicitation/create", "mode", "", "elicitation.*", "elicitation.*"},
+	{"session/update", "update.sessionUpdate", "notice", "session.notices", ""},
+	{"session/update", "update.sessionUpdate", "compaction_update compaction_summary_chunk", "session.compaction", ""},
+	{"session/update", "update.sessionUpdate", "plan_update plan_removed", "plan", ""},
+	{"session/update", "update.sessionUpdate", "subagent_update session_message session_message_chunk", "subagents", ""},
 }
 
-// closed lists the values of version 1 that the schema does not leave open. The types of the SDK keep
-// unknown values, so decoding does not find them.
-var closed = []place{
-	{"session/prompt result", "stopReason", "end_turn max_tokens max_turn_requests refusal cancelled"},
-	{"session/update params", "update.sessionUpdate", "user_message_chunk agent_message_chunk agent_thought_chunk tool_call tool_call_update plan " +
-		"available_commands_update current_mode_update config_option_update session_info_update usage_update notice compaction_update " +
-		"compaction_summary_chunk plan_update plan_removed subagent_update session_message session_message_chunk"},
-	{"session/request_permission result", "outcome.outcome", "cancelled selected"},
-	{"elicitation/create result", "action", "accept decline cancel"},
-}
+// opening are the requests that open a session.
+const opening = "session/new session/load session/resume session/fork"
 
-// opening are the payloads of the requests that open a session.
-const opening = "session/new params, session/load params, session/resume params, session/fork params"
-
-// is reports whether the place is in the payload called what.
-func (p *place) is(what string) bool {
-	return p.of == what || p.of == opening && slices.Contains(strings.Split(opening, ", "), what)
-}
-
-func (p *place) has(word string) bool {
-	return p.words == "" || slices.Contains(strings.Fields(p.words), word)
+// among reports whether a word is in a list, or the list is empty.
+func among(list, word string) bool {
+	return list == "" || slices.Contains(strings.Fields(list), word)
 }
 
 // values returns the texts that a path leads to, and "" for each value that is no text. Values that are
@@ -87,11 +67,11 @@ func (c *Checker) needs(row *wire.Method, params []byte) {
 	for i := range needed {
 		n := &needed[i]
 		capability := []string{n.v1, n.v2}[c.version-1]
-		if capability == "" || !n.is(row.Name+" params") {
+		if capability == "" || !among(n.methods, row.Name) {
 			continue
 		}
 		for _, word := range values(params, n.path) {
-			if n.has(word) {
+			if among(n.words, word) {
 				paths = append(paths, strings.ReplaceAll(capability, "*", word))
 			}
 		}
@@ -110,21 +90,4 @@ func has(caps []byte, path string) bool {
 		caps = envelope.Member(caps, name)
 	}
 	return len(caps) > 0 && caps[0] == '{' || string(caps) == "true"
-}
-
-// closedWords reports whether a payload has only known values in the places of closed. It reports a
-// fault otherwise.
-func (c *Checker) closedWords(what string, raw []byte) bool {
-	for i := range closed {
-		p := &closed[i]
-		if c.version != 1 || !p.is(what) {
-			continue
-		}
-		words := append(values(raw, p.path), "")
-		if word := words[0]; word == "" || !p.has(word) {
-			c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", p.path[strings.LastIndexByte(p.path, '.')+1:], word)
-			return false
-		}
-	}
-	return true
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	_ "github.com/acpkit/go-sdk/acp"    // registers the methods of version 1
+	"github.com/acpkit/go-sdk/acp"
 	_ "github.com/acpkit/go-sdk/acp/v2" // registers the methods of version 2
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/validate"
@@ -40,19 +40,14 @@ func (c *Checker) row(method string, notification bool) *wire.Method {
 		return nil
 	case row.Side == wire.Proxy:
 		return nil
-	case row.Side&side(c.from.peer()) == 0:
+	case row.Side&sides[c.from.peer()] == 0:
 		c.fault(wrongEnd, "%.80q is not sent by the %s.", method, c.from)
 		return nil
 	}
 	return row
 }
 
-func side(e End) wire.Side {
-	if e == Client {
-		return wire.Client
-	}
-	return wire.Agent
-}
+var sides = map[End]wire.Side{Client: wire.Client, Agent: wire.Agent}
 
 // params checks the params of a message: their schema, and the capabilities that they need.
 func (c *Checker) params(row *wire.Method, raw []byte) {
@@ -90,7 +85,11 @@ func (c *Checker) schema(codec *wire.Codec, what string, raw []byte, strict bool
 	} else if err == nil && !codec.Valid(v, strict) {
 		fields = validate.Struct(v, strict)
 	} else if err == nil {
-		return c.closedWords(what, raw)
+		member, word := unknownWord(v)
+		if member != "" {
+			c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", member, word)
+		}
+		return member == ""
 	}
 	text := "cannot be read"
 	if fields != nil {
@@ -98,6 +97,32 @@ func (c *Checker) schema(codec *wire.Codec, what string, raw []byte, strict bool
 	}
 	c.fault(badSchema, "The %s break the schema: %.300s.", strings.Replace(what, " result", " results", 1), text)
 	return false
+}
+
+// unknownWord returns a word that the schema of version 1 does not allow, with the name of its member.
+// Decoding keeps such words, so it does not find them.
+func unknownWord(v any) (member, word string) {
+	switch v := v.(type) {
+	case *acp.PromptResponse:
+		switch v.StopReason {
+		case acp.StopReasonEndTurn, acp.StopReasonMaxTokens, acp.StopReasonMaxTurnRequests, acp.StopReasonRefusal, acp.StopReasonCancelled:
+		default:
+			return "stopReason", string(v.StopReason)
+		}
+	case *acp.SessionNotification:
+		if u, ok := v.Update.(*acp.UnknownSessionUpdate); ok {
+			return "sessionUpdate", u.Type
+		}
+	case *acp.RequestPermissionResponse:
+		if u, ok := v.Outcome.(*acp.UnknownRequestPermissionOutcome); ok {
+			return "outcome", u.Type
+		}
+	case *acp.CreateElicitationResponse:
+		if u, ok := v.Action.(*acp.UnknownElicitationAction); ok {
+			return "action", u.Type
+		}
+	}
+	return "", ""
 }
 
 // errorObject checks the error of a response.
