@@ -2,6 +2,7 @@ package stream
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,21 @@ func Command(cmd *exec.Cmd, opts *CommandOptions) (*Process, error) {
 		return nil, fmt.Errorf("stream: starting %s: %w", cmd.Path, err)
 	}
 	return p, nil
+}
+
+// CommandDial returns a function that runs a new process at each call, for the packages that start an
+// agent again: client/supervise and client/negotiate. command must return a new exec.Cmd each time.
+func CommandDial(command func() *exec.Cmd, opts *CommandOptions) func(ctx context.Context) (Stream, error) {
+	return func(context.Context) (Stream, error) {
+		if command == nil {
+			return nil, errors.New("stream: CommandDial was given no function: pass one that returns a new exec.Cmd at each call")
+		}
+		p, err := Command(command(), opts)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 }
 
 // checkDir returns an error that names the folder if a process cannot run in it. The error of the

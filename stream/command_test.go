@@ -118,6 +118,8 @@ func TestCommandRefusesBadCommands(t *testing.T) {
 	assert.ErrorContains(t, err, "must not be set")
 	_, err = stream.Command(nil, nil)
 	require.EqualError(t, err, "stream: Command was given no command: pass the result of exec.Command")
+	_, err = stream.CommandDial(nil, nil)(t.Context())
+	require.EqualError(t, err, "stream: CommandDial was given no function: pass one that returns a new exec.Cmd at each call")
 	cmd = helper(t, "quit")
 	require.NoError(t, cmd.Run())
 	_, err = stream.Command(cmd, nil)

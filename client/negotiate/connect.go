@@ -1,7 +1,7 @@
 // Package negotiate connects to an agent in the version of the protocol that the agent
 // speaks, and provides one API for both versions.
 //
-//	conn, err := negotiate.Connect(ctx, negotiate.Command(func() *exec.Cmd {
+//	conn, err := negotiate.Connect(ctx, stream.CommandDial(func() *exec.Cmd {
 //		return exec.Command("my-agent", "--acp")
 //	}, nil), &negotiate.Options{Permission: policy})
 //	if err != nil {

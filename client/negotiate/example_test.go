@@ -12,7 +12,7 @@ import (
 )
 
 // A user interface works with agents of both versions. This agent is one of version 2 in the same
-// process. A program passes negotiate.Command and the command of any agent.
+// process. A program passes stream.CommandDial and the command of any agent.
 func Example() {
 	ctx := context.Background()
 	dial := func(context.Context) (stream.Stream, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os/exec"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -19,20 +18,8 @@ import (
 )
 
 // Dial starts an agent or connects to one. [Connect] calls it once, and a second time if it
-// must send a second initialize request.
+// must send a second initialize request. [stream.CommandDial] makes one for a child process.
 type Dial func(ctx context.Context) (stream.Stream, error)
-
-// Command returns a [Dial] that runs the agent as a child process. It calls command for
-// each start; command must return a new exec.Cmd each time.
-func Command(command func() *exec.Cmd, opts *stream.CommandOptions) Dial {
-	return func(context.Context) (stream.Stream, error) {
-		p, err := stream.Command(command(), opts)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
-}
 
 // Options configure a connection. With the zero value the client offers both versions, has
 // neither files nor terminals, and denies every permission request. A nil *Options is

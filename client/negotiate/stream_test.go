@@ -115,7 +115,7 @@ func TestAgentProgram(t *testing.T) {
 	var mu sync.Mutex
 	var noise []string
 	started := 0
-	dial := negotiate.Command(func() *exec.Cmd {
+	dial := stream.CommandDial(func() *exec.Cmd {
 		started++
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), playAgent+"=1")

@@ -27,6 +27,7 @@ var knownAgents = map[string]knownAgent{
 	"goose":                                 {titled: true, extra: []string{"timeout_secs"}},
 	"OpenCode":                              {extra: []string{"timeout"}},
 	"qwen-code":                             {extra: []string{"timeout", "is_background"}},
+	"acpkit-coder":                          {}, // examples/coder, as any agent with workspace.Tools
 	"acpkit-example-agent":                  {}, // examples/agent
 }
 
@@ -36,8 +37,10 @@ var titledKinds = map[string]string{"shell": "execute", "read": "read", "write":
 // ExtractKnown is an Options.Extract for agents in use: with it, a rule that allows "go test *"
 // allows their questions about such commands, and a rule that allows paths their questions
 // about files. It knows claude-agent-acp, codex-acp, gemini-cli, goose, opencode, qwen-code and
-// the example agent of this module. The agent is trusted to do what it asks about and nothing else: its name, and the
-// kinds and titles that distinguish its tools, are claims too.
+// the example agents of this module. The agent is trusted to do what it asks about and nothing else:
+// its name, and the kinds and titles that distinguish its tools, are claims too.
+//
+// For an agent of yours with the tools of agent/workspace, call it with the name "acpkit-coder".
 func ExtractKnown(agent string, t *Tool) ([]Operation, bool) {
 	a, ok := knownAgents[agent]
 	if !ok {

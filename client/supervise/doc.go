@@ -2,7 +2,7 @@
 // has died, and reopens its sessions.
 //
 //	s := supervise.New(&supervise.Options{
-//		Dial:   supervise.Command(func() *exec.Cmd { return exec.Command("gemini", "--acp") }, nil),
+//		Dial:   stream.CommandDial(func() *exec.Cmd { return exec.Command("gemini", "--acp") }, nil),
 //		Client: newClient,
 //	})
 //	if err := s.Start(ctx); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os/exec"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -124,15 +123,3 @@ var (
 	errNotStarted = errors.New("supervise: the Supervisor is not started: call Start first")
 	errStarted    = errors.New("supervise: the Supervisor is already started")
 )
-
-// Command returns a Dial function that runs an agent. Command is called for each start and
-// must return a new exec.Cmd each time.
-func Command(command func() *exec.Cmd, opts *stream.CommandOptions) func(context.Context) (stream.Stream, error) {
-	return func(context.Context) (stream.Stream, error) {
-		p, err := stream.Command(command(), opts)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
-}

@@ -68,7 +68,7 @@ func TestProcessThatDoesNotStart(t *testing.T) {
 	starts := 0
 	k := newKeeper(t, &world{}, func(o *supervise.Options) {
 		o.Restart.Min = time.Hour
-		o.Dial = supervise.Command(func() *exec.Cmd {
+		o.Dial = stream.CommandDial(func() *exec.Cmd {
 			starts++
 			return exec.Command("sh", "-c", "echo no such model >&2; exit 4")
 		}, nil)
@@ -90,7 +90,7 @@ func TestProcess(t *testing.T) {
 	w := &world{}
 	k := newKeeper(t, w, func(o *supervise.Options) {
 		o.Restart.Min = time.Millisecond
-		o.Dial = supervise.Command(func() *exec.Cmd {
+		o.Dial = stream.CommandDial(func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), playAgent+"="+notes)
 			return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // claude-agent-acp can be limited to one version.
@@ -44,7 +45,7 @@ func TestLimitedVersions(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				starts := 0
-				conn, err := negotiate.Connect(ctx, negotiate.Command(func() *exec.Cmd {
+				conn, err := negotiate.Connect(ctx, stream.CommandDial(func() *exec.Cmd {
 					starts++
 					cmd := place.command()
 					cmd.Env = append(cmd.Env, "CLAUDE_AGENT_ACP_PROTOCOL="+test.limit)
@@ -82,7 +83,7 @@ func TestHostKit(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		defer h.Close()
-		conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil),
+		conn, err := negotiate.Connect(ctx, stream.CommandDial(place.command, nil),
 			&negotiate.Options{V1: h.Client, Only: 1, Logger: pairtest.StrictLogger(t)})
 		require.NoError(t, err)
 		session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
@@ -110,7 +111,7 @@ func TestWithoutAccount(t *testing.T) {
 		for _, only := range []int{1, 2} {
 			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
-			conn, err := negotiate.Connect(ctx, negotiate.Command(place.command, nil), &negotiate.Options{Only: only, Logger: pairtest.StrictLogger(t)})
+			conn, err := negotiate.Connect(ctx, stream.CommandDial(place.command, nil), &negotiate.Options{Only: only, Logger: pairtest.StrictLogger(t)})
 			require.NoError(t, err)
 			session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
 			if err == nil {
