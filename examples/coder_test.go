@@ -16,14 +16,14 @@ import (
 )
 
 // converse runs chat with one prompt against coder, and returns what it prints.
-func converse(t *testing.T, dir string, env []string, args ...string) string {
+func converse(t *testing.T, dir string, env []string, program string, args ...string) string {
 	t.Helper()
-	chat := exec.Command(filepath.Join(programs, "chat"), args...)
-	chat.Dir = dir
+	client := exec.Command(filepath.Join(programs, program), args...)
+	client.Dir = dir
 	config := t.TempDir()
-	chat.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config, "APPDATA="+config, "HOME="+config, "TMPDIR="+config)
-	chat.Env = append(chat.Env, env...)
-	out, err := chat.CombinedOutput()
+	client.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config, "APPDATA="+config, "HOME="+config, "TMPDIR="+config)
+	client.Env = append(client.Env, env...)
+	out, err := client.CombinedOutput()
 	t.Logf("%v: %s", err, out)
 	return string(out)
 }
@@ -40,7 +40,7 @@ func TestCoderDemo(t *testing.T) {
 	env := []string{"GOCACHE=" + strings.TrimSpace(string(cache))}
 	coder := filepath.Join(programs, "coder")
 	dir := t.TempDir()
-	out := converse(t, dir, env, "-yes", "-prompt", "fix the failing test", "--", coder, "-demo")
+	out := converse(t, dir, env, "chat", "-yes", "-prompt", "fix the failing test", "--", coder, "-demo")
 	assert.Contains(t, out, "+ \treturn a + b")
 	assert.Contains(t, out, "The test passes.")
 	assert.NotContains(t, out, filepath.Join(dir, "sum.go"), "the person is asked about the file that is written")
@@ -49,23 +49,25 @@ func TestCoderDemo(t *testing.T) {
 	require.NotEmpty(t, folder)
 	assert.NoDirExists(t, folder)
 
-	out = converse(t, dir, env, "-no", "-prompt", "fix the failing test", "--", coder, "-demo")
+	out = converse(t, dir, env, "chat", "-no", "-prompt", "fix the failing test", "--", coder, "-demo")
 	assert.Contains(t, out, "That did not work, so the test still fails: The person rejected this call.")
 }
 
 // Without the URL of a model, the error says how to set it.
 func TestCoderWithoutAModel(t *testing.T) {
 	t.Parallel()
-	out := converse(t, t.TempDir(), []string{"BASE_URL="}, "-prompt", "hello", "--", filepath.Join(programs, "coder"))
+	out := converse(t, t.TempDir(), []string{"BASE_URL="}, "chat", "-prompt", "hello", "--", filepath.Join(programs, "coder"))
 	assert.Contains(t, out, "BASE_URL is not set. Set it to the address of a server of chat completions")
 }
 
-// With a model, coder reads and edits the files of the client.
+// With a model, coder reads and edits the files of the client, and runs a command. Chat answers its
+// questions; without a person, the rules of ci do.
 func TestCoderWithAModel(t *testing.T) {
 	t.Parallel()
 	answers := [][]string{
 		{`{"delta":{"content":"I look. "}}`, `{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read_file","arguments":"{\"path\":\"a.txt\"}"}}]},"finish_reason":"tool_calls"}`},
 		{`{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"edit_file","arguments":"{\"path\":\"a.txt\",\"edits\":[{\"old\":\"one\",\"new\":\"two\"}]}"}}]},"finish_reason":"tool_calls"}`},
+		{`{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"run_command","arguments":"{\"command\":\"grep two a.txt\"}"}}]},"finish_reason":"tool_calls"}`},
 		{`{"delta":{"content":"It says two now."},"finish_reason":"stop"}`},
 	}
 	var requests []string
@@ -81,14 +83,22 @@ func TestCoderWithAModel(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\r\n"), 0o600))
-	out := converse(t, dir, []string{"BASE_URL=" + server.URL + "/v1", "MODEL="}, "-yes", "-prompt", "make it two", "--", filepath.Join(programs, "coder"))
-	assert.Contains(t, out, "It says two now.")
-	text, err := os.ReadFile(filepath.Join(dir, "a.txt"))
-	require.NoError(t, err)
-	assert.Equal(t, "two\r\n", string(text))
-	require.Len(t, requests, 3)
-	assert.Contains(t, requests[1], `"content":"one\r\n"`)
-	assert.Contains(t, requests[2], `"content":"Wrote a.txt."`)
+	env, coder := []string{"BASE_URL=" + server.URL + "/v1", "MODEL="}, filepath.Join(programs, "coder")
+	for _, args := range [][]string{
+		{"chat", "-yes", "-prompt", "make it two", "--", coder},
+		{"ci", "-write", "*.txt", "-allow", "grep *", "make it two", coder},
+	} {
+		requests = nil
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\r\n"), 0o600))
+		out := converse(t, dir, env, args[0], args[1:]...)
+		assert.Contains(t, out, "It says two now.")
+		text, err := os.ReadFile(filepath.Join(dir, "a.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, "two\r\n", string(text))
+		require.Len(t, requests, 4)
+		assert.Contains(t, requests[1], `"content":"one\r\n"`)
+		assert.Contains(t, requests[2], `"content":"Wrote a.txt."`)
+		assert.Contains(t, requests[3], `"content":"two\r\n`)
+	}
 }

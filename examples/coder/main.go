@@ -33,7 +33,7 @@ func main() {
 		return "You are a coding agent in " + cwd + ". Look at the files before you change them, make small edits, and run the tests. Be brief."
 	}})
 	o := &kit.Options{
-		Info:     acp.Implementation{Name: "coder", Version: "1"},
+		Info:     acp.Implementation{Name: "acpkit-coder", Version: "1"},
 		Store:    store,
 		Auth:     model.Auth(),
 		Modes:    kit.Modes{{ID: "ask", Name: "Ask first"}, {ID: "auto", Name: "Just do it"}},
