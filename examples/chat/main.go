@@ -91,7 +91,7 @@ Chat talks to an agent of the Agent Client Protocol. Without an agent it starts 
 that is built in and needs no model. Others are, for example:
 
   chat -- gemini --acp
-  chat -- npx @zed-industries/claude-code-acp
+  chat -- npx @agentclientprotocol/claude-agent-acp
 
 Flags:
 `
