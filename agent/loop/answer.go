@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,17 +30,12 @@ type pending struct {
 
 // add adds a part of a call. It returns the call when its name becomes known.
 func (a *answer) add(d CallDelta) (named *pending) {
-	if a.calls == nil {
-		a.calls = make(map[int]*pending)
-	}
 	p := a.calls[d.Index]
 	if p == nil {
 		p = &pending{}
 		a.calls[d.Index] = p
 	}
-	if p.ID == "" {
-		p.ID = d.ID
-	}
+	p.ID = cmp.Or(p.ID, d.ID)
 	p.input.WriteString(d.Input)
 	if p.Name == "" && d.Name != "" {
 		p.Name = d.Name

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,16 +115,12 @@ func (c *conversation) add(m Message) error {
 // generate sends a request, shows the answer, and adds the answer to the conversation. If it fails,
 // the part that has arrived is added.
 func (c *conversation) generate(ctx context.Context) (*answer, error) {
-	a := &answer{}
+	a := &answer{calls: make(map[int]*pending)}
 	err := c.read(ctx, a)
-	if endErr := c.session.EndMessage(); err == nil {
-		err = endErr
-	}
+	err = cmp.Or(err, c.session.EndMessage())
 	a.finish(err == nil)
 	if len(a.message.Parts) > 0 || len(a.message.Calls) > 0 {
-		if addErr := c.add(a.message); err == nil {
-			err = addErr
-		}
+		err = cmp.Or(err, c.add(a.message))
 	}
 	return a, err
 }

@@ -106,6 +106,14 @@ type Part struct {
 	Data     []byte `json:"data,omitempty"`
 }
 
+// String returns the text, or a note that says of which type the data is.
+func (p Part) String() string {
+	if p.Data == nil {
+		return p.Text
+	}
+	return "[" + p.MIMEType + " that this model cannot read]"
+}
+
 // A Failure is an error whose text the person and the model read.
 type Failure struct{ Text string }
 

@@ -108,7 +108,7 @@ func blocks(parts []tools.Part) (all []anthropic.ContentBlockParamUnion) {
 	for _, p := range parts {
 		if strings.HasPrefix(p.MIMEType, "image/") {
 			all = append(all, anthropic.NewImageBlockBase64(p.MIMEType, base64.StdEncoding.EncodeToString(p.Data)))
-		} else if t := text(p); strings.TrimSpace(t) != "" {
+		} else if t := p.String(); strings.TrimSpace(t) != "" {
 			all = append(all, anthropic.NewTextBlock(t))
 		}
 	}

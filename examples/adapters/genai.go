@@ -135,16 +135,8 @@ func parts(from []tools.Part) (all []*genai.Part) {
 		if strings.HasPrefix(p.MIMEType, "image/") {
 			all = append(all, genai.NewPartFromBytes(p.Data, p.MIMEType))
 		} else {
-			all = append(all, genai.NewPartFromText(text(p)))
+			all = append(all, genai.NewPartFromText(p.String()))
 		}
 	}
 	return all
-}
-
-// text returns the text of a part that is not an image.
-func text(p tools.Part) string {
-	if p.Data != nil {
-		return "[" + p.MIMEType + " that this model cannot read]"
-	}
-	return p.Text
 }

@@ -90,15 +90,12 @@ func content(parts []tools.Part) any {
 	var all []part
 	texts := true
 	for _, p := range parts {
-		switch {
-		case p.Data == nil:
-			all = append(all, part{Type: "text", Text: p.Text})
-		case strings.HasPrefix(p.MIMEType, "image/"):
+		if strings.HasPrefix(p.MIMEType, "image/") {
 			texts = false
 			url := "data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 			all = append(all, part{Type: "image_url", ImageURL: map[string]string{"url": url}})
-		default:
-			all = append(all, part{Type: "text", Text: "[" + p.MIMEType + " that this model cannot read]"})
+		} else {
+			all = append(all, part{Type: "text", Text: p.String()})
 		}
 	}
 	if !texts {

@@ -50,7 +50,7 @@ const maxEvent = 16 << 20
 // stream reads an answer. The answer ends with data [DONE], or with the end of the input after a
 // finish reason.
 func (m *Model) stream(body io.Reader, show func(loop.Event)) error {
-	r := &reader{show: show}
+	r := &reader{show: show, calls: calls{byIndex: make(map[int]int)}}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
 	partial := false // the line has no line feed
@@ -160,7 +160,7 @@ func reasonOf(reason string) loop.StopReason {
 // never.
 type calls struct {
 	all     []started
-	byIndex map[int]int // the latest call with each index
+	byIndex map[int]int // the number of the latest call with each index, from 1
 }
 
 type started struct {
@@ -180,11 +180,7 @@ func (c *calls) delta(f fragment) loop.CallDelta {
 func (c *calls) find(f fragment) int {
 	latest := len(c.all) - 1
 	if f.Index != nil {
-		if i, ok := c.byIndex[*f.Index]; ok {
-			latest = i
-		} else {
-			latest = -1
-		}
+		latest = c.byIndex[*f.Index] - 1
 	}
 	for i := range c.all {
 		if f.ID != "" && c.all[i].id == f.ID {
@@ -201,10 +197,7 @@ func (c *calls) find(f fragment) int {
 	}
 	c.all = append(c.all, started{})
 	if f.Index != nil {
-		if c.byIndex == nil {
-			c.byIndex = make(map[int]int)
-		}
-		c.byIndex[*f.Index] = len(c.all) - 1
+		c.byIndex[*f.Index] = len(c.all)
 	}
 	return len(c.all) - 1
 }
