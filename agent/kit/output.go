@@ -17,8 +17,7 @@ import (
 )
 
 // Text of an open message is stored at most recordTime after it was sent, or when more than
-// recordSize bytes are not stored yet. In the latter case sending continues while the text is being
-// stored.
+// recordSize bytes are not stored yet.
 const (
 	recordTime = time.Second
 	recordSize = 64 << 10
@@ -36,8 +35,7 @@ type output struct {
 	thought bool                             // the open message is a thought
 	id      acp.MessageID                    // of the open message; empty if there is none
 	sent    []byte                           // text of the open message that is not stored yet
-	late    *time.Timer                      // calls record
-	storing chan error                       // receives the result when the previous part is stored; nil if no part is being stored
+	waiting bool                             // a timer will call record
 	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
 	unsent  error                            // why text of the turn could not be sent; it is stored nevertheless
 	broken  error                            // why an update could not be stored; the turn then sends and stores nothing more
@@ -46,8 +44,6 @@ type output struct {
 func newOutput(s *Session) *output {
 	o := &output{s: s, calls: make(map[acp.ToolCallID]*acp.ToolCall)}
 	o.join = endpoint.NewJoiner(&o.mu, o.chunk)
-	o.late = time.AfterFunc(recordTime, o.record)
-	o.late.Stop()
 	return o
 }
 
@@ -93,15 +89,11 @@ func (o *output) chunk(text string) error {
 		o.unsent = err
 	}
 	o.sent = append(o.sent, text...)
-	if len(o.sent) == len(text) {
-		o.late.Reset(recordTime)
-	}
 	if len(o.sent) > recordSize {
-		o.wait()
-		done := make(chan error, 1)
-		part := o.take()
-		go func() { done <- o.s.append(record{journal.KindEvent, part}) }() // ends with its append
-		o.storing = done
+		o.keep()
+	} else if !o.waiting {
+		o.waiting = true
+		time.AfterFunc(recordTime, o.record) // ends by itself after recordTime
 	}
 	return nil
 }
@@ -117,34 +109,15 @@ func (o *output) update(text string) acp.SessionUpdate {
 func (o *output) record() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.waiting = false
 	o.keep()
 }
 
 func (o *output) keep() {
 	if len(o.sent) > 0 {
-		_ = o.event(o.take()) // failure returns its error
-	}
-}
-
-// take returns the text that was sent and is not stored yet, as an update, and clears it.
-func (o *output) take() acp.SessionUpdate {
-	u := o.update(string(o.sent))
-	o.sent = o.sent[:0]
-	return u
-}
-
-// wait waits until no part of the open message is being stored.
-func (o *output) wait() {
-	if o.storing != nil {
-		o.fault(<-o.storing)
-		o.storing = nil
-	}
-}
-
-// fault records an error of the store.
-func (o *output) fault(err error) {
-	if _, full := errors.AsType[*storageError](err); full {
-		o.broken = err
+		u := o.update(string(o.sent))
+		o.sent = o.sent[:0]
+		_ = o.event(u) // failure returns its error
 	}
 }
 
@@ -154,9 +127,7 @@ func (o *output) end() {
 		return
 	}
 	_ = o.join.Flush()
-	o.late.Stop()
 	o.keep()
-	o.wait()
 	o.id = ""
 	if cap(o.sent) > keptBuffer {
 		o.sent = nil
@@ -166,11 +137,13 @@ func (o *output) end() {
 // event stores an update. If it fails because the update is invalid, later updates can still be
 // stored.
 func (o *output) event(u acp.SessionUpdate) error {
-	if o.wait(); o.broken != nil {
+	if o.broken != nil {
 		return o.broken
 	}
 	err := o.s.append(record{journal.KindEvent, u})
-	o.fault(err)
+	if _, full := errors.AsType[*storageError](err); full {
+		o.broken = err
+	}
 	return err
 }
 
