@@ -97,7 +97,7 @@ func (g *Group) alive() bool {
 
 // Vanishes waits until the group is empty. It returns false if it is not empty at the deadline. A
 // killed process takes a moment to end, so Vanishes polls.
-func (g *Group) Vanishes(deadline time.Time) bool { return poll(g.alive, deadline) }
+func (g *Group) Vanishes(deadline time.Time) bool { return Poll(g.alive, deadline) }
 
 func (g *Group) release() {
 	g.mu.Lock()

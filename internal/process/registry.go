@@ -135,9 +135,9 @@ func Hold() {
 	}
 }
 
-// poll waits until a group is no longer alive. It returns false if the group is alive at the
-// deadline. It polls because the system does not report the end of a grandchild.
-func poll(alive func() bool, deadline time.Time) bool {
+// Poll waits until alive returns false. It returns false if that is not so at the deadline. It
+// polls because the system does not report the end of a grandchild.
+func Poll(alive func() bool, deadline time.Time) bool {
 	for pause := time.Millisecond; alive(); pause = min(2*pause, 50*time.Millisecond) {
 		left := time.Until(deadline)
 		if left <= 0 {

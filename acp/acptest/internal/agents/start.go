@@ -37,13 +37,17 @@ var starting = []check.Check{
 				t.Fail("The agent was running %v after the end of its input.", busyEndTime)
 			}
 		})},
-	{ID: "AK-START-002", Title: "No processes are left when the agent has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
+	{ID: "AK-START-002", Title: "The agent waits for the processes that it has started, and none is left when it has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
-			s.CloseInput()
-			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
-			if left, known := s.Left(); !known {
+			left, known := s.Left()
+			if !known {
 				t.Skip("It is not known which processes such a peer has started.")
 			} else if left {
+				t.Fail("The agent has not waited for a process that has ended.")
+			}
+			s.CloseInput()
+			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
+			if left, _ = s.Left(); left {
 				t.Fail("Processes that the agent has started are still running.")
 			}
 		})},

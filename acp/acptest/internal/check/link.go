@@ -45,8 +45,9 @@ type Link interface {
 	Done() <-chan struct{}
 	// Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
 	Interrupt() bool
-	// Left reports whether processes that the peer has started are left after its end, once Done is
-	// closed. It is not known for each kind of link.
+	// Left reports whether processes that the peer has started are left: while it runs, those that
+	// have ended and that it has not waited for; when Done is closed, those that still run. It is not
+	// known for each kind of link.
 	Left() (left, known bool)
 	// Close ends the peer and everything that it started, and waits for them.
 	Close() error

@@ -3,6 +3,7 @@ package check
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -39,8 +40,9 @@ func Start(c Command) Target {
 
 func start(c Command) (*processLink, error) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	l := &processLink{mark: markName + "=" + rand.Text(), done: make(chan struct{})}
 	cmd.Env, cmd.Dir, cmd.WaitDelay = c.Env, c.Dir, stderrGrace
-	l := &processLink{done: make(chan struct{})}
+	cmd.Env = append(cmd.Environ(), l.mark)
 	cmd.Stderr = &l.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -69,6 +71,7 @@ func start(c Command) (*processLink, error) {
 
 // processLink is a [Link] to a child process.
 type processLink struct {
+	mark    string // of all processes that the peer starts
 	group   *process.Group
 	process *os.Process
 	in      io.WriteCloser
@@ -95,11 +98,6 @@ func (l *processLink) Interrupt() bool {
 	return runtime.GOOS != "windows"
 }
 
-// Left gives the processes some time to end behind the peer.
-func (l *processLink) Left() (left, known bool) {
-	return !l.group.Vanishes(time.Now().Add(graceOfEnd)), true
-}
-
 // Stderr returns the beginning of what the peer has written to its standard error.
 func (l *processLink) Stderr() string { return l.stderr.String() }
 
@@ -115,6 +113,9 @@ func (l *processLink) Close() error {
 		}
 		<-l.done // a killed process ends
 		l.group.Kill()
+		for _, p := range l.strays() {
+			_ = p.Kill() // it may have ended
+		}
 		l.group.Vanishes(time.Now().Add(graceOfEnd))
 		l.group.Close()
 		_ = l.out.Close()

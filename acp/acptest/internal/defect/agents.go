@@ -39,6 +39,8 @@ var ofStart = []Defect{
 		Finds: found("ACP-SHUTDOWN-001 AK-START-001", "AK-START-002 AK-LOAD-002")},
 	{Name: "leaves_processes", Does: "ends without the processes that it has started", Leaves: true,
 		Finds: found("AK-START-002", "")},
+	{Name: "leaves_zombies", Does: "does not wait for the processes that it has started", Zombies: true,
+		Finds: found("AK-START-002", "")},
 	{Name: "refuses_initialize", Does: "fails every initialize",
 		New:   changes(responds("initialize"), func(m *Message) { m.fails(-32603, "Internal error") }),
 		Finds: map[string]check.Verdict{"ACP-INIT-001": fail, "*": inc}},
@@ -170,7 +172,7 @@ var ofMessages = []Defect{
 		Finds: found("AK-ID-006", "")},
 	{Name: "wrong_id_echo", Does: "sends a response with an id that no request has",
 		New:   precedes(responds("initialize"), `{"jsonrpc":"2.0","id":"lost","result":{}}`),
-		Finds: found("ACP-JSONRPC-001", "")},
+		Finds: found("ACP-JSONRPC-001 AK-ID-001 AK-ID-002 AK-ID-003", "")},
 	{Name: "answers_twice", Does: "responds to session/new twice",
 		New: toCheck(func(w *Wire, m *Message) {
 			w.ToCheck(m)

@@ -22,9 +22,9 @@ type Defect struct {
 	// New returns the functions that handle the messages of one connection, each of which may be
 	// nil: it then passes them on. They are called by one goroutine at a time.
 	New maker
-	// Deaf says that the peer does not learn of the end of its input, and Leaves that processes are
-	// left after its end: neither is a message.
-	Deaf, Leaves bool
+	// Deaf says that the peer does not learn of the end of its input, Leaves that processes are left
+	// after its end, and Zombies that it waits for none: these are no messages.
+	Deaf, Leaves, Zombies bool
 	// Own says that the defect changes texts which only the reference peer sends.
 	Own bool
 	// Finds has the verdict of each check that is not PASS or SKIP because of the defect. An id
@@ -190,10 +190,12 @@ func (l *wrapped) CloseInput() error {
 }
 
 func (l *wrapped) Left() (left, known bool) {
-	if l.d.Leaves {
-		return true, true
+	select {
+	case <-l.Done():
+		return l.d.Leaves, true
+	default:
+		return l.d.Zombies, true
 	}
-	return l.Link.Left()
 }
 
 func (l *wrapped) Close() error {
