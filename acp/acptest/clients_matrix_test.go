@@ -1,6 +1,8 @@
 package acptest
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -118,6 +120,42 @@ func TestDefectsOfClients(t *testing.T) {
 	for _, c := range suite.Checks {
 		assert.True(t, caught[c.ID] || os.Getenv(whole) == "" && strings.HasPrefix(c.ID, "AKC-TERM"), "no defect makes %s fail", c.ID)
 	}
+}
+
+// A client that needs a while before it goes on is not right for that.
+func TestClientsThatGoOnLate(t *testing.T) {
+	for name, id := range map[string]string{"accepts_any_version": "AKC-INIT-002", "ignores_refusal": "AKC-INIT-003", "prompts_without_session": "AKC-SESSION-002"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				i := slices.IndexFunc(defect.Clients, func(d defect.Defect) bool { return d.Name == name })
+				require.GreaterOrEqual(t, i, 0)
+				opts := &check.Options{Version: 1, Only: []string{id}, Cwd: t.TempDir()}
+				target := defect.Wrap(check.InMemory(reference.Client{Cwd: opts.Cwd}.Run), &defect.Clients[i], nil)
+				open := target.Open
+				target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
+					link, err := open(ctx, cwd)
+					return late{link, func() { time.Sleep(5 * time.Second) }}, err
+				}
+				results := clients.Suite().Run(t.Context(), target, opts).Results
+				require.Len(t, results, 1)
+				assert.Equal(t, check.Fail, results[0].Verdict, results[0])
+			})
+		})
+	}
+}
+
+// late holds back what a client sends for its session.
+type late struct {
+	check.Link
+	pause func()
+}
+
+func (l late) Read() ([]byte, error) {
+	line, err := l.Link.Read()
+	if bytes.Contains(line, []byte(`"session/`)) {
+		l.pause()
+	}
+	return line, err
 }
 
 func terminalDefects() []clientDefect {

@@ -104,11 +104,10 @@ func noSession(t *check.T, answer check.Handler) {
 	none(t, p, "session/", "The client goes on as if initialize had succeeded.")
 }
 
-// none checks that the client sends no message whose method has a prefix.
+// none checks that the client sends no message whose method has a prefix before it ends. A client
+// that goes on for its user has the time of an answer.
 func none(t *check.T, p *check.Peer, prefix, wrong string) {
-	for _, m := range p.Quiet(0) {
-		if strings.HasPrefix(m.Method, prefix) {
-			t.FailAt(m, "%s", wrong)
-		}
+	if m, ok := p.Arrives(0, func(m *check.Message) bool { return strings.HasPrefix(m.Method, prefix) }); ok {
+		t.FailAt(m, "%s", wrong)
 	}
 }
