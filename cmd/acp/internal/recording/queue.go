@@ -21,9 +21,6 @@ const (
 	// half full.
 	pause    = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
-	// The writer looks every pause whether something was queued. After awake without a message it
-	// sleeps until a Lane wakes it, which costs the Lane more time.
-	awake = time.Second
 )
 
 // queue carries what the peers send from the lanes to the goroutine that writes the recording. A lane
@@ -35,7 +32,6 @@ type queue struct {
 	mu       sync.Mutex    // guards the fields below, and those of lanes
 	arrived  sync.Cond     // signalled when something is queued or the queue is closed
 	last     time.Duration // when something was queued last
-	taken    time.Duration // when something was taken last, or the queue was last seen empty
 	list     []part        // what is queued, the oldest first
 	size     int           // of what is queued or being written
 	dropping bool
@@ -65,57 +61,45 @@ func (q *queue) put(p part) {
 	q.last = p.time
 }
 
-// take waits for parts, and returns the oldest with their size. Each time that the queue becomes empty,
-// it calls idle with the gaps of the lanes that have dropped messages. It returns no parts when the
-// queue is closed and empty.
-func (q *queue) take(idle func(gaps []part)) (batch []part, size int) {
+// take waits for parts, and returns the oldest with their size. It returns no parts when the queue is
+// closed and empty.
+func (q *queue) take() (batch []part, size int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	told := false // idle was called
-	for {
-		now := time.Since(q.start)
-		switch {
-		case len(q.list) == 0 && !told:
-			var gaps []part
-			for _, l := range q.behind {
-				if l.dropped > 0 {
-					gaps = append(gaps, part{lane: l, time: now, rec: l.gap()})
-				}
-			}
-			q.dropping, q.behind, told = false, nil, true
-			q.mu.Unlock()
-			idle(gaps)
-			q.mu.Lock()
-			continue
-		case len(q.list) == 0 && q.closed:
-			return nil, 0
-		case len(q.list) == 0 && now-q.last >= awake:
-			q.arrived.Wait()
-			q.taken = time.Since(q.start)
-			continue
-		case len(q.list) == 0:
-			q.taken = now
-		case q.closed, q.size >= q.limit/2, now-q.last >= pause, now-q.taken >= maxPause:
-			q.taken = now
-			n := 0
-			for ; n < len(q.list) && size < batchSize; n++ {
-				size += len(q.list[n].text) + partSize
-			}
-			batch, q.list = q.list[:n:n], q.list[n:]
-			return batch, size
-		}
+	for len(q.list) == 0 && !q.closed {
+		q.arrived.Wait()
+	}
+	began := time.Since(q.start)
+	for now := began; now-q.last < pause && now-began < maxPause && q.size < q.limit/2 && !q.closed; {
 		q.mu.Unlock()
 		time.Sleep(pause)
 		q.mu.Lock()
+		now = time.Since(q.start)
 	}
+	n := 0
+	for ; n < len(q.list) && size < batchSize; n++ {
+		size += len(q.list[n].text) + partSize
+	}
+	batch, q.list = q.list[:n:n], q.list[n:]
+	return batch, size
 }
 
-// wrote makes room for more, after a batch from take was written.
-func (q *queue) wrote(batch []part, size int) {
+// wrote makes room for more, after a batch from take was written. If nothing more is queued, it queues
+// the gaps of the lanes that have dropped messages. It reports whether the queue is empty.
+func (q *queue) wrote(batch []part, size int) (empty bool) {
 	clear(batch) // the list still refers to it
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.size -= size
+	if q.size -= size; len(q.list) > 0 {
+		return false
+	}
+	for _, l := range q.behind {
+		if l.dropped > 0 {
+			q.put(part{lane: l, time: time.Since(q.start), rec: l.gap()})
+		}
+	}
+	q.dropping, q.behind = false, nil
+	return len(q.list) == 0
 }
 
 // close ends queueing: lanes ignore what they are given from now on. With discard, what is in the queue

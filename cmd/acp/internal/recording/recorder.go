@@ -115,24 +115,18 @@ func (r *Recorder) write() {
 	defer close(r.ended)
 	defer r.file.Close()
 	var err error
-	idle := func(gaps []part) {
-		for _, p := range gaps {
-			r.part(p)
-		}
-		if err == nil {
-			err = r.out.Flush()
-		}
-	}
 	for err == nil {
-		batch, size := r.queue.take(idle)
-		if batch == nil {
+		batch, size := r.queue.take()
+		if len(batch) == 0 {
 			break
 		}
 		for _, p := range batch {
 			r.part(p)
 		}
-		r.queue.wrote(batch, size)
-		err = r.check()
+		empty := r.queue.wrote(batch, size)
+		if err = r.check(); empty && err == nil {
+			err = r.out.Flush()
+		}
 	}
 	if r.queue.close(true); err != nil {
 		r.failed(err)
