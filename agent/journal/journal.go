@@ -78,7 +78,7 @@ type Log interface {
 	// error the metadata are unchanged.
 	SetMeta(change func(*Meta)) error
 
-	// Damage returns the losses that Open and Read have found so far.
+	// Damage returns the losses that Open has found.
 	Damage() []Damage
 
 	// Close closes the log. It does not wait until records survive a loss of power. Later calls of

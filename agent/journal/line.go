@@ -142,22 +142,14 @@ func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to
 // text begins with an intact line, split returns the line. Otherwise line is nil. skip is the
 // number of bytes to continue after.
 func split(text []byte, n int) (line []byte, skip int) {
-	next := bytes.Index(text[min(1, len(text)):], []byte(sumBegins))
-	for next >= 0 {
-		next++
+	for i := range text {
 		switch {
-		case intact(text[:next]):
-			return text[:next], next
-		case intact(text[:next-1]):
-			return text[:next-1], next
-		case intact(text[next:]):
-			return nil, next
+		case i == 0 || !bytes.HasPrefix(text[i:], []byte(sumBegins)):
+		case intact(text[:i-1]):
+			return text[:i-1], i
+		case intact(text[i:]):
+			return nil, i
 		}
-		more := bytes.Index(text[next+1:], []byte(sumBegins))
-		if more < 0 {
-			break
-		}
-		next += more
 	}
 	return nil, n
 }

@@ -19,6 +19,7 @@ type fileLog struct {
 	folder string
 	file   logFile
 	unlock func()
+	damage []Damage // set by load
 
 	slow sync.Mutex // held while something is flushed to the disk; locked before mu
 
@@ -31,7 +32,6 @@ type fileLog struct {
 	unended bool  // the last intact line has lost its line feed
 	last    Record
 	stored  metaFile
-	damage  []Damage
 	buf     []byte
 }
 
@@ -83,7 +83,9 @@ func (l *fileLog) load() error {
 			l.last.Seq, last = seq, append(last[:0], line...)
 		}
 		return true
-	}, func(from, to int64) { l.damage = append(l.damage, l.noRecords(from, to)) })
+	}, func(from, to int64) {
+		l.damage = append(l.damage, Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)})
+	})
 	if err == nil && last != nil {
 		err = json.Unmarshal(last, &l.last)
 	}
@@ -112,11 +114,6 @@ func (l *fileLog) load() error {
 		l.stored.Synced = l.last.Seq
 	}
 	return nil
-}
-
-// noRecords returns the damage of a range of the file outside of intact lines.
-func (l *fileLog) noRecords(from, to int64) Damage {
-	return Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)}
 }
 
 // readEnd sets the fields that describe the end of the file.
@@ -271,11 +268,7 @@ func (l *fileLog) Meta() Meta {
 	return l.stored.clone()
 }
 
-func (l *fileLog) Damage() []Damage {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.damage)
-}
+func (l *fileLog) Damage() []Damage { return slices.Clone(l.damage) }
 
 func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -294,7 +287,6 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 		defer f.Close()
 		var stop error
 		last, ended := max(after, 0), false
-		var bad []Damage
 		_, err = scan(io.NewSectionReader(f, 0, size), func(line []byte, at int64) bool {
 			if seq, ok := seqOf(line); !ok || seq <= last {
 				return true
@@ -309,18 +301,9 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 			last = r.Seq
 			ended = !yield(r, nil)
 			return !ended
-		}, func(from, to int64) {
-			bad = append(bad, l.noRecords(from, to))
-		})
+		}, func(int64, int64) {})
 		if err = errors.Join(err, stop); err != nil && !ended {
 			yield(Record{}, fmt.Errorf("journal: read %s: %w", l.path(), err))
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, d := range bad {
-			if !slices.Contains(l.damage, d) {
-				l.damage = append(l.damage, d)
-			}
 		}
 	}
 }
