@@ -12,8 +12,8 @@ var errHeld = errors.New("held")
 // truncate a file that is open for appending.
 type appendFile struct{ *os.File }
 
-func openLogFile(name string) (logFile, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+func openLogFile(name string, flag int) (logFile, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND|flag, 0o600)
 	if err != nil {
 		return nil, err
 	}

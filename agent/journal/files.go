@@ -26,7 +26,7 @@ import (
 type Files struct {
 	dir  string
 	opts FilesOptions
-	open func(name string) (logFile, error)
+	open func(name string, flag int) (logFile, error)
 
 	mu    sync.Mutex
 	index map[string]*indexed // by id
@@ -130,17 +130,15 @@ func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
 	return l, nil
 }
 
-// hold opens and locks the log file of a session, without reading it.
+// hold opens and locks the log file of a session, without reading it. With the flag os.O_CREATE it
+// creates the file.
 func (s *Files) hold(id, folder string, flag int) (*fileLog, error) {
 	name := filepath.Join(folder, logName)
-	if flag&os.O_CREATE == 0 {
-		if _, err := os.Stat(name); err != nil {
-			return nil, missing(err)
-		}
-	}
-	file, err := s.open(name)
-	if err != nil {
-		return nil, missing(err)
+	file, err := s.open(name, flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	} else if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	unlock, err := lock(file)
 	if err != nil {
@@ -157,13 +155,6 @@ func (s *Files) hold(id, folder string, flag int) (*fileLog, error) {
 func deleted(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, deletedName))
 	return err == nil
-}
-
-func missing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
-	}
-	return fmt.Errorf("journal: %w", err)
 }
 
 // create writes the files of a new session. It accepts a folder that has an empty log and no meta

@@ -22,7 +22,13 @@ type Memory struct {
 type memorySession struct {
 	meta Meta
 	recs []Record
-	open bool
+	log  *memoryLog // the open log; nil if there is none
+}
+
+// open returns a log of the session. The caller holds m.mu.
+func (s *memorySession) open(m *Memory) Log {
+	s.log = &memoryLog{store: m, s: s}
+	return s.log
 }
 
 // NewMemory returns an empty store.
@@ -38,13 +44,13 @@ func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) 
 	if m.sessions[id] != nil {
 		return nil, ErrExists
 	}
-	s := &memorySession{meta: created(id, meta), open: true}
+	s := &memorySession{meta: created(id, meta)}
 	if m.sessions == nil {
 		m.sessions = make(map[string]*memorySession)
 	}
 	m.sessions[id] = s
 	m.pages.add(s.meta)
-	return &memoryLog{store: m, s: s}, nil
+	return s.open(m), nil
 }
 
 func checkID(id string) error {
@@ -91,11 +97,10 @@ func (m *Memory) Open(ctx context.Context, id string) (Log, error) {
 	if s == nil {
 		return nil, ErrNotFound
 	}
-	if s.open {
+	if s.log != nil {
 		return nil, &HeldError{ID: id}
 	}
-	s.open = true
-	return &memoryLog{store: m, s: s}, nil
+	return s.open(m), nil
 }
 
 // List implements Store.
@@ -128,7 +133,7 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.sessions[id]; s != nil && s.open {
+	if s := m.sessions[id]; s != nil && s.log != nil {
 		return &HeldError{ID: id}
 	}
 	delete(m.sessions, id)
@@ -136,15 +141,14 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 }
 
 type memoryLog struct {
-	store  *Memory
-	s      *memorySession
-	closed bool // guarded by store.mu
+	store *Memory
+	s     *memorySession
 }
 
 // lock locks the store. If the log is closed, lock returns an error and leaves the store unlocked.
 func (l *memoryLog) lock() error {
 	l.store.mu.Lock()
-	if l.closed {
+	if l.s.log != l {
 		l.store.mu.Unlock()
 		return ErrClosed
 	}
@@ -237,8 +241,8 @@ func (l *memoryLog) Damage() []Damage { return nil }
 func (l *memoryLog) Close() error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
-	if !l.closed {
-		l.closed, l.s.open = true, false
+	if l.s.log == l {
+		l.s.log = nil
 	}
 	return nil
 }
