@@ -115,11 +115,8 @@ func (t settingRecord) update() acp.SessionUpdate {
 	if t.ID == modeSetting {
 		return &acp.CurrentModeUpdate{CurrentModeID: acp.SessionModeID(t.Value)}
 	}
-	value := acp.SessionConfigValueID(t.Value)
-	return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{{
-		ID: acp.SessionConfigID(t.ID), Name: t.ID,
-		Kind: &acp.SessionConfigSelect{CurrentValue: value, Options: acp.SessionConfigSelectOptions{Ungrouped: []acp.SessionConfigSelectOption{{Value: value, Name: t.Value}}}},
-	}}}
+	s := Setting{ID: t.ID, Name: t.ID, Values: []acp.SessionConfigSelectOption{{Value: acp.SessionConfigValueID(t.Value), Name: t.Value}}}
+	return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{s.option(t.Value)}}
 }
 
 // settingsOf returns the settings in a stored update.

@@ -23,7 +23,8 @@ type history struct {
 // item is one update of a replay: a message with its whole text, or the last state of a tool call.
 type item struct {
 	update acp.SessionUpdate
-	text   []byte // joined text of the chunks, which replaces the content of update; nil for others
+	first  *acp.TextContent // the content of update, if that is a text
+	text   []byte           // joined text of the chunks of a message, which replaces the first one
 }
 
 // message is the key of a message whose chunks are joined.
@@ -96,7 +97,7 @@ func (h *history) event(u acp.SessionUpdate) {
 	i, known := h.index[key]
 	if !known {
 		i = len(h.items)
-		h.items = append(h.items, item{update: u})
+		h.items = append(h.items, item{update: u, first: text})
 		if key != nil {
 			h.index[key] = i
 		}
@@ -116,12 +117,7 @@ func (h *history) event(u acp.SessionUpdate) {
 func (h *history) replay(ctx context.Context, s *Session) error {
 	for _, it := range h.items {
 		if it.text != nil {
-			switch v := it.update.(type) {
-			case *acp.AgentMessageChunk:
-				v.Content = acp.Text(string(it.text))
-			case *acp.AgentThoughtChunk:
-				v.Content = acp.Text(string(it.text))
-			}
+			it.first.Text = string(it.text)
 		}
 		if err := ctx.Err(); err != nil {
 			return err

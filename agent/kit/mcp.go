@@ -42,15 +42,14 @@ const connectTime = 10 * time.Second
 func (a *Agent) checkServers(servers []acp.MCPServer) error {
 	caps := a.mcpCapabilities()
 	for _, server := range servers {
-		ok := true
+		ok := false
 		switch server.(type) {
 		case *acp.MCPServerStdio:
+			ok = true
 		case *acp.MCPServerHTTP:
 			ok = caps != nil && caps.HTTP
 		case *acp.MCPServerSSE:
 			ok = caps != nil && caps.SSE
-		default:
-			ok = false
 		}
 		if !ok {
 			return rpcerr.InvalidParams(nil).WithDetail("mcpServers: this agent does not reach servers of this kind; see its capabilities")

@@ -104,13 +104,27 @@ func (s *Session) journal() (journal.Log, error) {
 	return s.log, nil
 }
 
-// append stores records. An error ends the turn.
-func (s *Session) append(recs ...record) error {
+// use calls f with the log of the session. An error ends the turn. It means that the session cannot
+// be stored, unless ctx is done.
+func (s *Session) use(ctx context.Context, f func(journal.Log) error) error {
 	log, err := s.journal()
-	if err != nil {
-		s.stop(err)
-		return err
+	if err == nil {
+		if err = f(log); err == nil || ctx.Err() != nil {
+			return err
+		}
+		err = &storageError{err}
 	}
+	s.mu.Lock()
+	cancel := s.busy
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(err)
+	}
+	return err
+}
+
+// append stores records.
+func (s *Session) append(recs ...record) error {
 	all := make([]journal.Record, len(recs))
 	for i, r := range recs {
 		data, err := r.encode()
@@ -122,12 +136,10 @@ func (s *Session) append(recs ...record) error {
 		}
 		all[i] = journal.Record{Kind: r.kind, Data: data}
 	}
-	if _, err := log.Append(all...); err != nil {
-		err = &storageError{err}
-		s.stop(err)
+	return s.use(context.Background(), func(log journal.Log) error {
+		_, err := log.Append(all...)
 		return err
-	}
-	return nil
+	})
 }
 
 // store appends records and waits until they survive a loss of power.
@@ -139,15 +151,7 @@ func (s *Session) store(ctx context.Context, recs ...record) error {
 }
 
 func (s *Session) sync(ctx context.Context) error {
-	log, err := s.journal()
-	if err == nil {
-		err = log.Sync(ctx)
-	}
-	if err != nil && ctx.Err() == nil {
-		err = &storageError{err}
-		s.stop(err)
-	}
-	return err
+	return s.use(ctx, func(log journal.Log) error { return log.Sync(ctx) })
 }
 
 var (

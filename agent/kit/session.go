@@ -76,16 +76,6 @@ func (s *Session) meta() journal.Meta {
 	return log.Meta()
 }
 
-// stop ends the running turn, if there is one.
-func (s *Session) stop(cause error) {
-	s.mu.Lock()
-	cancel := s.busy
-	s.mu.Unlock()
-	if cancel != nil {
-		cancel(cause)
-	}
-}
-
 // Workspace returns the files and commands of the session.
 func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
 
@@ -131,14 +121,10 @@ func (s *Session) Title(ctx context.Context, title string) error {
 	}
 	s.setting.Lock() // so that changes reach the client in order
 	defer s.setting.Unlock()
-	log, err := s.journal()
-	if err == nil {
-		if err = log.SetMeta(func(m *journal.Meta) { m.Title = title }); err != nil {
-			err = &storageError{err}
-		}
-	}
+	err := s.use(context.Background(), func(log journal.Log) error {
+		return log.SetMeta(func(m *journal.Meta) { m.Title = title })
+	})
 	if err != nil {
-		s.stop(err)
 		return err
 	}
 	return s.client.Title(ctx, title)

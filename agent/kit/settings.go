@@ -199,10 +199,15 @@ func (s *Session) configOptions() []acp.SessionConfigOption {
 	defer s.mu.Unlock()
 	all := make([]acp.SessionConfigOption, len(s.settings))
 	for i, t := range s.settings {
-		all[i] = acp.SessionConfigOption{
-			ID: acp.SessionConfigID(t.ID), Name: t.Name, Description: t.Description, Category: t.Category,
-			Kind: &acp.SessionConfigSelect{CurrentValue: acp.SessionConfigValueID(s.values[t.ID]), Options: acp.SessionConfigSelectOptions{Ungrouped: t.Values}},
-		}
+		all[i] = t.option(s.values[t.ID])
 	}
 	return all
+}
+
+// option returns the setting with its value for a client.
+func (t *Setting) option(value string) acp.SessionConfigOption {
+	return acp.SessionConfigOption{
+		ID: acp.SessionConfigID(t.ID), Name: t.Name, Description: t.Description, Category: t.Category,
+		Kind: &acp.SessionConfigSelect{CurrentValue: acp.SessionConfigValueID(value), Options: acp.SessionConfigSelectOptions{Ungrouped: t.Values}},
+	}
 }

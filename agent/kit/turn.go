@@ -25,7 +25,10 @@ func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	if err := c.agent.hasRoom(ctx); err != nil {
 		return nil, err
 	}
-	if err := awaitEarlier(ctx); err != nil {
+	done := rpc.Waits(ctx)
+	err := rpc.AwaitEarlier(ctx) // returns when the earlier prompts of the session have their responses
+	done()
+	if err != nil {
 		return nil, err
 	}
 	if err := c.agent.opts.Auth.ready(ctx); err != nil {
@@ -63,12 +66,6 @@ func (a *Agent) receiving(next acp.Handler) acp.Handler {
 		}
 		return next(ctx, method, params)
 	}
-}
-
-// awaitEarlier waits until the prompts of the session that arrived earlier have been responded to.
-func awaitEarlier(ctx context.Context) error {
-	defer rpc.Waits(ctx)()
-	return rpc.AwaitEarlier(ctx)
 }
 
 // prompt makes a turn. The caller ensures that no other turn of the session runs.
