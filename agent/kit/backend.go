@@ -119,36 +119,31 @@ func (t settingRecord) update() acp.SessionUpdate {
 	return &acp.ConfigOptionUpdate{ConfigOptions: []acp.SessionConfigOption{s.option(t.Value)}}
 }
 
-// settingsOf returns the settings in a stored update.
-func settingsOf(u acp.SessionUpdate) (all []settingRecord) {
+// recordsOf returns the records that a stored update stands for.
+func recordsOf(u acp.SessionUpdate) (all []record) {
 	switch u := u.(type) {
 	case *acp.CurrentModeUpdate:
-		return []settingRecord{{modeSetting, string(u.CurrentModeID)}}
+		return []record{{journal.KindSetting, settingRecord{modeSetting, string(u.CurrentModeID)}}}
 	case *acp.ConfigOptionUpdate:
 		for _, o := range u.ConfigOptions {
 			if kind, ok := o.Kind.(*acp.SessionConfigSelect); ok {
-				all = append(all, settingRecord{string(o.ID), string(kind.CurrentValue)})
+				all = append(all, record{journal.KindSetting, settingRecord{string(o.ID), string(kind.CurrentValue)}})
 			}
 		}
+		return all
 	}
-	return all
+	return []record{{journal.KindEvent, u}}
 }
 
 func (l *backendLog) Read(ctx context.Context, _ int64) iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		for u, err := range l.b.Replay(ctx, l.meta.ID) {
-			recs := []record{{journal.KindEvent, u}}
-			if settings := settingsOf(u); settings != nil {
-				recs = nil
-				for _, t := range settings {
-					recs = append(recs, record{journal.KindSetting, t})
-				}
+			if err != nil {
+				yield(journal.Record{}, err)
+				return
 			}
-			for _, r := range recs {
-				var data []byte
-				if err == nil {
-					data, err = json.Marshal(r.data)
-				}
+			for _, r := range recordsOf(u) {
+				data, err := r.encode()
 				if !yield(journal.Record{Kind: r.kind, Data: data}, err) || err != nil {
 					return
 				}

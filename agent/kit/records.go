@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"syscall"
 	"time"
 
@@ -68,7 +67,6 @@ func storeError(err error) *rpcerr.RequestError {
 	var held *journal.HeldError
 	var damaged *journal.DamagedError
 	var errno syscall.Errno
-	var path *fs.PathError
 	text := "the sessions cannot be stored or read"
 	switch {
 	case errors.As(err, &held):
@@ -79,8 +77,6 @@ func storeError(err error) *rpcerr.RequestError {
 		text = "a newer version of this agent wrote the session: it can be read only"
 	case errors.As(err, &errno):
 		text += ": " + errno.Error()
-	case errors.As(err, &path):
-		text += ": " + path.Err.Error()
 	}
 	return rpcerr.InternalError(nil).WithDetail(text).WithCause(err)
 }
