@@ -36,15 +36,8 @@ func clientDefects() []clientDefect {
 	}
 	return append(all,
 		clientDefect{defect.Defect{Name: "sends_no_prompt"}, reference.Client{Silent: true}},
-		clientDefect{defect.Defect{Name: "serves_outside_roots", In: check.V1, Finds: map[string]check.Verdict{
-			"AKC-READ-006": check.Fail, "AKC-WRITE-004": check.Fail, "AKC-WRITE-005": check.Fail,
-			"AKC-OUTSIDE-001": check.Fail, "AKC-OUTSIDE-002": check.Fail, "AKC-OUTSIDE-003": check.Fail, "AKC-OUTSIDE-004": check.Fail,
-			"AKC-OUTSIDE-005": check.Fail, "AKC-OUTSIDE-006": check.Fail, "AKC-OUTSIDE-007": check.Fail, "AKC-OUTSIDE-008": check.Fail,
-			"AKC-OUTSIDE-009": check.Fail, "AKC-OUTSIDE-010": check.Fail, "AKC-OUTSIDE-011": check.Fail,
-		}}, reference.Client{Careless: true}},
-		clientDefect{defect.Defect{Name: "lingers", Finds: map[string]check.Verdict{
-			"AKC-EXIT-001": check.Fail, "AKC-EXIT-002": check.Fail, "AKC-EXIT-003": check.Fail, "AKC-EXIT-004": check.Fail, "AKC-EXIT-005": check.Fail,
-		}}, reference.Client{Lingers: true}},
+		clientDefect{defect.Defect{Name: "serves_outside_roots", In: check.V1, Finds: "AKC-READ-006 AKC-WRITE-004 AKC-WRITE-005 AKC-OUTSIDE-001 AKC-OUTSIDE-002 AKC-OUTSIDE-003 AKC-OUTSIDE-004 AKC-OUTSIDE-005 AKC-OUTSIDE-006 AKC-OUTSIDE-007 AKC-OUTSIDE-008 AKC-OUTSIDE-009 AKC-OUTSIDE-010 AKC-OUTSIDE-011"}, reference.Client{Careless: true}},
+		clientDefect{defect.Defect{Name: "lingers", Finds: "AKC-EXIT-001 AKC-EXIT-002 AKC-EXIT-003 AKC-EXIT-004 AKC-EXIT-005"}, reference.Client{Lingers: true}},
 	)
 }
 
@@ -161,9 +154,7 @@ func (l late) Read() ([]byte, error) {
 func terminalDefects() []clientDefect {
 	all := []clientDefect{
 		{defect.Defect{Name: "none"}, reference.Client{Terminals: &terminals.Options{}}},
-		{defect.Defect{Name: "leaves_children", Finds: map[string]check.Verdict{
-			"AKC-TERM-005": check.Fail, "AKC-TERM-006": check.Fail, "AKC-TERM-014": check.Fail,
-		}}, reference.Client{Terminals: &terminals.Options{Exec: reference.Lone}}},
+		{defect.Defect{Name: "leaves_children", Finds: "AKC-TERM-005 AKC-TERM-006 AKC-TERM-014"}, reference.Client{Terminals: &terminals.Options{Exec: reference.Lone}}},
 	}
 	for _, d := range defect.Terminals {
 		all = append(all, clientDefect{d, reference.Client{Terminals: &terminals.Options{}}})

@@ -41,7 +41,7 @@ func TestDefectsOfServers(t *testing.T) {
 					}
 					target := check.Dial(scheme+"://127.0.0.1/acp", dialOptions(serveHTTP(t, &d)))
 					report := suite.Run(t.Context(), target, opts)
-					compare(t, &defect.Defect{Finds: d.Finds}, suite, kind, report)
+					compare(t, &defect.Defect{Finds: d.Finds, Spoils: d.Spoils}, suite, kind, report)
 					for _, r := range report.Results {
 						caught[r.ID] = caught[r.ID] || r.Verdict == check.Fail
 					}

@@ -67,7 +67,7 @@ func rows(suite check.Suite, defects []defect.Defect) string {
 		}
 		versions := map[check.Versions]string{check.V1: "1", check.V2: "2", check.Both: "both"}[c.In]
 		for _, d := range defect.Network {
-			if d.Finds[c.ID] == check.Fail {
+			if strings.Contains(d.Finds, c.ID) {
 				found = append(found, d.Name)
 			}
 		}

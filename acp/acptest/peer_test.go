@@ -56,7 +56,7 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 				opts.Only = append(opts.Only, c.ID)
 			}
 		}
-		if d.New == nil || d.Own || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
+		if d.ToPeer == nil && d.ToCheck == nil && d.Early == "" || d.Own || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
 			continue
 		}
 		shown++

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
@@ -19,17 +21,20 @@ type Defect struct {
 	Name string
 	Does string
 	In   check.Versions // 0 means both
-	// New returns the functions that handle the messages of one connection, each of which may be
-	// nil: it then passes them on. They are called by one goroutine at a time.
-	New maker
+	// ToPeer handles the messages of the check, and ToCheck those of the peer. A handler that is nil
+	// passes them on. They are called by one goroutine at a time.
+	ToPeer, ToCheck handler
+	// Early is a line that the peer sends at once.
+	Early string
 	// Deaf says that the peer does not learn of the end of its input, Leaves that processes are left
 	// after its end, and Zombies that it waits for none: these are no messages.
 	Deaf, Leaves, Zombies bool
 	// Own says that the defect changes texts which only the reference peer sends.
 	Own bool
-	// Finds has the verdict of each check that is not PASS or SKIP because of the defect. An id
-	// that ends with * stands for all others that begin so. An id behind "v1 " or "v2 " is for that version alone.
-	Finds map[string]check.Verdict
+	// Finds has the ids of the checks that fail because of the defect, and Spoils those that are
+	// inconclusive. An id that ends with * stands for all others that begin so. An id behind "v1:" or
+	// "v2:" is for that version alone.
+	Finds, Spoils string
 }
 
 // Message is a message on its way, whose members may be changed.
@@ -41,7 +46,10 @@ type Message struct {
 	Method   string
 	Response bool
 
-	changed bool
+	sent     bool // by the check
+	changed  bool
+	request  *Message // that a response belongs to
+	answered bool     // a request, by a response
 }
 
 // Set replaces a member.
@@ -54,14 +62,34 @@ type Wire struct {
 	link check.Link
 	mu   sync.Mutex // held while a message is handled
 
-	methods map[string]string // of requests in flight of each end, by their ids
-	out     chan []byte       // to the check
-	over    atomic.Bool       // a line to the check was lost
-	ended   chan struct{}     // closed when the peer has
-	done    chan struct{}
+	requests map[string]*Message // of each end, by their ids
+	out      chan []byte         // to the check
+	over     atomic.Bool         // a line to the check was lost
+	ended    chan struct{}       // closed when the peer has
+	done     chan struct{}
 
 	prompts map[string]string
-	log     []*Message // what the check has sent, if the defect notes it
+	log     []*Message // what the check has sent
+	held    []*Message // what a handler keeps
+	dead    bool       // a handler passes nothing on any more
+}
+
+// pass sends a message on.
+func (w *Wire) pass(m *Message) {
+	if m.sent {
+		w.ToPeer(m)
+	} else {
+		w.ToCheck(m)
+	}
+}
+
+// later calls a function a little later.
+func (w *Wire) later(f func()) {
+	time.AfterFunc(50*time.Millisecond, func() { // ends at once
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		f()
+	})
 }
 
 // ToCheck sends a message to the check, as if it came from the peer.
@@ -103,64 +131,61 @@ func (m *Message) encode() []byte {
 // Wrap returns a target whose connections have a defect. The target must be of the kind
 // [check.Bytes]. The prompts are those of the checks.
 func Wrap(target check.Target, d *Defect, prompts map[string]string) check.Target {
-	if d.New == nil {
-		d = new(*d)
-		d.New = func(*Wire) (toPeer, fromPeer func(*Message)) { return nil, nil }
-	}
 	open := target.Open
 	target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
 		link, err := open(ctx, cwd)
 		if err != nil {
 			return nil, err
 		}
-		w := &Wire{link: link, prompts: prompts, methods: map[string]string{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
-		toPeer, fromPeer := d.New(w)
-		if toPeer == nil {
-			toPeer = w.ToPeer
+		w := &Wire{link: link, prompts: prompts, requests: map[string]*Message{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
+		if d.Early != "" {
+			w.LineToCheck([]byte(d.Early))
 		}
-		if fromPeer == nil {
-			fromPeer = w.ToCheck
-		}
-		go w.pump(fromPeer) // ends with the link
-		return &wrapped{Link: link, d: d, w: w, toPeer: toPeer}, nil
+		go w.pump(d) // ends with the link
+		return &wrapped{Link: link, d: d, w: w}, nil
 	}
 	return target
 }
 
-func (w *Wire) pump(fromPeer func(*Message)) {
+func (w *Wire) pump(d *Defect) {
 	defer close(w.ended)
 	for {
 		line, err := w.link.Read()
 		if err != nil {
 			return
 		}
-		w.handle(line, "peer", "check", fromPeer)
+		w.handle(&Message{Raw: bytes.Clone(line)}, d.ToCheck)
 	}
 }
 
-// handle passes a message of one end to a function.
-func (w *Wire) handle(line []byte, from, to string, f func(*Message)) {
+// handle reads a message, and gives it to a handler.
+func (w *Wire) handle(m *Message, f handler) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m := &Message{Raw: bytes.Clone(line)}
-	if json.Unmarshal(line, &m.Object) == nil && m.Object != nil {
-		id := string(m.Object["id"])
+	if json.Unmarshal(m.Raw, &m.Object) == nil && m.Object != nil {
+		key := func(sent bool) string { return fmt.Sprint(sent, string(m.Object["id"])) }
 		if json.Unmarshal(m.Object["method"], &m.Method) == nil && m.Method != "" {
-			w.methods[from+id] = m.Method
-		} else {
-			m.Method, m.Response = w.methods[to+id], true
+			w.requests[key(m.sent)] = m
+		} else if m.Response = true; w.requests[key(!m.sent)] != nil {
+			m.request = w.requests[key(!m.sent)]
+			m.Method, m.request.answered = m.request.Method, true
 		}
 	}
-	f(m)
+	if f == nil {
+		f = (*Wire).pass
+	}
+	f(w, m)
+	if m.sent {
+		w.log = append(w.log, m)
+	}
 }
 
 // wrapped is the link of a check to a peer with a defect.
 type wrapped struct {
 	check.Link
-	d      *Defect
-	w      *Wire
-	toPeer func(*Message)
-	close  sync.Once
+	d     *Defect
+	w     *Wire
+	close sync.Once
 }
 
 func (l *wrapped) Read() ([]byte, error) {
@@ -178,7 +203,7 @@ func (l *wrapped) Read() ([]byte, error) {
 }
 
 func (l *wrapped) Write(b []byte) error {
-	l.w.handle(bytes.TrimSuffix(b, []byte("\n")), "check", "peer", l.toPeer)
+	l.w.handle(&Message{Raw: bytes.Clone(bytes.TrimSuffix(b, []byte("\n"))), sent: true}, l.d.ToPeer)
 	return nil
 }
 
@@ -206,15 +231,24 @@ func (l *wrapped) Close() error {
 // Finding returns the verdict that a check must come to because of d, or "" for any that is not
 // FAIL or INCONCLUSIVE.
 func (d *Defect) Finding(id string, version int) check.Verdict {
-	for _, key := range []string{fmt.Sprintf("v%d %s", version, id), id} {
-		if v, ok := d.Finds[key]; ok {
-			return v
+	has := func(ids string) bool {
+		for name := range strings.FieldsSeq(ids) {
+			if of, rest, ok := strings.Cut(name, ":"); ok && of != fmt.Sprint("v", version) {
+				continue
+			} else if ok {
+				name = rest
+			}
+			if prefix, ok := strings.CutSuffix(name, "*"); name == id || ok && strings.HasPrefix(id, prefix) {
+				return true
+			}
 		}
+		return false
 	}
-	for n := len(id); n >= 0; n-- {
-		if v, ok := d.Finds[id[:n]+"*"]; ok {
-			return v
-		}
+	switch {
+	case has(d.Finds):
+		return check.Fail
+	case has(d.Spoils):
+		return check.Inconclusive
 	}
 	return ""
 }

@@ -9,33 +9,34 @@ import (
 
 // NetworkDefect is a way in which a server is wrong. It stands before a server that is right.
 type NetworkDefect struct {
-	Name  string
-	Does  string
-	Over  check.Kind // 0 means both
-	Wrap  func(w http.ResponseWriter, r *http.Request, next http.Handler)
-	Finds map[string]check.Verdict
+	Name          string
+	Does          string
+	Over          check.Kind // 0 means both
+	Wrap          func(w http.ResponseWriter, r *http.Request, next http.Handler)
+	Finds, Spoils string // those of a [Defect]
 }
 
 // Network are the defects of servers.
 var Network = []NetworkDefect{
 	{Name: "no_connection_id", Does: "names no connection", Over: check.HTTP,
-		Wrap: changed(func(h http.Header, code int) int { h.Del("Acp-Connection-Id"); return code }),
-		Finds: map[string]check.Verdict{"AK-HTTP-001": fail, "AK-HTTP-002": inc, "AK-HTTP-003": inc, "AK-HTTP-004": inc, "AK-HTTP-005": inc,
-			"AK-HTTP-006": inc, "AK-HTTP-007": inc, "AK-HTTP-008": inc, "AK-HTTP-009": inc, "AK-HTTP-013": inc, "AK-HTTP-014": inc}},
+		Wrap:   changed(func(h http.Header, code int) int { h.Del("Acp-Connection-Id"); return code }),
+		Finds:  "AK-HTTP-001",
+		Spoils: "AK-HTTP-002 AK-HTTP-003 AK-HTTP-004 AK-HTTP-005 AK-HTTP-006 AK-HTTP-007 AK-HTTP-008 AK-HTTP-009 AK-HTTP-013 AK-HTTP-014"},
 	{Name: "answers_posts_with_200", Does: "answers every POST with 200", Over: check.HTTP,
-		Wrap:  whenPost(false, status(http.StatusAccepted, http.StatusOK)),
-		Finds: map[string]check.Verdict{"AK-HTTP-002": fail, "AK-HTTP-009": inc, "AK-HTTP-014": inc}},
+		Wrap:   whenPost(false, status(http.StatusAccepted, http.StatusOK)),
+		Finds:  "AK-HTTP-002",
+		Spoils: "AK-HTTP-009 AK-HTTP-014"},
 	{Name: "forgives_unknown_connections", Does: "accepts messages of connections that do not exist", Over: check.HTTP,
 		Wrap:  status(http.StatusNotFound, http.StatusAccepted),
-		Finds: map[string]check.Verdict{"AK-HTTP-003": fail, "AK-HTTP-008": fail}},
+		Finds: "AK-HTTP-003 AK-HTTP-008"},
 	{Name: "takes_any_content", Does: "accepts POSTs of any type", Over: check.HTTP,
-		Wrap: status(http.StatusUnsupportedMediaType, http.StatusAccepted), Finds: map[string]check.Verdict{"AK-HTTP-004": fail}},
+		Wrap: status(http.StatusUnsupportedMediaType, http.StatusAccepted), Finds: "AK-HTTP-004"},
 	{Name: "takes_batches", Does: "accepts batches", Over: check.HTTP,
-		Wrap: status(http.StatusNotImplemented, http.StatusAccepted), Finds: map[string]check.Verdict{"AK-HTTP-005": fail}},
+		Wrap: status(http.StatusNotImplemented, http.StatusAccepted), Finds: "AK-HTTP-005"},
 	{Name: "streams_to_everyone", Does: "opens event streams for clients that do not accept them", Over: check.HTTP,
-		Wrap: status(http.StatusNotAcceptable, http.StatusOK), Finds: map[string]check.Verdict{"AK-HTTP-006": fail}},
+		Wrap: status(http.StatusNotAcceptable, http.StatusOK), Finds: "AK-HTTP-006"},
 	{Name: "streams_twice", Does: "opens two event streams of one connection", Over: check.HTTP,
-		Wrap: status(http.StatusConflict, http.StatusOK), Finds: map[string]check.Verdict{"AK-HTTP-007": fail}},
+		Wrap: status(http.StatusConflict, http.StatusOK), Finds: "AK-HTTP-007"},
 	{Name: "keeps_deleted_connections", Does: "answers DELETE and does nothing", Over: check.HTTP,
 		Wrap: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if r.Method == http.MethodDelete {
@@ -43,25 +44,25 @@ var Network = []NetworkDefect{
 				return
 			}
 			next.ServeHTTP(w, r)
-		}, Finds: map[string]check.Verdict{"AK-HTTP-008": fail}},
+		}, Finds: "AK-HTTP-008"},
 	{Name: "ignores_session_header", Does: "does not compare the session of the header with that of the params", Over: check.HTTP,
-		Wrap: whenPost(true, requests(func(r *http.Request) { r.Header.Del("Acp-Session-Id") })), Finds: map[string]check.Verdict{"AK-HTTP-009": fail}},
+		Wrap: whenPost(true, requests(func(r *http.Request) { r.Header.Del("Acp-Session-Id") })), Finds: "AK-HTTP-009"},
 	{Name: "trusts_every_origin", Does: "serves pages of every origin",
-		Wrap: requests(func(r *http.Request) { r.Header.Del("Origin") }), Finds: map[string]check.Verdict{"AK-HTTP-010": fail}},
+		Wrap: requests(func(r *http.Request) { r.Header.Del("Origin") }), Finds: "AK-HTTP-010"},
 	{Name: "trusts_every_host", Does: "serves under every host name",
-		Wrap: requests(func(r *http.Request) { r.Host = "127.0.0.1" }), Finds: map[string]check.Verdict{"AK-HTTP-011": fail}},
+		Wrap: requests(func(r *http.Request) { r.Host = "127.0.0.1" }), Finds: "AK-HTTP-011"},
 	{Name: "needs_no_token", Does: "serves requests without a token",
-		Wrap: requests(func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+Token) }), Finds: map[string]check.Verdict{"AK-HTTP-012": fail}},
+		Wrap: requests(func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+Token) }), Finds: "AK-HTTP-012"},
 	{Name: "silent_streams", Does: "sends no comments on event streams", Over: check.HTTP,
 		Wrap: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			next.ServeHTTP(&silent{w}, r)
-		}, Finds: map[string]check.Verdict{"AK-HTTP-013": fail}},
+		}, Finds: "AK-HTTP-013"},
 	{Name: "resumes_one_late", Does: "continues event streams one event too late", Over: check.HTTP,
 		Wrap: requests(func(r *http.Request) {
 			if last := r.Header.Get("Last-Event-Id"); last != "" {
 				r.Header.Set("Last-Event-Id", increment(last))
 			}
-		}), Finds: map[string]check.Verdict{"AK-HTTP-014": fail}},
+		}), Finds: "AK-HTTP-014"},
 }
 
 // Token is the token that the server before which defects stand asks for.
