@@ -24,6 +24,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,7 @@ import (
 	"github.com/acpkit/go-sdk/acp/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 	"github.com/acpkit/go-sdk/acp/acptest/internal/clients"
+	"github.com/acpkit/go-sdk/acp/acptest/internal/models"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -75,6 +77,28 @@ func Command(args []string, env ...string) Target {
 	return Target{check.Start(check.Command{Args: args, Env: append(os.Environ(), env...)})}
 }
 
+// ClientCommand checks a client that is started by a command, once for each connection. Each {agent}
+// in args becomes the path of a program without arguments that the client must start as its agent: a
+// copy of launcher, a program whose main calls [Launched] before anything else. The client starts in
+// the folder of the sessions, for whose path {cwd} stands.
+func ClientCommand(args []string, launcher string, env ...string) Target {
+	return Target{check.StartClient(check.Command{Args: args, Env: append(os.Environ(), env...)}, launcher)}
+}
+
+// ClientOverNetwork is [ClientCommand] for a client that reaches its agent by WebSocket or HTTP: each
+// {url} in args becomes the URL, whose scheme is ws or http.
+func ClientOverNetwork(args []string, scheme string, env ...string) Target {
+	kind := check.HTTP
+	if scheme == "ws" {
+		kind = check.WebSocket
+	}
+	return Target{check.ServeClient(check.Command{Args: args, Env: append(os.Environ(), env...)}, kind)}
+}
+
+// Launched connects a client with the check that has started it, if this program is a copy of the
+// launcher of [ClientCommand], and reports whether it is.
+func Launched() (bool, error) { return check.Launched() }
+
 // URL checks an agent in the network, which is reached by WebSocket or HTTP. The opts may be nil.
 func URL(url string, opts *remote.DialOptions) Target {
 	return Target{check.Dial(url, opts)}
@@ -107,7 +131,32 @@ type Options struct {
 }
 
 // PromptNames are the names of [Options] Prompts, each with what its text makes the agent do.
-func PromptNames() map[string]string { return check.PromptNames() }
+func PromptNames() map[string]string { return maps.Clone(check.PromptNames) }
+
+// Model is a scripted language model, a server on the loopback interface. With it the checks make an
+// agent call tools, ask for permission, and work until it is cancelled, without a key.
+type Model struct {
+	// Env are the variables, as NAME=VALUE, by which agents in use reach the model, for [Command].
+	// The home folder of the agent is a temporary one.
+	Env []string
+	// Prompts are the texts for [Options] Prompts.
+	Prompts map[string]string
+
+	server *models.Server
+}
+
+// StartModel starts a model. The kind is the protocol that the agent speaks with its model:
+// anthropic (messages), openai (chat completions) or responses.
+func StartModel(kind string) (*Model, error) {
+	server, err := models.Start(kind)
+	if err != nil {
+		return nil, fmt.Errorf("acptest: %w", err)
+	}
+	return &Model{Env: server.Env, Prompts: maps.Clone(models.Prompts), server: server}, nil
+}
+
+// Close ends the model and removes the home folder.
+func (m *Model) Close() error { return m.server.Close() }
 
 // Result is what one check has found.
 type Result struct {
@@ -206,7 +255,7 @@ func known(suite check.Suite, o *check.Options) error {
 		}
 	}
 	for name := range o.Prompts {
-		if _, ok := check.PromptNames()[name]; !ok {
+		if _, ok := check.PromptNames[name]; !ok {
 			return fmt.Errorf("acptest: there is no prompt %q", name)
 		}
 	}

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -47,14 +46,12 @@ func (s *session) goesOnAfter(name, method string) {
 	s.endsWell(s.call, "cancelled")
 }
 
-var absolute = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
-
 // served returns a check of a request for a file, which is answered with answer.
 func served(method, name string, answer any) func(*check.T) {
 	return check.With(open, func(t *check.T, s *session) {
 		s.Handle(method, func(check.Message) any { return answer })
 		s.goesOnAfter(name, method)
-		if path := s.question.Text("path"); !absolute.MatchString(path) || s.question.Text("sessionId") != s.id {
+		if path := s.question.Text("path"); !check.Absolute.MatchString(path) || s.question.Text("sessionId") != s.id {
 			t.FailAt(s.question, "The path %q is not absolute, or the session is another one.", path)
 		}
 	})

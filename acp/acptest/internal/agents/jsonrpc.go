@@ -2,14 +2,16 @@ package agents
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp/acptest/internal/check"
 )
 
-// pinging is a request that every agent answers, with an error.
-const pinging = `{"jsonrpc":"2.0","id":%d,"method":"_acptest/ping","params":{}}`
+// ping is a request that every agent answers, with an error, and second is another one.
+const (
+	ping   = `{"jsonrpc":"2.0","id":501,"method":"_acptest/ping","params":{}}`
+	second = `{"jsonrpc":"2.0","id":502,"method":"_acptest/ping","params":{}}`
+)
 
 var jsonrpc = []check.Check{
 	{ID: "ACP-JSONRPC-002", Title: "A response has jsonrpc, and exactly one of result and error.", Tier: check.Must, Fact: "2.3", In: check.Both, Rough: true,
@@ -73,22 +75,22 @@ var jsonrpc = []check.Check{
 		})},
 	{ID: "AK-RPC-003", Title: "A batch does not end the connection.", Tier: check.Must, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
-			p.Send("[" + fmt.Sprintf(pinging, 501) + "," + fmt.Sprintf(pinging, 502) + "]")
+			p.Send("[" + ping + "," + second + "]")
 			p.Alive()
 		})},
 	{ID: "AK-RPC-004", Title: "A batch is answered, at least with an error, so that its sender does not wait.", Tier: check.Interop, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
-			p.Send("[" + fmt.Sprintf(pinging, 503) + "]")
+			p.Send("[" + ping + "]")
 			p.Await(from, "an answer", func(m *check.Message) bool { return m.Method == "" })
 		})},
 	{ID: "AK-RPC-005", Title: "A line may end with a carriage return and a line feed.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) { answers(t, begin(t), fmt.Sprintf(pinging, 601)+"\r\n", "601") }},
+		Run: func(t *check.T) { answers(t, begin(t), ping+"\r\n", "501") }},
 	{ID: "AK-RPC-006", Title: "Blank lines are skipped.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
-		Run: func(t *check.T) { answers(t, begin(t), "\n  \n"+fmt.Sprintf(pinging, 602)+"\n", "602") }},
+		Run: func(t *check.T) { answers(t, begin(t), "\n  \n"+ping+"\n", "501") }},
 	{ID: "AK-RPC-007", Title: "Several lines may arrive at once.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
-			answers(t, begin(t), fmt.Sprintf(pinging, 603)+"\n"+fmt.Sprintf(pinging, 604)+"\n", "603", "604")
+			answers(t, begin(t), ping+"\n"+second+"\n", "501", "502")
 		}},
 	{ID: "AK-RPC-008", Title: "A cancel of a request that does not exist is ignored.", Tier: check.Must, Fact: "4.1", In: check.Both,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {

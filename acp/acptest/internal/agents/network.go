@@ -92,9 +92,6 @@ var network = []check.Check{
 		Run: check.With(begun, resumes)},
 }
 
-// ping is a request that every agent answers with an error.
-const ping = `{"jsonrpc":"2.0","id":"acptest","method":"_acptest/ping","params":{}}`
-
 var (
 	jsonHeader  = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	eventHeader = http.Header{"Accept": {"text/event-stream"}}

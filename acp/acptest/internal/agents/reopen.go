@@ -47,7 +47,11 @@ var reopening = []check.Check{
 			if !t.Has("sessionCapabilities.list | session") || !listed(t, p, s.id) {
 				t.Skip("The agent does not list its sessions of another connection.")
 			}
-			(&session{Peer: p, t: t, id: s.id}).again(true).Result()
+			other := &session{Peer: p, t: t, id: s.id}
+			if m := other.again(true).Response(); m.Error != nil { // it may have to notice that the first connection has ended
+				p.Quiet(p.Mark())
+				other.again(true).Result()
+			}
 		})},
 	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {

@@ -3,14 +3,13 @@ package check
 import (
 	"bytes"
 	"encoding/json"
-	"time"
+	"regexp"
 )
 
 // Message is a line that a check or its peer has sent, which need not be a JSON-RPC message.
 type Message struct {
 	Seq  int  // the position in the log of its connection
 	Sent bool // by the check
-	At   time.Time
 	Raw  []byte
 
 	// What a JSON-RPC message has. All are empty if the line is not a JSON object.
@@ -38,12 +37,6 @@ func parse(raw []byte) Message {
 	}
 	return m
 }
-
-// IsRequest reports whether m is a request.
-func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
-
-// IsNotification reports whether m is a notification.
-func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
 // IsResponse reports whether m is a response.
 func (m *Message) IsResponse() bool {
@@ -85,6 +78,9 @@ func At(raw json.RawMessage, path ...any) json.RawMessage {
 	}
 	return raw
 }
+
+// Absolute matches paths that are absolute on some system.
+var Absolute = regexp.MustCompile(`^(/|[A-Za-z]:[\\/]|\\\\)`)
 
 // Update returns the kind of the update of a session/update notification, or "".
 func (m *Message) Update() string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type Peer struct {
 
 	mu       sync.Mutex
 	log      []Message
-	sent     int           // how many of log the check has sent
+	heard    bool          // the peer has sent something
 	grown    chan struct{} // closed and replaced when the log grows, or the input ends
 	ended    bool          // the input has ended
 	err      error         // with which it ended
@@ -73,7 +74,7 @@ func (p *Peer) read() {
 			return
 		}
 		m := p.record(line, false)
-		if m.IsRequest() {
+		if m.Method != "" && m.ID != nil {
 			go p.answer(m) // ends with the handler, which waits for nothing but the check
 		}
 	}
@@ -87,13 +88,11 @@ func (p *Peer) grow() {
 
 func (p *Peer) record(raw []byte, sent bool) Message {
 	m := parse(bytes.Clone(bytes.TrimRight(raw, "\r\n")))
-	m.Sent, m.At = sent, time.Now()
+	m.Sent = sent
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.Seq = len(p.log)
-	if sent {
-		p.sent++
-	}
+	p.heard = p.heard || !sent
 	p.log = append(p.log, m)
 	from := p.t.role
 	if sent {
@@ -258,7 +257,7 @@ func (p *Peer) Await(from int, what string, match func(*Message) bool) Message {
 	m, err := p.await(from, match)
 	if err != nil {
 		p.t.expect = what
-		p.t.Fail("%s did not come: %v.", upper(what), err)
+		p.t.Fail("%s did not come: %v.", strings.ToUpper(what[:1])+what[1:], err)
 	}
 	return m
 }
@@ -277,17 +276,13 @@ var (
 // startFactor is how much longer a peer may take for its first message, while it starts.
 const startFactor = 3
 
-func (p *Peer) received() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.log) - p.sent
-}
-
 func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
 	wait := p.t.Wait
-	if p.received() == 0 {
+	p.mu.Lock()
+	if !p.heard {
 		wait *= startFactor
 	}
+	p.mu.Unlock()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {

@@ -21,7 +21,7 @@ type Options struct {
 	Version int
 	// Cwd is the folder in which sessions work. It must exist.
 	Cwd string
-	// Prompts are the texts that make an agent do something, by the names in promptNames. For
+	// Prompts are the texts that make an agent do something, by the names in [PromptNames]. For
 	// text and stream there are defaults. An empty text says that the agent never does it.
 	Prompts map[string]string
 	// Auth is the id of the method by which the agent is signed in; empty means none.
@@ -43,8 +43,8 @@ type Options struct {
 	Progress func(Result)
 }
 
-// promptNames says what each prompt makes the agent do.
-var promptNames = map[string]string{
+// PromptNames says what each prompt makes the agent do.
+var PromptNames = map[string]string{
 	"text":   "reply with text",
 	"stream": "count from 1 to 200",
 	"slow":   "work until it is cancelled",
@@ -54,9 +54,6 @@ var promptNames = map[string]string{
 	"write":  "write a file by the client",
 	"run":    "run a command by the client",
 }
-
-// PromptNames returns the names of prompts, each with what its text makes the agent do.
-func PromptNames() map[string]string { return maps.Clone(promptNames) }
 
 // The texts that work with any agent.
 var defaultPrompts = map[string]string{

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/internal/passive"
 )
@@ -124,9 +122,6 @@ func (t *T) Amount(many, few int) int {
 	return many
 }
 
-// Patient makes the check wait several times as long, for what takes a peer much work.
-func (t *T) Patient() { t.Wait *= limit - 1 }
-
 // Prompt returns the text that makes the peer do something; see [Options.Prompts].
 func (t *T) Prompt(name string) string {
 	if t.role == ClientRole && !t.Prompts {
@@ -135,9 +130,9 @@ func (t *T) Prompt(name string) string {
 	text, ok := t.Opts.Prompts[name]
 	switch {
 	case ok && text == "":
-		t.Skip("This agent does not %s.", promptNames[name])
+		t.Skip("This agent does not %s.", PromptNames[name])
 	case !ok:
-		t.Inconclusive("Nothing is known that makes the agent %s: give a text by -prompt %s=TEXT, or by Options.Prompts in a Go test.", promptNames[name], name)
+		t.Inconclusive("Nothing is known that makes the agent %s: give a text by -prompt %s=TEXT, or by Options.Prompts in a Go test.", PromptNames[name], name)
 	}
 	return text
 }
@@ -212,9 +207,4 @@ func excerpt(raw []byte) string {
 		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(string(raw[:excerptBytes]), ""), len(raw))
 	}
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
-}
-
-func upper(s string) string {
-	first, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[n:]
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -238,9 +237,4 @@ func put(t *check.T, dir, name, text string) string {
 func on(path string) string {
 	b, _ := os.ReadFile(path) // a file that is missing has no text
 	return string(b)
-}
-
-// isAbsolute reports whether a path is absolute on some system.
-func isAbsolute(path string) bool {
-	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\\`) || len(path) > 2 && path[1] == ':' && strings.ContainsAny(path[2:3], `/\`)
 }

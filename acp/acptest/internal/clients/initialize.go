@@ -51,7 +51,7 @@ var initializing = []check.Check{
 	{ID: "AKC-SESSION-001", Title: "A session is opened in an absolute folder.", Tier: check.Must, Fact: "8.8", In: check.Both,
 		Run: func(t *check.T) {
 			m := open(t).Await(0, "session/new", is("session/new"))
-			if !isAbsolute(m.Text("cwd")) {
+			if !check.Absolute.MatchString(m.Text("cwd")) {
 				t.FailAt(m, "The folder of the session is not absolute.")
 			}
 		}},
