@@ -159,7 +159,10 @@ func (c *Checker) request(e *envelope.Envelope) {
 	if method == "initialize" && c.from == Client {
 		c.initialize(e)
 	} else {
-		c.started(method)
+		c.worked = c.worked || c.from == Client
+		if c.version == 0 && c.initializing == 0 && !c.blind {
+			c.fault(beforeInit, "%.80q was sent before initialize.", method)
+		}
 	}
 	if one.row = c.row(method, false); one.row != nil {
 		c.params(one.row, e.Params)

@@ -83,16 +83,6 @@ func (c *Checker) initialized(e *envelope.Envelope) {
 	c.caps[Agent] = slices.Clone(caps)
 }
 
-// started reports a request that precedes initialize.
-func (c *Checker) started(method string) {
-	if c.from == Client {
-		c.worked = true
-	}
-	if c.version == 0 && c.initializing == 0 && !c.blind {
-		c.fault(beforeInit, "%.80q was sent before initialize.", method)
-	}
-}
-
 // asking follows a request that is in flight now.
 func (c *Checker) asking(one *call, params []byte) {
 	if c.from == Agent {

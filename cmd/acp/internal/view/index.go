@@ -221,7 +221,10 @@ func (r *Recording) add(rec *recording.Record) {
 	if e.Method == "initialize" && rec.Kind == recording.Response && m.Result != nil {
 		c.initialized(m.Result)
 	}
-	s.play(&e.row, &m)
+	s.played.apply(c.version, &e.row, &m)
+	if len(s.positions)%checkpointEvery == 0 {
+		s.checkpoints = append(s.checkpoints, s.played.save())
+	}
 }
 
 // check passes a record to the checker of its connection.

@@ -42,14 +42,6 @@ func (p *player) resume() *player {
 	return q
 }
 
-// play plays a message and keeps a checkpoint now and then.
-func (s *session) play(e *row, m *message) {
-	s.played.apply(s.conn.version, e, m)
-	if len(s.positions)%checkpointEvery == 0 {
-		s.checkpoints = append(s.checkpoints, s.played.save())
-	}
-}
-
 // apply plays a message. A message that cannot be decoded changes nothing.
 func (p *player) apply(version int, e *row, m *message) {
 	call := &played{params: m.Params}

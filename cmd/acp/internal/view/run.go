@@ -59,8 +59,11 @@ func serve(ctx context.Context, r *Recording, opts Options, stdout, stderr io.Wr
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
 	if opts.Open {
-		if err := browse(address); err != nil {
+		browser := opener(runtime.GOOS, address)
+		if err := browser.Start(); err != nil {
 			_, _ = fmt.Fprintf(stderr, "the browser cannot be started: %v: open the address above\n", err)
+		} else {
+			go func() { _ = browser.Wait() }() // ends with the program that hands the address on
 		}
 	}
 	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
@@ -87,17 +90,7 @@ func choose(name string) (string, error) {
 	return list[0].Path, nil
 }
 
-// browse opens an address in the browser of the user.
-func browse(address string) error {
-	cmd := opener(runtime.GOOS, address)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { _ = cmd.Wait() }() // ends with the program that hands the address on
-	return nil
-}
-
-// opener returns the command of a system that opens an address.
+// opener returns the command of a system that opens an address in the browser of the user.
 func opener(system, address string) *exec.Cmd {
 	switch system {
 	case "windows":
