@@ -142,7 +142,7 @@ async function reload() {
   if (row) choose(row, place)
   else view.place = -1
   drawSessions()
-  readPlot()
+  drawPlot()
 }
 
 // find reads a chunk as read does and chooses the message, unless its number is below atLeast.
@@ -314,11 +314,8 @@ function setFilter(change) {
   return reloadLatest()
 }
 
-const readPlot = latest(async () => {
-  drawPlot(await getJSON('plot', { session: view.session }))
-})
-
-function drawPlot(p) {
+const drawPlot = latest(async () => {
+  const p = await getJSON('plot', { session: view.session })
   const height = 44, most = Math.max(1, ...p.client.map((c, i) => c + p.agent[i])), slowest = Math.max(1, ...p.latency)
   const bars = []
   const bar = (colour, x, y, tall) => {
@@ -337,7 +334,7 @@ function drawPlot(p) {
   $('plot').replaceChildren(...bars)
   const seconds = Math.max(view.info?.length ?? 0, 1) / 1e6 / p.client.length
   $('scale').textContent = `at most ${Math.round(most / seconds)} messages a second · slowest response ${duration(slowest)}`
-}
+})
 
 // --- following, keys, beginning ---
 
@@ -355,7 +352,7 @@ async function refresh() {
     $('method').value = view.method
   }
   drawSessions()
-  readPlot()
+  drawPlot()
   for (const chunk of view.chunks.values()) chunk.stale = true // draw reads them again: their messages may have responses and faults now
   if (!view.row && wanted) await find({ seq: wanted }, info.ended ? 0 : wanted)
   else await newest()
