@@ -98,7 +98,7 @@ func conversations(t *testing.T, command func(state string) *exec.Cmd, done, int
 			u.start(0)
 			u.check()
 			if len(u.sessions) > 0 {
-				assert.NoError(t, u.prompt(u.sessions[0], "run echo "+u.token()+" >> log"), "the session goes on")
+				assert.NoError(t, u.prompt(t.Context(), u.sessions[0], "run echo "+u.token()+" >> log"), "the session goes on")
 			}
 			u.kill()
 			done.Add(u.effects())
@@ -206,7 +206,12 @@ func (u *user) converse() {
 				s.mode = s.wanted
 			}
 		default:
-			err = u.prompt(u.sessions[u.rng.IntN(len(u.sessions))], u.request())
+			ctx, cancel := context.WithCancel(u.t.Context())
+			if u.rng.IntN(5) == 0 {
+				time.AfterFunc(time.Duration(u.rng.IntN(5000))*time.Microsecond, cancel) // ends at once
+			}
+			err = u.prompt(ctx, u.sessions[u.rng.IntN(len(u.sessions))], u.request())
+			cancel()
 		}
 		if err != nil {
 			require.True(u.t, errors.Is(err, acp.ErrClosed) || errors.Is(err, context.Canceled), err)
@@ -235,17 +240,11 @@ func (u *user) request() string {
 	return "run echo " + u.token() + " >> log"
 }
 
-// prompt sends a prompt, and sometimes cancels it.
-func (u *user) prompt(s *session, text string) error {
+func (u *user) prompt(ctx context.Context, s *session, text string) error {
 	if s.mode == "auto" || s.wanted == "auto" {
 		for _, word := range tokensIn(text) {
 			u.allow(word)
 		}
-	}
-	ctx, cancel := context.WithCancel(u.t.Context())
-	defer cancel()
-	if u.rng.IntN(5) == 0 {
-		time.AfterFunc(time.Duration(u.rng.IntN(5000))*time.Microsecond, cancel) // ends at once
 	}
 	_, err := u.conn.Prompt(ctx, &acp.PromptRequest{SessionID: s.id, Prompt: []acp.ContentBlock{acp.Text(text)}})
 	if err == nil {
