@@ -37,7 +37,11 @@ func TestStats(t *testing.T) {
 		text, err := session.Prompt(t.Context(), acp.Text(long)).Text()
 		require.NoError(t, err)
 		assert.Equal(t, long, text)
-		got := h.Stats()
+		var got stream.ServerStats
+		require.Eventually(t, func() bool { // a client can have read what its server has not yet counted
+			got = h.Stats()
+			return got.BytesSent-last.BytesSent > int64(len(long))
+		}, 10*time.Second, time.Millisecond, url)
 		assert.EqualValues(t, n+1, got.Connections)
 		assert.EqualValues(t, n+1, got.ConnectionsTotal)
 		assert.EqualValues(t, 1, got.Sessions, "those of streamable HTTP")
