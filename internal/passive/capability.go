@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// needed lists the values in params that need a capability, in each version; * stands for the value.
+// needed lists the values in params and results that need a capability of the receiver, in each version; * stands for the value.
 // The capabilities that whole methods need are in the table of methods.
 var needed = []struct {
 	methods string
@@ -25,6 +25,8 @@ var needed = []struct {
 	{opening, "systemPrompt", "", "sessionCapabilities.systemPrompt", "session.systemPrompt"},
 	{opening, "systemPrompt.mode", "override", "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
 	{"elicitation/create", "mode", "", "elicitation.*", "elicitation.*"},
+	{opening + " session/set_config_option", "configOptions.*.type", "boolean", "session.configOptions.boolean", ""},
+	{"session/update", "update.configOptions.*.type", "boolean", "session.configOptions.boolean", ""},
 	{"session/update", "update.sessionUpdate", "notice", "session.notices", ""},
 	{"session/update", "update.sessionUpdate", "compaction_update compaction_summary_chunk", "session.compaction", ""},
 	{"session/update", "update.sessionUpdate", "plan_update plan_removed", "plan", ""},
@@ -61,8 +63,9 @@ func values(raw []byte, path string) (words []string) {
 	return words
 }
 
-// needs reports the capabilities that a message needs and its receiver has not advertised.
-func (c *Checker) needs(row *wire.Method, params []byte) {
+// needs reports the capabilities that a message needs and its receiver has not advertised. payload is its
+// params or its result, and own what a request of the method always needs.
+func (c *Checker) needs(row *wire.Method, own string, payload []byte) {
 	var paths []string
 	for i := range needed {
 		n := &needed[i]
@@ -70,13 +73,13 @@ func (c *Checker) needs(row *wire.Method, params []byte) {
 		if capability == "" || !among(n.methods, row.Name) {
 			continue
 		}
-		for _, word := range values(params, n.path) {
+		for _, word := range values(payload, n.path) {
 			if among(n.words, word) {
 				paths = append(paths, strings.ReplaceAll(capability, "*", word))
 			}
 		}
 	}
-	for _, path := range append(paths, row.Capability) {
+	for _, path := range append(paths, own) {
 		if path != "" && !has(c.caps[c.from.peer()], path) {
 			c.fault(unadvertised, "%.80q needs the capability %.80s, which the %s did not advertise.", row.Name, path, c.from.peer())
 			return

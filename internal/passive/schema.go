@@ -55,7 +55,7 @@ func (c *Checker) params(row *wire.Method, raw []byte) {
 		return // their schema is that of a newer version
 	}
 	if c.schema(row.Params, row.Name+" params", raw, row.StrictParams) && c.version != 0 {
-		c.needs(row, raw)
+		c.needs(row, row.Capability, raw)
 	}
 }
 
@@ -67,7 +67,9 @@ func (c *Checker) result(row *wire.Method, raw []byte) {
 			row = wire.Request(2, row.Name)
 		}
 	}
-	c.schema(row.Result, row.Name+" result", raw, false)
+	if c.schema(row.Result, row.Name+" result", raw, false) && c.version != 0 {
+		c.needs(row, "", raw)
+	}
 }
 
 // schema reports whether a payload fits its type.
