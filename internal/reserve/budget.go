@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // looseShare is the part of the limit that results without a reservation may take before they hold
@@ -15,12 +16,13 @@ const looseShare = 8
 // Budget counts the results of one or more connections. The zero value is ready for use.
 // It is safe for concurrent use.
 type Budget struct {
+	used atomic.Int64 // written under the lock
+
 	mu      sync.Mutex // guards all below, and the Shares and Claims
-	used    int64
-	loose   int64    // the part of used without a reservation
-	asked   uint64   // reservations that had to wait so far
-	waiting []*Share // those with reservations that wait
-	held    []*Share // those that hold back handlers
+	loose   int64      // the part of used without a reservation
+	asked   uint64     // reservations that had to wait so far
+	waiting []*Share   // those with reservations that wait
+	held    []*Share   // those that hold back handlers
 }
 
 // Share is the part of a Budget that one connection has. It is safe for concurrent use.
@@ -68,7 +70,7 @@ func (s *Share) End() {
 		return
 	}
 	close(s.over)
-	b.used -= s.used
+	b.used.Add(-s.used)
 	b.loose -= s.loose
 	is := func(other *Share) bool { return other == s }
 	b.held = slices.DeleteFunc(b.held, is)
@@ -97,7 +99,7 @@ func (s *Share) TryReserve(c *Claim, size int64, now bool) bool {
 	}
 	c.dropLocked()
 	bytes := 2 * size // in memory, and encoded
-	waits := len(b.waiting) > 0 || b.used+bytes > s.limit
+	waits := len(b.waiting) > 0 || b.used.Load()+bytes > s.limit
 	if s.large == 0 {
 		waits = s.waiters.Len() > 0
 	}
@@ -179,6 +181,9 @@ func (c *Claim) Release() {
 // resume is called when they no longer do.
 func (s *Share) Exceeded() bool {
 	b := s.budget
+	if b.used.Load() <= s.limit {
+		return false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !s.exceededLocked() {
@@ -191,7 +196,7 @@ func (s *Share) Exceeded() bool {
 }
 
 func (s *Share) exceededLocked() bool {
-	return !s.isOver() && s.budget.used > s.limit && s.budget.loose > s.limit/looseShare
+	return !s.isOver() && s.budget.used.Load() > s.limit && s.budget.loose > s.limit/looseShare
 }
 
 func (c *Claim) setLocked(s *Share, bytes int64, loose, large bool) {
@@ -211,7 +216,7 @@ func (c *Claim) dropLocked() {
 
 func (c *Claim) addLocked(sign int64) {
 	s, b := c.share, c.share.budget
-	b.used += sign * c.bytes
+	b.used.Add(sign * c.bytes)
 	s.used += sign * c.bytes
 	if c.loose {
 		b.loose += sign * c.bytes
@@ -256,7 +261,7 @@ func (b *Budget) grantLocked() {
 				first = s
 			}
 		}
-		if first.large > 0 && b.used+first.firstLocked().bytes > first.limit {
+		if first.large > 0 && b.used.Load()+first.firstLocked().bytes > first.limit {
 			return
 		}
 		w := first.leaveLocked(first.waiters.Front())

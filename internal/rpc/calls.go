@@ -83,11 +83,12 @@ type calls struct {
 	// once; cause returns the reason why the connection ended. Neither is called while mu is held.
 	arrive func(order.Item) (now bool)
 	cause  func() error
-	lift   func(int) // counts calls that the reader must not pause for
+	lift   func(on bool) // while it is on, the reader must not pause
 
 	mu       sync.Mutex // guards all below, and fields of each call
 	pending  map[uint64]*call
 	most     int              // the largest number of pending ones
+	lifting  int              // the number of those with lifting
 	latest   uint64           // id of the latest call; the first has 1
 	expected uint64           // the number of expectations so far
 	closed   error            // new calls fail with it
@@ -139,7 +140,9 @@ func (t *calls) removeLocked(k *call) {
 	delete(t.pending, k.id)
 	if k.lifting {
 		k.lifting = false
-		t.lift(-1)
+		if t.lifting--; t.lifting == 0 {
+			t.lift(false)
+		}
 	}
 	if len(t.pending) == 0 {
 		if t.most > keptMap {
@@ -176,7 +179,9 @@ func (t *calls) begin(k *call) (crowd, awaited bool) {
 	defer t.mu.Unlock()
 	if k.state == callPending {
 		k.lifting = true
-		t.lift(1)
+		if t.lifting++; t.lifting == 1 {
+			t.lift(true)
+		}
 	}
 	crowd = len(t.pending) > fewCalls
 	return crowd, !crowd && t.haste.begin(k)

@@ -21,8 +21,8 @@
 //	worker             one goroutine, while there is something in the queue:
 //	  |
 //	  +- notification      decode, check, middleware, handler, then the next one
-//	  +- request           a goroutine of its own, when there is a slot: decode, check,
-//	  |                    middleware, handler, encode, queue
+//	  +- request           beside the worker and other requests, when there is a slot:
+//	  |                    decode, check, middleware, handler, encode, queue
 //	  +- response          AtResponse, then the caller goes on
 //
 // A request or response that is read while the queue is empty and no notification is handled

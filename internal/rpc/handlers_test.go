@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -58,6 +62,42 @@ func TestResponsesToRequests(t *testing.T) {
 					assert.Contains(t, l.String(), "handlers_test.go", "the stack is in the log")
 				}
 			})
+		})
+	}
+}
+
+// Goroutines serve one request after the other. No request waits for the handler of another one, whether
+// that returns, waits for requests which were read later, or ends its goroutine.
+func TestHandlersDoNotWaitForEachOther(t *testing.T) {
+	const n = 40
+	for range 20 {
+		bubble(t, func(t *testing.T) {
+			var called sync.WaitGroup
+			called.Add(n)
+			_, p := start(t, rpc.Config{Entries: []*rpc.Entry{on(mEcho, func(_ context.Context, m *msg) (*msg, error) {
+				called.Done()
+				switch m.N {
+				case 1:
+					called.Wait()
+				case 2:
+					runtime.Goexit()
+				}
+				return m, nil
+			})}})
+			kinds, batch := make([]int, n), make([]string, n)
+			for id := range n {
+				kinds[id] = rand.IntN(4)
+				batch[id] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"t/echo","params":{"n":%d}}`, id, kinds[id])
+			}
+			p.SendBatch(batch...)
+			for range n {
+				m := p.Next()
+				id, err := strconv.Atoi(string(m.ID))
+				require.NoError(t, err)
+				assert.Equal(t, kinds[id] == 2, m.Result == nil)
+				kinds[id] = -1 // answered
+			}
+			assert.Equal(t, slices.Repeat([]int{-1}, n), kinds)
 		})
 	}
 }

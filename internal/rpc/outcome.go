@@ -15,36 +15,42 @@ func (t *calls) deliver(k *call) {
 	t.mu.Lock()
 	at := k.at
 	k.at = nil
-	if k.state == callSettled { // abandoned, while its response waited
+	runs := at != nil || k.took != nil
+	switch {
+	case k.state == callSettled: // abandoned, while its response waited
 		err := k.err
 		t.mu.Unlock()
 		if at != nil {
 			protect(t.codec.log, "AtResponse", func() { at(err) })
 		}
 		return
+	case runs:
+		k.state = callDelivering
+	default:
+		k.state = callSettled
 	}
-	k.state = callDelivering
 	t.mu.Unlock()
-	if at != nil || k.took != nil {
-		k.valueErr = safely(func() (err error) { k.value, err = t.decode(k); return err })
-		k.decoded = true
+	if runs {
+		t.runAt(k, at)
 	}
+	if k.settled != nil {
+		close(k.settled)
+	}
+}
+
+// runAt runs Result, and at.
+func (t *calls) runAt(k *call, at func(error)) {
+	k.valueErr = safely(func() (err error) { k.value, err = t.decode(k); return err })
+	k.decoded = true
 	if k.took != nil && k.value != nil {
 		protect(t.codec.log, "Result", func() { k.took(k.value) })
 	}
 	if at != nil {
 		protect(t.codec.log, "AtResponse", func() { at(k.valueErr) })
 	}
-	t.settle(k)
-}
-
-func (t *calls) settle(k *call) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	k.state = callSettled
-	t.mu.Unlock()
-	if k.settled != nil {
-		close(k.settled)
-	}
 }
 
 // placeLocked returns what is to run at the place of the response of a call that does not wait

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/reserve"
@@ -47,7 +46,6 @@ func (r *request) Serve(under order.Scoped) {
 	if s, ok := under.(*scope); ok {
 		r.up = s
 	}
-	growStack()
 	// Deferred, because a handler may end its goroutine with runtime.Goexit.
 	defer r.write()
 	defer r.Advance(order.Over)
@@ -69,20 +67,6 @@ func (r *request) Serve(under order.Scoped) {
 	err = errExited
 	r.Ends.AwaitCalled(r.parent.Done()) // ends with the connection
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
-}
-
-// handlerStack is a little more stack than decoding, a short handler and encoding need.
-const handlerStack = 2 << 10
-
-// growStack makes the stack of the goroutine large enough for most handlers. A new stack has about
-// 1 KiB, which a request always exceeds. Go then copies it, frame by frame, which is cheapest while
-// there are few frames. In the depth of decoding it would take a quarter of the time of a short
-// request.
-//
-//go:noinline
-func growStack() {
-	var room [handlerStack]byte
-	runtime.KeepAlive(&room)
 }
 
 // respond encodes what the handler returned and queues it. If it cannot be encoded, the response

@@ -210,7 +210,7 @@ func (o *Order) startLocked(r *Request) {
 	}
 	o.pending.started(r)
 	o.slots.take(r)
-	go r.do.Serve(r.under) // ends when the handler has returned and its response is queued
+	o.serveLocked(r)
 }
 
 // startWaitingLocked starts requests that wait while there are slots.

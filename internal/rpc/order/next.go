@@ -34,7 +34,7 @@ func (o *Order) Next(s Scoped, only bool) (Item, bool) {
 	}
 	o.handling = nil
 	for o.queue.n > 0 {
-		if p := &o.pressed; o.queue.peek().Kind == Notification && !o.ended && p.held > p.budget && p.lifting == 0 {
+		if p := &o.pressed; o.queue.peek().Kind == Notification && !o.ended && p.held > p.budget && !p.lifted {
 			// The updates that were handled and not delivered exceed the budget by themselves:
 			// queued messages are smaller than the decoded ones. The other conditions are those of
 			// the reader. After the end of input nothing more arrives.

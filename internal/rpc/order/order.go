@@ -60,6 +60,7 @@ type Order struct {
 	gate     gate
 	pending  pending
 	slots    slots
+	servers  servers
 	slow     slow
 	refusing bool // no new requests are taken
 	stopped  bool // nothing more is handled

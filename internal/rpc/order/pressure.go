@@ -6,11 +6,11 @@ import "sync/atomic"
 type pressure struct {
 	budget, most int64
 
-	queued  int64       // bytes of notifications that wait
-	held    int64       // bytes of updates that were handled but not yet given out
-	lifting int         // calls that wait for a response and are not streams
-	paused  bool        // the reader waits
-	over    atomic.Bool // the budget is exceeded; written under the lock
+	queued int64       // bytes of notifications that wait
+	held   int64       // bytes of updates that were handled but not yet given out
+	lifted bool        // a call that is not a stream waits for its response
+	paused bool        // the reader waits
+	over   atomic.Bool // the budget is exceeded; written under the lock
 }
 
 // addLocked counts bytes of notifications that wait, and of updates that are held.
@@ -41,11 +41,11 @@ func (o *Order) Press(held int64) {
 	o.addLocked(0, held)
 }
 
-// Lift prevents the reader from pausing; n is added to the number of reasons.
-func (o *Order) Lift(n int) {
+// Lift prevents the reader from pausing, until it is called with false.
+func (o *Order) Lift(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.pressed.lifting += n
+	o.pressed.lifted = on
 	o.room.Signal()
 	o.given.Signal()
 }
@@ -60,7 +60,7 @@ func (o *Order) WaitRoom() (goesOn, over bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := &o.pressed
-	for !o.stopped && p.queued+p.held > p.budget && p.lifting == 0 && !inside(o.handling) {
+	for !o.stopped && p.queued+p.held > p.budget && !p.lifted && !inside(o.handling) {
 		if o.handling != nil {
 			o.watchLocked()
 		}

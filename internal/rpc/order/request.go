@@ -35,8 +35,8 @@ const (
 type Handler interface {
 	Scoped
 	request() *Request
-	// Serve handles the request, on a goroutine of its own. under is the notification during
-	// whose handler it was started; nil: it has waited for its turn.
+	// Serve handles the request. No other request waits for it. under is the notification
+	// during whose handler it was started; nil: it has waited for its turn.
 	Serve(under Scoped)
 	// End ends the ctx of the handler. It is called with the lock held.
 	End(by Ended)
@@ -69,6 +69,7 @@ type Request struct {
 	responded    chan struct{} // closed when its response is queued; nil while no one waits for that
 	passed       chan struct{} // closed then too, or when its handler waits for something else
 	member, task node
+	next         *Request // see servers
 }
 
 func (r *Request) request() *Request { return r }
