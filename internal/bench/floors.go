@@ -40,9 +40,9 @@ func (r Results) floors() []Floor {
 		most(name+": allocations an update, receiving side", "%.1f",
 			r.median(key, func(x work.Result) float64 { return float64(x.Client.Mallocs) / float64(x.N) }), 10, r.ok(key))
 	}
-	ratio("rtt64", "pair", "coder", 1.8)
+	ratio("rtt64", "pair", "coder", 5)
 	ratio("rtt64", "stdio", "coder", 2)
-	ratio("rtt", "pair", "coder", 1.7)
+	ratio("rtt", "pair", "coder", 3.5)
 	for _, other := range []string{"coder", "ts", "plain"} {
 		ratio("rtt", "stdio", other, 1)
 	}
@@ -106,6 +106,9 @@ var modeName = map[string]string{"pair": "one process", "stdio": "two processes"
 
 // stopped says why a floor was missed when it last was. It is printed only where one is missed.
 var stopped = map[string]string{
+	"rtt64, one process: times as fast as coder": `counted in CPU time it is 5.0 times. The two processors are
+busy for four fifths of the time: the callers of a batch become ready one after the other.
+`,
 	"updates-synced, one process: time of version 2 in that of version 1":   messageID,
 	"updates-synced, two processes: time of version 2 in that of version 1": messageID,
 }

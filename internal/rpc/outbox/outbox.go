@@ -57,7 +57,7 @@ type Box struct {
 	stall stall
 	hand  hand
 	ends  uint64        // writes that ended
-	crowd bool          // the last batch had many frames, or one of a crowd
+	crowd int           // before so many batches the writer lets the senders go first
 	dead  bool          // nothing more is written
 	empty chan struct{} // closed when everything was written; nil while no one waits for that
 	over  chan struct{} // closed when nothing runs
