@@ -2,10 +2,10 @@ package order
 
 import "runtime"
 
-// servers are the goroutines that serve the requests that were started. A goroutine that has served
-// one request serves the next, because a new goroutine first has to grow its stack. A request does
-// not wait for the handlers of others: while one waits, a goroutine is on its way, and it sends for
-// the next one before it calls a handler.
+// servers are the goroutines that serve the requests that were started. A goroutine serves one
+// request after the other, because a new goroutine first has to grow its stack. No request waits for
+// the handler of another one: while a request waits, a goroutine has been started that looks for it,
+// and that starts the next one, if more requests wait, before it calls a handler.
 type servers struct {
 	first, last *Request // those that wait for a goroutine, in order
 	coming      bool     // a goroutine was started and has not looked yet
@@ -20,42 +20,44 @@ func (o *Order) serveLocked(r *Request) {
 		s.last.next = r
 	}
 	s.last = r
-	o.sendLocked()
+	o.startServerLocked()
 }
 
-// sendLocked sends for a goroutine if a request waits for one and none is coming.
-func (o *Order) sendLocked() {
+// startServerLocked starts a goroutine if a request waits for one and none is coming.
+func (o *Order) startServerLocked() {
 	if s := &o.servers; s.first != nil && !s.coming {
 		s.coming = true
 		go o.serve() // ends when no request waits for a goroutine
 	}
 }
 
-// serve serves requests until none waits for a goroutine. A handler may end the goroutine: others
-// serve the requests that wait.
+// serve serves requests until none waits for a goroutine. A handler may end the goroutine; then
+// others serve the requests that wait.
 func (o *Order) serve() {
-	r := o.unserved(true)
+	r := o.takeWaiting(true)
 	if r == nil {
 		return
 	}
 	growStack()
-	for ; r != nil; r = o.unserved(false) {
+	for ; r != nil; r = o.takeWaiting(false) {
 		r.do.Serve(r.under)
 	}
 }
 
-// unserved returns the first request that waits for a goroutine, or nil. came reports whether the
+// takeWaiting returns the first request that waits for a goroutine, or nil. came reports whether the
 // goroutine has just been started.
-func (o *Order) unserved(came bool) *Request {
+func (o *Order) takeWaiting(came bool) *Request {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := &o.servers
 	s.coming = s.coming && !came
 	r := s.first
-	if r != nil {
-		s.first, r.next = r.next, nil
-		o.sendLocked()
+	if r == nil {
+		s.last = nil // its memory is freed
+		return nil
 	}
+	s.first, r.next = r.next, nil
+	o.startServerLocked()
 	return r
 }
 
