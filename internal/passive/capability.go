@@ -9,8 +9,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// needed lists the values in params and results that need a capability of the receiver, in each version; * stands for the value.
-// The capabilities that whole methods need are in the table of methods.
+// needed lists the values in params and results that need a capability of the receiver, in each
+// version. In a capability, * stands for the value. The capabilities that whole methods need are in
+// the table of methods.
 var needed = []struct {
 	methods string
 	path    string // names of members; * stands for each element of an array

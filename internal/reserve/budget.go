@@ -16,7 +16,7 @@ const looseShare = 8
 // Budget counts the results of one or more connections. The zero value is ready for use.
 // It is safe for concurrent use.
 type Budget struct {
-	used atomic.Int64 // written under the lock
+	used atomic.Int64 // written with mu held, and read without it by Exceeded
 
 	mu      sync.Mutex // guards all below, and the Shares and Claims
 	loose   int64      // the part of used without a reservation

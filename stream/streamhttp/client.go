@@ -116,7 +116,7 @@ type call struct{ method, session string }
 type outgoing struct {
 	m       stream.Message
 	session string
-	done    chan struct{} // closed when it was posted, or never will be
+	done    chan struct{} // closed when it was posted or given up
 }
 
 // Dial returns a stream to the server at a URL with the scheme http or https. It sends

@@ -55,7 +55,7 @@ type Request struct {
 
 	order     *Order
 	do        Handler
-	called    chan struct{} // closed when the handler of a member is called, or never will be
+	called    chan struct{} // of a request with a group: closed when its handler is called or was given up
 	once      sync.Once     // closes called
 	handshake bool          // its response opens the connection; set before it is started
 
@@ -85,7 +85,7 @@ func (r *Request) Title() string {
 // Opens reports whether the request is the handshake that opens the connection.
 func (r *Request) Opens() bool { return r.handshake }
 
-// Called records that the handler is being called, or never will be.
+// Called records that the handler is being called, or that it was given up.
 func (r *Request) Called() {
 	if r.called != nil {
 		r.once.Do(func() { close(r.called) })

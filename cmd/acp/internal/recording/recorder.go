@@ -181,7 +181,7 @@ func (r *Recorder) line(p part) {
 	}
 }
 
-// whole records a whole line: a message, or a line that is none.
+// whole records a line that was not cut. It need not be a message.
 func (r *Recorder) whole(p part, text []byte) {
 	m := stream.ParseMessage(text)
 	rec := &Record{Kind: kinds[m.Kind], Session: m.SessionID, ID: m.ID, Method: m.Method, Raw: text}
