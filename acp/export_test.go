@@ -15,6 +15,16 @@ type Case struct {
 	Valid  func(v any, strict bool) bool        // of such a pointer
 }
 
+// Named returns a value of the type of a definition, or nil if it has none.
+func Named(def string) any {
+	for _, c := range Cases {
+		if c.Name == def {
+			return c.New()
+		}
+	}
+	return Plain[def]
+}
+
 func structCase[T any](name string, decode func(*wire.Decoder, *T) *wire.FieldErrors, encode func(*wire.Encoder, *T), valid func(*T, bool) bool) Case {
 	return Case{
 		Name: name,

@@ -182,7 +182,7 @@ func (m *maker) ruled(t reflect.Type, rule string) string {
 
 func constantsOf(t reflect.Type) []string {
 	for name, values := range acp.Values {
-		if reflect.TypeOf(acp.Named[name]).Elem() == t {
+		if reflect.TypeOf(acp.Plain[name]).Elem() == t {
 			var list []string
 			for _, value := range values {
 				list = append(list, fmt.Sprint(value))

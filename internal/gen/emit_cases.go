@@ -32,10 +32,10 @@ func (v *vocabulary) emitCases(f *file) {
 		}
 	}
 	f.p("}\n")
-	f.p("// Named has a value of every type by the name of its definition.")
-	f.p("var Named = map[string]any{")
+	f.p("// Plain has a value of every type without a codec, by the name of its definition.")
+	f.p("var Plain = map[string]any{")
 	for _, x := range v.Types {
-		if v.byDef[x.Def] == x {
+		if v.byDef[x.Def] == x && !x.hasCase() {
 			f.p("%q: new(%s),", x.Def, x.Name)
 		}
 	}
@@ -64,13 +64,19 @@ func (v *vocabulary) unions() []*goType {
 	return list
 }
 
+// hasCase reports whether the type has a codec of its own.
+func (x *goType) hasCase() bool {
+	foreign := x.Kind == foreignType && goName(x.Def) == x.Name
+	return !x.Hidden && (x.Kind == structType || x.Kind == unionType && !x.Union.Flat || foreign)
+}
+
 func emitCase(f *file, x *goType) {
 	check, name := "nil", x.Name
 	if goName(x.Def) == x.Name {
 		name = x.Def
 	}
 	switch {
-	case x.Hidden || x.Kind == unionType && x.Union.Flat:
+	case !x.hasCase():
 	case x.Kind == structType && x.Model != nil:
 		if x.Ruled {
 			check = fmt.Sprintf("func(v *%s, strict bool) bool { return %s }", x.Name, validCall(x, "v"))
@@ -80,7 +86,7 @@ func emitCase(f *file, x *goType) {
 		f.p("func(e *wire.Encoder, v *%s) { %s },", x.Name, encodeCall(x, "e", "v"))
 		f.p("%s,", check)
 		f.p("),")
-	case x.Kind == structType, x.Kind == unionType, x.Kind == foreignType && goName(x.Def) == x.Name:
+	default:
 		if x.Ruled {
 			check = "valid" + x.Name
 		}
