@@ -54,7 +54,7 @@ func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error
 			v.define(x, d.Schema)
 		}
 	}
-	v.dropFolded()
+	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Folded })
 	v.shareMetaOnly()
 	v.markRuled()
 	v.buildMethods(all)
@@ -87,25 +87,23 @@ func (v *vocabulary) declare(d member) {
 	} else {
 		x.Kind = unionType
 	}
-	v.add(x)
+	v.add(len(v.Types), x)
 	v.byDef[d.Name] = x
 }
 
-func (v *vocabulary) add(x *goType) {
+func (v *vocabulary) add(at int, x *goType) {
 	if v.byName[x.Name] != nil {
 		fail("two types %s", x.Name)
 	}
 	v.byName[x.Name] = x
-	v.Types = append(v.Types, x)
+	v.Types = slices.Insert(v.Types, at, x)
 }
 
 // derive adds a type that the facts do not define by name, after its origin.
 func (v *vocabulary) derive(from *goType, x *goType) *goType {
 	x.Def, x.Topic = from.Def, from.Topic
 	x.Unstable = x.Unstable || from.Unstable
-	v.add(x)
-	v.Types = v.Types[:len(v.Types)-1]
-	v.Types = slices.Insert(v.Types, slices.Index(v.Types, from)+1, x)
+	v.add(slices.Index(v.Types, from)+1, x)
 	return x
 }
 
@@ -145,8 +143,8 @@ func (v *vocabulary) defineStruct(x *goType, s *schema) {
 		u := v.byName[row.union]
 		if u == nil {
 			u = v.derive(x, &goType{Name: row.union, Kind: unionType, Doc: row.doc})
-			if v.tables.foreignUnions.has(row.union) {
-				u.Kind, u.Interface = foreignType, true
+			if foreign, ok := v.tables.foreign.get(row.union); ok {
+				u.Kind, u.Interface = foreignType, foreign.iface
 			} else {
 				u.Union = v.unionOf(u, s)
 				u.Union.Flat = true
@@ -208,10 +206,6 @@ func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 			f.Base = base{Kind: isNamed, Type: e}
 		}
 	}
-}
-
-func (v *vocabulary) dropFolded() {
-	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Folded })
 }
 
 // shareMetaOnly gives one codec to all structs whose only member is _meta.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 )
 
@@ -79,7 +80,15 @@ func (v *vocabulary) baseOf(key, name string, s *schema) base {
 		elem := v.baseOf(key, "", s.Items)
 		return base{Kind: isList, Elem: &elem}
 	case s.Type.has("object"):
-		return v.objectBase(key, s)
+		if string(s.More) == "true" {
+			return base{Kind: isRawObject}
+		}
+		more := &schema{}
+		if err := json.Unmarshal(s.More, more); err != nil {
+			fail("%s: %v", key, err)
+		}
+		elem := v.baseOf(key, "", more)
+		return base{Kind: isMap, Elem: &elem}
 	}
 	fail("%s: not understood", key)
 	return base{}
@@ -89,24 +98,11 @@ var formats = map[string]baseKind{
 	"uint16": isUint16, "uint32": isUint32, "uint64": isUint64, "int32": isInt32, "int64": isInt64, "double": isFloat,
 }
 
-func (v *vocabulary) objectBase(key string, s *schema) base {
-	if string(s.More) == "true" {
-		return base{Kind: isRawObject}
-	}
-	more, err := s.more()
-	if err != nil {
-		fail("%s: %v", key, err)
-	}
-	elem := v.baseOf(key, "", more)
-	return base{Kind: isMap, Elem: &elem}
-}
-
 func (v *vocabulary) formOf(key string, f *field) form {
+	form, known := v.tables.forms.get(key)
 	switch {
-	case v.tables.threeStates.has(key):
-		return opt
-	case v.tables.pointers.has(key):
-		return pointer
+	case known:
+		return form
 	case f.Required:
 		return plain
 	case f.Base.is(structType), f.Base.Kind.number(), f.Base.Kind == isBool && f.Nullable:

@@ -1,13 +1,13 @@
 package main
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // unionOf reads a union.
 func (v *vocabulary) unionOf(x *goType, s *schema) *union {
-	u := &union{Unknown: "Unknown" + x.Name}
-	if name, ok := v.tables.unknownNames.get(x.Name); ok {
-		u.Unknown = name
-	}
+	u := &union{}
 	var untagged []*schema
 	selfNamed := true // no branch takes all tags that are not known
 	for _, c := range s.choices() {
@@ -35,9 +35,13 @@ func (v *vocabulary) unionOf(x *goType, s *schema) *union {
 	case len(untagged) > 1:
 		fail("%s: %d variants without a tag", x.Def, len(untagged))
 	}
-	if u.Unknown != "" {
+	unknown, ok := v.tables.unknownNames.get(x.Name)
+	if !ok {
+		unknown = "Unknown" + x.Name
+	}
+	if unknown != "" {
 		doc := "is " + article(x.Name) + " [" + x.Name + "] of a kind unknown to this package. It is kept and encoded unchanged."
-		v.derive(x, &goType{Name: u.Unknown, Kind: unknownType, Doc: doc, Union: u})
+		u.Unknown = v.derive(x, &goType{Name: unknown, Kind: unknownType, Doc: doc, Union: u})
 	}
 	return u
 }
@@ -59,17 +63,18 @@ func tagOf(c *schema) (tag, value string, open bool) {
 // variantType returns the struct of a tagged variant. A definition that only this
 // variant refers to is the struct itself.
 func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goType {
-	def := x.Def
-	ref := c.refName()
-	t := v.byDef[ref]
-	stable := v.stableVariant(def, tag, value)
-	switch {
-	case ref == "":
-		name, ok := v.tables.inlineVariants.get(def + "." + value)
-		if !ok {
-			fail("%s: variant %s has no name", def, value)
+	key, stable := x.Def+"."+value, v.stableVariant(x.Def, tag, value)
+	of := v.byDef[c.refName()] // nil without a definition
+	t := of
+	if of == nil || of.Kind == unionType || v.uses[of.Def] > 1 {
+		name, ok := v.tables.inlineVariants.get(key)
+		if !ok && (of == nil || of.Kind == unionType) {
+			fail("%s: variant %s has no name", x.Def, value)
 		}
-		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
+		t = v.derive(x, &goType{Name: cmp.Or(name, goName(value)), Kind: structType, Doc: v.texts.need("variant " + key)})
+	}
+	switch {
+	case of == nil:
 		for _, p := range c.Props {
 			if p.Name != tag {
 				f := v.fieldOf(t, c, p)
@@ -77,22 +82,11 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 				t.Fields = append(t.Fields, f)
 			}
 		}
-	case t.Kind == unionType:
-		inner := t
-		inner.Spread = tag
-		name, ok := v.tables.inlineVariants.get(def + "." + value)
-		if !ok {
-			fail("%s: variant %s has no name", def, value)
-		}
-		t = v.derive(x, &goType{Name: name, Kind: structType, Doc: v.texts.need("variant " + def + "." + value)})
-		t.Fields = []*field{{JSON: "-", Name: inner.Name, Base: base{Kind: isNamed, Type: inner}, Form: inlined,
-			Doc: v.texts.find("field " + def + "." + value)}}
-	case v.uses[ref] > 1:
-		name, ok := v.tables.inlineVariants.get(def + "." + value)
-		if !ok {
-			name = goName(value)
-		}
-		t = v.derive(x, &goType{Name: name, Kind: structType, Model: t, Doc: v.texts.need("variant " + def + "." + value)})
+	case of.Kind == unionType:
+		of.Spread = tag
+		t.Fields = []*field{{JSON: "-", Name: of.Name, Base: base{Kind: isNamed, Type: of}, Form: inlined, Doc: v.texts.find("field " + key)}}
+	case t != of:
+		t.Model = of
 	}
 	t.Unstable = t.Unstable || stable == nil
 	t.Tag, t.TagValue = tag, value
@@ -103,27 +97,18 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 func (v *vocabulary) presence(list []*schema) []variant {
 	required := func(c *schema) []string { return v.all.Defs.find(c.refName()).Required }
 	var out []variant
-	for i, c := range list {
+	for _, c := range list {
 		def := v.byDef[c.refName()]
 		if def == nil {
 			fail("variant %q refers to nothing", c.Title)
 		}
-		key := ""
-		for _, name := range required(c) {
-			alone := true
-			for j, other := range list {
-				if i != j && slices.Contains(required(other), name) {
-					alone = false
-				}
-			}
-			if alone && key == "" {
-				key = name
-			}
-		}
-		if key == "" {
+		alone := slices.IndexFunc(required(c), func(name string) bool {
+			return !slices.ContainsFunc(list, func(other *schema) bool { return other != c && slices.Contains(required(other), name) })
+		})
+		if alone < 0 {
 			fail("%s: no member tells it from the others", def.Def)
 		}
-		out = append(out, variant{key, def})
+		out = append(out, variant{required(c)[alone], def})
 	}
 	return out
 }

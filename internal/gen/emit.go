@@ -46,7 +46,7 @@ func (f *file) source(v *vocabulary, pkg string) ([]byte, error) {
 		switch {
 		case !uses[im.name] || im.name == pkg:
 		case im.path == "":
-			ours = append(ours, fmt.Sprintf("%q", module+v.version.vocabulary))
+			ours = append(ours, fmt.Sprintf("%q", module+v.version.folder("acp")))
 		case strings.HasPrefix(im.path, module):
 			ours = append(ours, fmt.Sprintf("%q", im.path))
 		default:

@@ -18,8 +18,8 @@ func (v *vocabulary) emitCases(f *file) {
 	f.p("var Variants = map[reflect.Type][]any{")
 	for _, x := range v.unions() {
 		var list []string
-		for _, name := range x.variantNames() {
-			list = append(list, "&"+name+"{}")
+		for _, variant := range x.Union.all() {
+			list = append(list, "&"+variant.Name+"{}")
 		}
 		f.p("reflect.TypeFor[%s](): {%s},", x.Name, strings.Join(list, ", "))
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // markRuled finds the types whose values can break a rule, by themselves or by
 // what they hold.
@@ -18,22 +21,14 @@ func (v *vocabulary) markRuled() {
 func (x *goType) breakable() bool {
 	switch x.Kind {
 	case structType:
-		for _, f := range x.members().Fields {
-			if f.checked() {
-				return true
-			}
-		}
+		return slices.ContainsFunc(x.members().Fields, (*field).checked)
 	case unionType:
-		for _, variant := range x.Union.all() {
-			if variant.Ruled {
-				return true
-			}
-		}
+		return slices.ContainsFunc(x.Union.all(), func(variant *goType) bool { return variant.Ruled })
 	}
 	return false
 }
 
-// all returns the known variants.
+// all returns the types of the variants, the one for unknown values last.
 func (u *union) all() []*goType {
 	var list []*goType
 	for _, variant := range u.Variants {
@@ -41,6 +36,9 @@ func (u *union) all() []*goType {
 	}
 	if u.Fallback != nil {
 		list = append(list, u.Fallback)
+	}
+	if u.Unknown != nil {
+		list = append(list, u.Unknown)
 	}
 	return list
 }
@@ -109,15 +107,15 @@ func emitCheckField(f *file, field *field) {
 		return
 	}
 	if field.Filled && field.Required {
-		f.p("if len(%s) == 0 {\nreturn false\n}", target)
+		f.reject("len(%s) == 0", target)
 	} else if field.Filled {
-		f.p("if %[1]s != nil && len(%[1]s) == 0 {\nreturn false\n}", target)
+		f.reject("%[1]s != nil && len(%[1]s) == 0", target)
 	}
 	if field.numberBound() {
 		if field.Form == pointer {
-			f.p("if %[1]s != nil && (%[2]s) {\nreturn false\n}", target, fmt.Sprintf(field.Bound, "*"+target))
+			f.reject("%[1]s != nil && (%[2]s)", target, fmt.Sprintf(field.Bound, "*"+target))
 		} else {
-			f.p("if %s {\nreturn false\n}", fmt.Sprintf(field.Bound, target))
+			f.reject("%s", fmt.Sprintf(field.Bound, target))
 		}
 		return
 	}
@@ -133,42 +131,42 @@ func emitCheckField(f *file, field *field) {
 	emitCheckValue(f, field, target)
 }
 
+// reject writes that a value is wrong if a condition holds.
+func (f *file) reject(format string, args ...any) {
+	f.p("if "+format+" {\nreturn false\n}", args...)
+}
+
 func emitCheckValue(f *file, field *field, target string) {
 	b := field.Base
-	reject := func(format string, args ...any) {
-		f.p("if "+format+" {", args...)
-		f.p("return false")
-		f.p("}")
-	}
 	switch {
 	case b.Elem != nil:
 		f.p("for i := range %s {", target)
 		element := target + "[i]"
 		if field.Rule != "" {
-			reject("%s", breaks(field.Rule, *b.Elem, element))
+			f.reject("%s", breaks(field.Rule, *b.Elem, element))
 		}
 		if b.Elem.open() {
-			reject("%s == nil", element)
+			f.reject("%s == nil", element)
 		}
 		if b.Elem.ruled() && b.Kind == isMap && !b.Elem.open() {
 			f.p("x := %s", element)
-			reject("!%s", validCall(b.Elem.Type, "&x"))
+			f.reject("!%s", validCall(b.Elem.Type, "&x"))
 		} else if b.Elem.ruled() {
-			reject("!%s", validCall(b.Elem.Type, at(b.Elem.Type, element)))
+			f.reject("!%s", validCall(b.Elem.Type, at(b.Elem.Type, element)))
 		}
 		f.p("}")
 	case field.Rule != "" && field.Required:
-		reject("%s", breaks(field.Rule, b, target))
+		f.reject("%s", breaks(field.Rule, b, target))
 	case field.Rule != "":
-		reject("%s != \"\" && %s", target, breaks(field.Rule, b, target))
+		f.reject("%s != \"\" && %s", target, breaks(field.Rule, b, target))
 	case field.mustBeThere() && b.Type.Ruled:
-		reject("%s == nil || !%s", target, validCall(b.Type, target))
+		f.reject("%s == nil || !%s", target, validCall(b.Type, target))
 	case field.mustBeThere():
-		reject("%s == nil", target)
+		f.reject("%s == nil", target)
 	case field.Form == pointer:
-		reject("%s != nil && !%s", target, validCall(b.Type, target))
+		f.reject("%s != nil && !%s", target, validCall(b.Type, target))
 	default:
-		reject("!%s", validCall(b.Type, at(b.Type, target)))
+		f.reject("!%s", validCall(b.Type, at(b.Type, target)))
 	}
 }
 

@@ -20,17 +20,16 @@ func (v *vocabulary) emitDecode(f *file, x *goType) {
 		for _, value := range x.Values {
 			words = append(words, fmt.Sprintf("%q", value.Value))
 		}
-		f.p("var %s = []string{%s}\n", x.wordsName(), strings.Join(words, ", "))
+		f.p("var words%s = []string{%s}\n", x.Name, strings.Join(words, ", "))
 	}
-	if v.listed(x) {
+	// The codec of SessionConfigSelectOptions, which is written by hand, reads lists of its variants.
+	if v.occurs(isList, x) || x.Def == "SessionConfigSelectGroup" || x.Def == "SessionConfigSelectOption" {
 		emitDecodeList(f, x)
 	}
-	if v.mapped(x) {
+	if v.occurs(isMap, x) {
 		emitDecodeMap(f, x)
 	}
 }
-
-func (x *goType) wordsName() string { return "words" + x.Name }
 
 func (v *vocabulary) emitDecodeStruct(f *file, x *goType) {
 	fields := slices.Clone(x.Fields)
@@ -45,7 +44,7 @@ func (v *vocabulary) emitDecodeStruct(f *file, x *goType) {
 	for _, field := range fields {
 		if field.PayloadTag != "" {
 			f.p("tag, _ := d.Tag(%q)", field.PayloadTag)
-			f.p("%s := string(tag) == %q", payloadName(field), field.PayloadOf)
+			f.p("has%s := string(tag) == %q", field.Name, field.PayloadOf)
 		}
 	}
 	f.p("o := d.Object()")
@@ -101,9 +100,6 @@ func order(f *field) int {
 	return 1
 }
 
-// payloadName returns the variable that reports whether a payload's member has its tag.
-func payloadName(field *field) string { return "has" + field.Name }
-
 // tagNames are the tags that stand among the members of a struct: for variants and for
 // the models of variants their own, and for a struct that keeps what it does not know
 // that of the union outside as well.
@@ -151,7 +147,7 @@ func emitDecodeField(f *file, field *field, number int) {
 			f.p("if %s != nil {", read(field, target))
 			f.p("%s = nil", target)
 			if field.PayloadTag != "" {
-				f.p("if !%s {", payloadName(field))
+				f.p("if !has%s {", field.Name)
 				f.p("d.Return(mark)")
 				f.p("o.Keep(d, &v.Extra)")
 				f.p("}")
@@ -209,6 +205,14 @@ func emitDecodeOpt(f *file, field *field, target string) {
 	f.p("}")
 }
 
+// reads are the calls that read a scalar.
+var reads = map[baseKind]string{
+	isString: "d.String(%s)", isBool: "d.Bool(%s)", isFloat: "d.Float(%s)",
+	isInt32: "wire.ReadInt(d, %s)", isInt64: "wire.ReadInt(d, %s)",
+	isUint16: "wire.ReadUint(d, %s)", isUint32: "wire.ReadUint(d, %s)", isUint64: "wire.ReadUint(d, %s)",
+	isRaw: "d.Raw((*[]byte)(%s))", isRawObject: "d.RawObject((*[]byte)(%s))", isMeta: "d.Map((*map[string]any)(%s))",
+}
+
 // read returns the call that reads a field's value into target.
 func read(field *field, target string) string {
 	b := field.Base
@@ -221,21 +225,6 @@ func read(field *field, target string) string {
 		if field.Rule == "min=1" {
 			return fmt.Sprintf("d.NonEmpty(%s)", at)
 		}
-		return fmt.Sprintf("d.String(%s)", at)
-	case isBool:
-		return fmt.Sprintf("d.Bool(%s)", at)
-	case isFloat:
-		return fmt.Sprintf("d.Float(%s)", at)
-	case isInt32, isInt64:
-		return fmt.Sprintf("wire.ReadInt(d, %s)", at)
-	case isUint16, isUint32, isUint64:
-		return fmt.Sprintf("wire.ReadUint(d, %s)", at)
-	case isRaw:
-		return fmt.Sprintf("d.Raw((*[]byte)(%s))", at)
-	case isRawObject:
-		return fmt.Sprintf("d.RawObject((*[]byte)(%s))", at)
-	case isMeta:
-		return fmt.Sprintf("d.Map((*map[string]any)(%s))", at)
 	case isMap:
 		if b.Elem.Kind == isString {
 			return fmt.Sprintf("d.StringMap(%s)", at)
@@ -250,24 +239,21 @@ func read(field *field, target string) string {
 		}
 		return fmt.Sprintf("decode%sList(d, %s, %t)", b.Elem.Type.Name, at, field.Skip)
 	}
+	if b.Type == nil {
+		return fmt.Sprintf(reads[b.Kind], at)
+	}
 	switch b.Type.Kind {
 	case stringType:
 		return fmt.Sprintf("d.String((*string)(%s))", at)
 	case enumType:
-		return fmt.Sprintf("d.Enum((*string)(%s), %s)", at, b.Type.wordsName())
+		return fmt.Sprintf("d.Enum((*string)(%s), words%s)", at, b.Type.Name)
 	case numberType:
 		return fmt.Sprintf("wire.ReadInt(d, %s)", at)
 	}
 	return decodeCall(b.Type, at)
 }
 
-// listed and mapped report whether lists or maps of the type occur.
-func (v *vocabulary) listed(x *goType) bool {
-	return v.occurs(isList, x) || x.Def == "SessionConfigSelectGroup" || x.Def == "SessionConfigSelectOption"
-}
-
-func (v *vocabulary) mapped(x *goType) bool { return v.occurs(isMap, x) }
-
+// occurs reports whether lists or maps of the type occur.
 func (v *vocabulary) occurs(kind baseKind, x *goType) bool {
 	if x.Kind == enumType || x.Kind == stringType {
 		return false

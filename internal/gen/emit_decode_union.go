@@ -32,7 +32,7 @@ func (v *vocabulary) emitDecodeUnion(f *file, x *goType) {
 		f.p("return errs")
 		f.p("}")
 	}
-	f.p("u := wire.New[%s](d)", u.Unknown)
+	f.p("u := wire.New[%s](d)", u.Unknown.Name)
 	f.p("u.Type = d.Text(tag)")
 	emitKeepUnknown(f, x)
 	f.p("}\n")
@@ -132,10 +132,10 @@ func emitDecodePresence(f *file, x *goType) {
 	f.p("d.Skip()")
 	f.p("return bad")
 	f.p("}")
-	if u.Unknown == "" {
+	if u.Unknown == nil {
 		f.p("return d.Untagged(%q, false)", u.Variants[0].Key)
 	} else {
-		f.p("u := wire.New[%s](d)", u.Unknown)
+		f.p("u := wire.New[%s](d)", u.Unknown.Name)
 		f.p("errs := d.RawObject((*[]byte)(&u.Raw))")
 		f.p("if errs == nil {")
 		f.p("*p = u")

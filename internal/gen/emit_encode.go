@@ -25,19 +25,17 @@ func (v *vocabulary) emitEncode(f *file, x *goType) {
 		emitTagged(f, x)
 		f.p("e.Close()")
 		f.p("}\n")
-	case x.Kind == unionType && x.Union.Flat:
-		f.p("func members%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
-		emitSwitch(f, x, emitTagged)
-		f.p("}\n")
 	case x.Kind == unionType:
-		if x.Spread != "" {
+		if x.Union.Flat || x.Spread != "" {
 			f.p("func members%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
 			emitSwitch(f, x, emitTagged)
 			f.p("}\n")
 		}
-		f.p("func encode%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
-		emitSwitch(f, x, func(f *file, t *goType) { f.p("encode%s(e, v)", t.Name) })
-		f.p("}\n")
+		if !x.Union.Flat {
+			f.p("func encode%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
+			emitSwitch(f, x, func(f *file, t *goType) { f.p("encode%s(e, v)", t.Name) })
+			f.p("}\n")
+		}
 	case x.Kind == unknownType:
 		f.p("func encode%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
 		f.p("e.Open()")
@@ -74,21 +72,12 @@ func emitUnknown(f *file, u *union) {
 // emitSwitch writes what to do for each variant; nil is a failure.
 func emitSwitch(f *file, x *goType, each func(*file, *goType)) {
 	f.p("switch v := v.(type) {")
-	write := func(name string, t *goType) {
-		f.p("case *%s:", name)
+	for _, variant := range x.Union.all() {
+		f.p("case *%s:", variant.Name)
 		f.p("if v != nil {")
-		each(f, t)
+		each(f, variant)
 		f.p("return")
 		f.p("}")
-	}
-	for _, variant := range x.Union.Variants {
-		write(variant.Type.Name, variant.Type)
-	}
-	if t := x.Union.Fallback; t != nil {
-		write(t.Name, t)
-	}
-	if name := x.Union.Unknown; name != "" {
-		write(name, &goType{Name: name, Kind: unknownType, Union: x.Union})
 	}
 	f.p("}")
 	switch {

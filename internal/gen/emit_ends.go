@@ -6,12 +6,7 @@ import (
 	"strings"
 )
 
-// agentFiles returns the files of the agent's end by name.
-func (v *vocabulary) agentFiles() map[string]*file { return v.endFiles("Agent", "Client") }
-
-// clientFiles returns the files of the client's end by name.
-func (v *vocabulary) clientFiles() map[string]*file { return v.endFiles("Client", "Agent") }
-
+// endFiles returns the files of an end by name.
 func (v *vocabulary) endFiles(side, peer string) map[string]*file {
 	calls, rows := &file{}, &file{}
 	v.emitCalls(calls, peer)

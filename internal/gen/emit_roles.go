@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -116,7 +117,7 @@ func (v *vocabulary) groupDoc(x *goType) string {
 // emitHasOf writes the lookup for one object of capabilities, and for those in it.
 func (v *vocabulary) emitHasOf(f *file, x *goType) {
 	f.p("func (c *%s) has(path string) bool {", x.Name)
-	nested := v.bits(x, v.hasBits)
+	nested := slices.ContainsFunc(x.members().Fields, (*field).hasBits)
 	if nested {
 		f.p("name, rest, nested := strings.Cut(path, \".\")")
 		f.p("switch name {")
@@ -137,10 +138,10 @@ func (v *vocabulary) emitHasOf(f *file, x *goType) {
 		switch {
 		case !b.isBit():
 			continue
-		case v.hasBits(b) && v.tables.groups.has(b.Base.Type.Def):
+		case b.hasBits() && v.tables.groups.has(b.Base.Type.Def):
 			f.p("case %q:\nreturn %s && c.%s.has(rest)", b.JSON, b.isSet(), b.Name)
 			below = append(below, b.Base.Type)
-		case v.hasBits(b):
+		case b.hasBits():
 			f.p("case %q:\nreturn %s && (!nested || c.%s.has(rest))", b.JSON, b.isSet(), b.Name)
 			below = append(below, b.Base.Type)
 		case nested:
@@ -169,16 +170,6 @@ func (f *field) isSet() string {
 }
 
 // hasBits reports whether the capability is a group of others.
-func (v *vocabulary) hasBits(f *field) bool {
-	return f.isBit() && f.Base.is(structType) && v.bits(f.Base.Type, func(*field) bool { return true })
-}
-
-// bits reports whether one of the capabilities in x is one that pick chooses.
-func (v *vocabulary) bits(x *goType, pick func(*field) bool) bool {
-	for _, b := range x.members().Fields {
-		if b.isBit() && pick(b) {
-			return true
-		}
-	}
-	return false
+func (f *field) hasBits() bool {
+	return f.isBit() && f.Base.is(structType) && slices.ContainsFunc(f.Base.Type.members().Fields, (*field).isBit)
 }

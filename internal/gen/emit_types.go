@@ -73,32 +73,14 @@ func emitInterface(f *file, x *goType) {
 	f.p("//")
 	f.p("// The variants are:")
 	f.p("//")
-	for _, name := range x.variantNames() {
-		f.p("//   - *[%s]", name)
+	for _, variant := range x.Union.all() {
+		f.p("//   - *[%s]", variant.Name)
 	}
-	f.p("type %s interface{ %s() }\n", x.Name, x.marker())
-	for _, name := range x.variantNames() {
-		f.p("func (*%s) %s() {}", name, x.marker())
+	f.p("type %[1]s interface{ is%[1]s() }\n", x.Name)
+	for _, variant := range x.Union.all() {
+		f.p("func (*%s) is%s() {}", variant.Name, x.Name)
 	}
 	f.p("")
-}
-
-// marker returns the name of the method that seals a union.
-func (x *goType) marker() string { return "is" + x.Name }
-
-// variantNames lists the Go types of a union, the one for unknown values last.
-func (x *goType) variantNames() []string {
-	var names []string
-	for _, variant := range x.Union.Variants {
-		names = append(names, variant.Type.Name)
-	}
-	if x.Union.Fallback != nil {
-		names = append(names, x.Union.Fallback.Name)
-	}
-	if x.Union.Unknown != "" {
-		names = append(names, x.Union.Unknown)
-	}
-	return names
 }
 
 func emitStruct(f *file, x *goType) {

@@ -86,7 +86,8 @@ func TestTexts(t *testing.T) {
 
 // A row that nothing uses is reported.
 func TestRowsAreUsed(t *testing.T) {
-	rows := rows(map[string]yes{"Gone": {}, "Here": {}})
+	var rows table[yes]
+	rows.add(map[string]yes{"Gone": {}, "Here": {}})
 	assert.True(t, rows.has("Here"))
 	assert.False(t, rows.has("Other"))
 	assert.Equal(t, []string{"table: Gone"}, rows.unused("table"))

@@ -9,7 +9,8 @@ import (
 // methodRow holds what the facts do not say about a method. Its texts are "method" (of the
 // constant), "handle" (for those who implement it) and "call" (for those who call it).
 type methodRow struct {
-	key string // the method's name; that of a notification ends with "!"
+	key   string // the method's name; that of a notification ends with "!"
+	order int    // the position among the rows
 
 	// name is the Go name of the method, on the role that handles it and on the Conn
 	// that calls it; "" if no end does.
@@ -56,29 +57,22 @@ func (r *methodRow) implies() string {
 	return r.capability
 }
 
-// inOrder makes a table of rows, and remembers their order.
-func inOrder(list []methodRow) (t *table[methodRow], order []string) {
-	t = rows(map[string]methodRow{})
-	for _, r := range list {
-		if _, twice := t.rows[r.key]; twice {
+// setMethods adds rows and remembers their order.
+func (t *tables) setMethods(lists ...[]methodRow) {
+	for i, r := range slices.Concat(lists...) {
+		if _, twice := t.methods.rows[r.key]; twice {
 			panic("two rows for " + r.key)
 		}
-		t.rows[r.key] = r
-		order = append(order, r.key)
+		r.order = i
+		t.methods.add(map[string]methodRow{r.key: r})
 	}
-	return t, order
 }
 
 // handledBy returns the methods that the side ("Agent" or "Client") handles, in the order of
 // the protocol.
 func (v *vocabulary) handledBy(side string) []*method {
-	var list []*method
-	for _, key := range v.tables.order {
-		i := slices.IndexFunc(v.Methods, func(m *method) bool { return m.Row.key == key })
-		if i >= 0 && v.Methods[i].Side == side && v.Methods[i].Row.name != "" {
-			list = append(list, v.Methods[i])
-		}
-	}
+	list := slices.DeleteFunc(slices.Clone(v.Methods), func(m *method) bool { return m.Side != side || m.Row.name == "" })
+	slices.SortFunc(list, func(a, b *method) int { return cmp.Compare(a.Row.order, b.Row.order) })
 	return list
 }
 

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // typeKind tells how a definition appears in Go.
 type typeKind int
 
@@ -50,7 +52,7 @@ type enumValue struct{ Name, Value, Doc string }
 type union struct {
 	Tag      string // the member that names the variant; "" if a member's presence does
 	Variants []variant
-	Unknown  string // the Go type for values that are not known; "" if they are errors
+	Unknown  *goType // takes values that are not known; nil if they are errors
 
 	// Fallback takes objects whose tag is absent; nil if there is none. If it guesses,
 	// it takes objects with an unknown tag too, where they have its members.
@@ -199,10 +201,5 @@ func (t *goType) members() *goType {
 
 // needs reports whether an object of the struct must have members.
 func (t *goType) needs() bool {
-	for _, f := range t.members().Fields {
-		if f.Required || f.Form == inlined {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.members().Fields, func(f *field) bool { return f.Required || f.Form == inlined })
 }

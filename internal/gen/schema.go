@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -92,7 +93,7 @@ func (m members) find(name string) *schema {
 // facts is one schema file.
 type facts struct {
 	Defs members `json:"$defs"`
-	Hash string  `json:"-"` // of the file
+	Hash string  `json:"-"` // the first 8 bytes of the SHA-256 of the file, in hexadecimal
 }
 
 func readFacts(path string) (*facts, error) {
@@ -100,7 +101,8 @@ func readFacts(path string) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &facts{Hash: hash(data)}
+	sum := sha256.Sum256(data)
+	f := &facts{Hash: fmt.Sprintf("%x", sum[:8])}
 	if err := json.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
@@ -144,10 +146,4 @@ func (s *schema) choices() []*schema {
 		return s.OneOf
 	}
 	return s.AnyOf
-}
-
-// more returns the schema that members without a definition have.
-func (s *schema) more() (*schema, error) {
-	more := &schema{}
-	return more, json.Unmarshal(s.More, more)
 }

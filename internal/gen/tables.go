@@ -2,63 +2,57 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // tables holds what the facts of a version do not say. The generator fails if a row is not used.
 type tables struct {
 	// builtins are definitions that are plain Go types.
-	builtins *table[baseKind]
+	builtins table[baseKind]
 
-	// foreign are definitions whose Go type and codec are written by hand, because
-	// they are distinguished by the kinds of JSON values.
-	foreign *table[foreignRow]
+	// foreign are definitions, and unions of flat ones, whose codec is written by hand. The Go type of
+	// a definition is written by hand too, because it is distinguished by the kinds of JSON values.
+	foreign table[foreignRow]
 
 	// flat are definitions that mix members of their own with those of a union. The
 	// Go struct has the union in a field.
-	flat *table[flatRow]
-
-	// foreignUnions are unions of flat definitions whose codec is written by hand.
-	foreignUnions *table[yes]
+	flat table[flatRow]
 
 	// folded are definitions with one union whose tag becomes an enumeration, and whose payloads
 	// become optional members.
-	folded *table[foldedRow]
+	folded table[foldedRow]
 
 	// inlineVariants name the variants that have no definition, by "Union.tag".
-	inlineVariants *table[string]
+	inlineVariants table[string]
 
 	// unknownNames name the variant for unknown values where Unknown<Union> is taken,
 	// or say with "" that there is none.
-	unknownNames *table[string]
+	unknownNames table[string]
 
 	// guesses are unions whose variant without a tag takes objects with an unknown tag
 	// too, where they have its members.
-	guesses *table[yes]
+	guesses table[yes]
 
-	// pointers are optional members whose zero value differs from absence. Numbers and structs need
-	// no row.
-	pointers *table[yes]
-
-	// threeStates are members that are patched: absent, null and a value differ.
-	threeStates *table[yes]
+	// forms are the forms of members. A pointer is an optional member whose zero value differs from
+	// absence; numbers and structs need no row. An opt is a member that is patched: absent, null and a
+	// value differ.
+	forms table[form]
 
 	// notIDs are string types whose values may be empty.
-	notIDs *table[yes]
+	notIDs table[yes]
 
 	// prose are the rules of the protocol's text for members.
-	prose *table[string]
+	prose table[string]
 
 	// boundURIs means that URIs are a rule of the schema, and not of the prose alone.
 	boundURIs bool
 
 	// groups are capabilities that mean nothing unless one of their members is there.
-	groups *table[yes]
+	groups table[yes]
 
 	// methods are the methods; a notification's key ends with "!".
-	methods *table[methodRow]
-	// order lists the keys of methods as the protocol does.
-	order []string
+	methods table[methodRow]
 }
 
 type yes = struct{}
@@ -79,8 +73,22 @@ type table[V any] struct {
 	used map[string]bool
 }
 
-func rows[V any](m map[string]V) *table[V] {
-	return &table[V]{rows: m, used: map[string]bool{}}
+func (t *table[V]) add(rows map[string]V) {
+	if t.rows == nil {
+		t.rows, t.used = map[string]V{}, map[string]bool{}
+	}
+	maps.Copy(t.rows, rows)
+}
+
+// memberRows returns rows with one value for the members of definitions.
+func memberRows[V any](value V, names map[string][]string) map[string]V {
+	rows := map[string]V{}
+	for def, list := range names {
+		for _, name := range list {
+			rows[def+"."+name] = value
+		}
+	}
+	return rows
 }
 
 func (t *table[V]) get(key string) (V, bool) {
@@ -109,10 +117,8 @@ func (t *table[V]) unused(name string) []string {
 
 func (t *tables) unused() []string {
 	return slices.Concat(
-		t.builtins.unused("builtins"), t.foreign.unused("foreign"), t.flat.unused("flat"),
-		t.foreignUnions.unused("foreignUnions"), t.folded.unused("folded"),
-		t.inlineVariants.unused("inlineVariants"), t.unknownNames.unused("unknownNames"),
-		t.guesses.unused("guesses"), t.pointers.unused("pointers"), t.threeStates.unused("threeStates"),
-		t.notIDs.unused("notIDs"), t.prose.unused("prose"), t.groups.unused("groups"), t.methods.unused("methods"),
+		t.builtins.unused("builtins"), t.foreign.unused("foreign"), t.flat.unused("flat"), t.folded.unused("folded"),
+		t.inlineVariants.unused("inlineVariants"), t.unknownNames.unused("unknownNames"), t.guesses.unused("guesses"),
+		t.forms.unused("forms"), t.notIDs.unused("notIDs"), t.prose.unused("prose"), t.groups.unused("groups"), t.methods.unused("methods"),
 	)
 }
