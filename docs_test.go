@@ -209,32 +209,74 @@ func exportedNames(t *testing.T) map[string]map[string]map[string]bool {
 				pkg[name][member] = true
 			}
 		}
+		for name, node := range declared(s.file) {
+			add(name, "")
+			if spec, ok := node.(*ast.TypeSpec); ok {
+				for _, member := range memberNames(spec.Type) {
+					add(name, member)
+				}
+			}
+		}
 		for _, decl := range s.file.Decls {
-			switch d := decl.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil {
-					add(d.Name.Name, "")
-				} else if receiver := receiverName(d); receiver != "" {
-					add(receiver, d.Name.Name)
-				}
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					switch spec := spec.(type) {
-					case *ast.TypeSpec:
-						add(spec.Name.Name, "")
-						for _, member := range memberNames(spec.Type) {
-							add(spec.Name.Name, member)
-						}
-					case *ast.ValueSpec:
-						for _, name := range spec.Names {
-							add(name.Name, "")
-						}
-					}
-				}
+			if d, ok := decl.(*ast.FuncDecl); ok && d.Recv != nil && receiverName(d) != "" {
+				add(receiverName(d), d.Name.Name)
 			}
 		}
 	})
 	return names
+}
+
+// declared returns what a file declares, by name, without its methods.
+func declared(file *ast.File) map[string]ast.Node {
+	nodes := map[string]ast.Node{}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				nodes[d.Name.Name] = d
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					nodes[spec.Name.Name] = spec
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						nodes[name.Name] = spec
+					}
+				}
+			}
+		}
+	}
+	return nodes
+}
+
+// The doc of a vocabulary links every interface and the params of every method, from which all other
+// types can be reached. Every link refers to an existing name.
+func TestVocabularyDocsListTypes(t *testing.T) {
+	for _, pkg := range []string{"acp", "acp/v2"} {
+		doc, err := os.ReadFile(pkg + "/doc.go")
+		require.NoError(t, err)
+		linked := all(stringMatches(regexp.MustCompile(`\[([A-Z]\w+)\]`), doc))
+		exists := map[string]bool{}
+		eachSource(t, func(s *source) {
+			if s.pkg != pkg || s.test {
+				return
+			}
+			for name, node := range declared(s.file) {
+				exists[name] = true
+				if spec, ok := node.(*ast.TypeSpec); ok && ast.IsExported(name) {
+					_, iface := spec.Type.(*ast.InterfaceType)
+					if iface || strings.HasSuffix(name, "Request") || strings.HasSuffix(name, "Notification") {
+						assert.Contains(t, linked, name, "the doc of %s does not link it", pkg)
+					}
+				}
+			}
+		})
+		for _, name := range linked {
+			assert.True(t, exists[name], "the doc of %s links [%s], which does not exist", pkg, name)
+		}
+	}
 }
 
 func memberNames(expr ast.Expr) (list []string) {

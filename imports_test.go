@@ -151,6 +151,8 @@ var importRules = []importRule{
 		"it judges messages alone, by what the vocabularies say, and knows no connection"},
 	{"internal/panics", nil,
 		"whoever recovers a panic describes it in the same way"},
+	{"internal/codectest", []string{"internal/validate", "internal/wire"},
+		"the tests of every vocabulary share it, so it must not know one of them"},
 	{"internal/pipenet", nil,
 		"a helper of tests that any package may use"},
 	{"internal/rawpeer", []string{"stream"},

@@ -141,7 +141,7 @@ func TestReadRules(t *testing.T) {
 		"id object": {def: "ElicitationRequestScope", in: `{"requestId":{}}`, err: "requestId: expected string, number or null, got object"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := decodeAs(t, c.def, []byte(c.in))
+			out, err := version.Recode(t, c.def, []byte(c.in))
 			if c.err != "" {
 				var bad *wire.DecodeError
 				require.ErrorAs(t, err, &bad)
@@ -171,7 +171,7 @@ func TestNothingIsEmptyObject(t *testing.T) {
 // The depth of values is bounded.
 func TestDeepMeta(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 990) + `1` + strings.Repeat(`}`, 990)
-	out, err := decodeAs(t, "TextContent", []byte(`{"text":"x","_meta":`+deep+`}`))
+	out, err := version.Recode(t, "TextContent", []byte(`{"text":"x","_meta":`+deep+`}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"type":"text","text":"x","_meta":`+deep+`}`, string(out))
 
@@ -221,7 +221,7 @@ func TestEncodeErrors(t *testing.T) {
 
 // An unknown variant without raw JSON is encoded as an object with its tag.
 func TestUnknownVariantsWithoutRaw(t *testing.T) {
-	for union, variants := range acp.Variants {
+	for union, variants := range version.Variants {
 		unknown := reflect.New(reflect.TypeOf(variants[len(variants)-1]).Elem())
 		kind := unknown.Elem().FieldByName("Type")
 		if !kind.IsValid() {
@@ -230,7 +230,7 @@ func TestUnknownVariantsWithoutRaw(t *testing.T) {
 		kind.SetString("_x")
 		raw, err := json.Marshal(unknown.Interface())
 		require.NoError(t, err, union)
-		assert.JSONEq(t, `{"`+acp.Tags[union.Name()]+`":"_x"}`, string(raw), union)
+		assert.JSONEq(t, `{"`+version.Tags[union.Name()]+`":"_x"}`, string(raw), union)
 	}
 	for want, v := range map[string]any{
 		`{"sessionId":"s","update":{"sessionUpdate":"_x"}}`:       &acp.SessionNotification{SessionID: "s", Update: &acp.UnknownSessionUpdate{Type: "_x"}},
@@ -277,10 +277,10 @@ func TestRawStaysOnOneLine(t *testing.T) {
 
 // The violations of a long list fit in a short response.
 func TestViolationsAreBounded(t *testing.T) {
-	_, err := decodeAs(t, "PromptRequest", []byte(`{"sessionId":"s","prompt":[`+strings.Repeat(`1,`, 100_000)+`1]}`))
+	_, err := version.Recode(t, "PromptRequest", []byte(`{"sessionId":"s","prompt":[`+strings.Repeat(`1,`, 100_000)+`1]}`))
 	require.Error(t, err)
 	assert.Less(t, len(err.Error()), 10_000)
-	_, err = decodeAs(t, "TextContent", []byte(`{`+strings.Repeat(`"text":"x",`, 100_000)+`"text":"x"}`))
+	_, err = version.Recode(t, "TextContent", []byte(`{`+strings.Repeat(`"text":"x",`, 100_000)+`"text":"x"}`))
 	require.Error(t, err)
 	assert.Less(t, len(err.Error()), 10_000)
 }

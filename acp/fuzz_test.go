@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/codectest"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -20,18 +20,13 @@ import (
 // FuzzCodecs decodes any JSON as any type. Nothing panics, a decoded value survives a round trip,
 // and everything that is encoded was in the input.
 func FuzzCodecs(f *testing.F) {
-	for i, c := range acp.Cases {
-		v := newMaker(uint64(i)).value(typeOf(c))
-		raw, err := c.Append(v.Interface())
+	for i, c := range version.Cases {
+		raw, err := c.Append(version.Random(c, uint64(i)))
 		require.NoError(f, err)
 		f.Add(uint(i), raw)
 	}
-	data, err := os.ReadFile("testdata/decode.json")
-	require.NoError(f, err)
-	var vectors []vector
-	require.NoError(f, json.Unmarshal(data, &vectors))
-	for _, v := range vectors {
-		for i, c := range acp.Cases {
+	for _, v := range version.Vectors(f) {
+		for i, c := range version.Cases {
 			if c.Name == v.Type {
 				f.Add(uint(i), []byte(v.Input))
 			}
@@ -39,7 +34,7 @@ func FuzzCodecs(f *testing.F) {
 	}
 	addRecorded(f)
 	f.Fuzz(func(t *testing.T, which uint, raw []byte) {
-		c := acp.Cases[which%uint(len(acp.Cases))]
+		c := version.Cases[which%uint(len(version.Cases))]
 		v, _, err := c.Decode(raw) // whatever it is: no panic
 		if wire.Check(raw) != nil || err != nil {
 			return
@@ -66,7 +61,7 @@ func FuzzCodecs(f *testing.F) {
 // addRecorded adds the params and updates of recorded conversations.
 func addRecorded(f *testing.F) {
 	cases := map[string]uint{}
-	for i, c := range acp.Cases {
+	for i, c := range version.Cases {
 		cases[c.Name] = uint(i)
 	}
 	for _, line := range seed.Short(f, 2<<10) {
@@ -147,7 +142,7 @@ func within(out, in any) bool {
 			y, has := object[name]
 			switch {
 			case ok && has && within(x, y):
-			case empty(x) || addedTag(name, x):
+			case codectest.Empty(x) || addedTag(name, x):
 			default:
 				return false
 			}

@@ -21,6 +21,7 @@ var imports = []struct{ name, path string }{
 	{"reflect", "reflect"},
 	{"strings", "strings"},
 	{"acp", ""}, // the vocabulary of the version
+	{"codectest", module + "internal/codectest"},
 	{"endpoint", module + "internal/endpoint"},
 	{"rpc", module + "internal/rpc"},
 	{"wire", module + "internal/wire"},
