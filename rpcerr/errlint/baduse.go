@@ -145,6 +145,11 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 			reportUse(pass, call.Args[i], fmt.Sprintf("%d is not %s: what leaves is an internal error", n, what))
 		}
 	}
+	oneOf := func(e ast.Expr, known map[string]string, what string) {
+		if text, constant := stringOf(pass, e); constant && known[text] == "" {
+			reportUse(pass, e, fmt.Sprintf("%q is none of the %s: what leaves is an internal error", text, what))
+		}
+	}
 	switch name {
 	case pathKind + ".Upstream":
 		number(1, 400, 599, "an HTTP error status")
@@ -156,20 +161,12 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 		if len(call.Args) < 2 {
 			return
 		}
-		if category, constant := stringOf(pass, call.Args[1]); constant && category != "" && categoryKinds[category] == "" {
-			reportUse(pass, call.Args[1], fmt.Sprintf("%q is none of the categories: what leaves is an internal error", category))
+		if category, _ := stringOf(pass, call.Args[1]); category != "" { // without one the kind is unknown
+			oneOf(call.Args[1], categoryKinds, "categories")
 		}
 	case "(" + pathCode + ".Code).New", "(" + pathCode + ".Code).Errorf":
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
-			if code, constant := stringOf(pass, sel.X); constant && toolCodeKinds[code] == "" {
-				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the codes of package toolcode: what leaves is an internal error", code))
-			}
-		}
+		oneOf(receiver(call), toolCodeKinds, "codes of package toolcode")
 	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Errorf":
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
-			if k, constant := stringOf(pass, sel.X); constant && kindConstants(fn.Pkg())[k] == "" {
-				reportUse(pass, sel.X, fmt.Sprintf("%q is none of the constants of package kind: what leaves is an internal error", k))
-			}
-		}
+		oneOf(receiver(call), kindConstants(fn.Pkg()), "constants of package kind")
 	}
 }

@@ -74,48 +74,36 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 		return built{}, false
 	}
 	name := fn.Name()
-	var receiver ast.Expr
 	if recv := fn.Signature().Recv(); recv != nil {
 		named, ok := types.Unalias(recv.Type()).(*types.Named)
-		sel, isSel := call.Fun.(*ast.SelectorExpr)
-		if !ok || !isSel {
+		if !ok || receiver(call) == nil {
 			return built{}, false
 		}
-		name, receiver = named.Obj().Name()+"."+name, sel.X
+		name = named.Obj().Name() + "." + name
 	}
 	kind, ok := constructors[fn.Pkg().Path()][name]
 	if !ok {
 		return built{}, false
 	}
 	b := built{call: call, fn: fn, kind: kind}
+	args := append(slices.Clone(call.Args), nil, nil) // what is missing is not constant
 	switch kind {
 	case "(receiver)":
-		b.kind, _ = stringOf(pass, receiver)
+		b.kind, _ = stringOf(pass, receiver(call))
 	case "(status)":
-		b.kind = ""
-		if len(call.Args) == 2 {
-			if status, ok := intOf(pass, call.Args[1]); ok {
-				b.kind = statusKind(status)
-			}
-		}
+		status, _ := intOf(pass, args[1])
+		b.kind = statusKind(status)
 	case "(tool code)":
-		code, _ := stringOf(pass, receiver)
+		code, _ := stringOf(pass, receiver(call))
 		b.kind = toolCodeKinds[code]
 	case "(category)":
-		b.kind = ""
-		if len(call.Args) > 1 {
-			category, _ := stringOf(pass, call.Args[1])
-			b.kind = categoryKinds[category]
-		}
+		category, _ := stringOf(pass, args[1])
+		b.kind = categoryKinds[category]
 	case "(declared)":
 		b.kind, b.declared = "", true
 	case "(code)":
-		b.kind = ""
-		if len(call.Args) > 0 {
-			if code, ok := intOf(pass, call.Args[0]); ok {
-				b.kind = codeKinds[code]
-			}
-		}
+		code, _ := intOf(pass, args[0])
+		b.kind = codeKinds[code]
 	}
 	b.divide(name)
 	return b, true
@@ -185,23 +173,25 @@ func isOurs(t types.Type) bool {
 	return t != nil && (isNamed(t, pathCore, "RequestError") || isNamed(t, pathKind, "Error"))
 }
 
-// keeps reports whether the chain makes err its cause, as it is or inside another error.
-func (c chain) keeps(f *flow, err types.Object) bool {
-	pass := f.pass
+// causes returns what the chain makes the cause of the error.
+func (c chain) causes(pass *analysis.Pass) []ast.Expr {
+	all := wrapped(pass, c.format, c.operands)
 	for _, call := range c.refining {
-		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" && len(call.Args) == 1 && f.holds(call.Args[0], err) {
-			return true
+		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" {
+			all = append(all, call.Args...)
 		}
 	}
-	if c.format == nil {
-		return false
-	}
-	for i, verb := range verbsOf(pass, c.format) {
-		if verb.char == 'w' && i < len(c.operands) && f.holds(c.operands[i], err) {
-			return true
+	return all
+}
+
+// wrapped returns the operands of %w in a format, which may be nil.
+func wrapped(pass *analysis.Pass, format ast.Expr, operands []ast.Expr) (all []ast.Expr) {
+	for i, verb := range verbsOf(pass, format) {
+		if verb.char == 'w' && i < len(operands) {
+			all = append(all, operands[i])
 		}
 	}
-	return false
+	return all
 }
 
 // verb is one verb of a format, in the order of the operands.

@@ -56,9 +56,9 @@ func builtIn(f *flow, e ast.Expr) []leaver {
 	if isSentinel(pass, e) {
 		return []leaver{{at: e, sentinel: true}}
 	}
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorf(pass, call) {
+	if call, ok := errorf(pass, e); ok {
 		var all []leaver
-		for _, inside := range wrapped(pass, call) {
+		for _, inside := range wrapped(pass, call.Args[0], call.Args[1:]) {
 			for _, b := range builtIn(f, inside) {
 				b.more = append(b.more, call.Args[1:]...)
 				all = append(all, b)
@@ -106,25 +106,17 @@ func isSentinel(pass *analysis.Pass, e ast.Expr) bool {
 	return ok && v.Pkg() != nil && v.Pkg().Path() == pathCore && !v.IsField() && v.Name() != "ErrNoData"
 }
 
-// isErrorf reports whether the call is one of fmt.Errorf with a format that can be read.
-func isErrorf(pass *analysis.Pass, call *ast.CallExpr) bool {
-	fn := callee(pass, call)
-	return fn != nil && fn.FullName() == "fmt.Errorf" && len(call.Args) > 0
+// errorf returns the call of fmt.Errorf that e is.
+func errorf(pass *analysis.Pass, e ast.Expr) (*ast.CallExpr, bool) {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	return call, ok && called(pass, call) == "fmt.Errorf" && len(call.Args) > 0
 }
 
 // keepsAny reports whether the error keeps one of those that led to it.
 func (l leaver) keepsAny(f *flow, errs []*types.Var) bool {
-	for _, err := range errs {
-		if l.call != nil && l.keeps(f, err) {
-			return true
-		}
-		for _, e := range l.more {
-			if f.holds(e, err) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(append(l.causes(f.pass), l.more...), func(e ast.Expr) bool {
+		return slices.ContainsFunc(errs, func(err *types.Var) bool { return f.holds(e, err) })
+	})
 }
 
 func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
@@ -137,30 +129,15 @@ func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
 		advice = "build an error from the kind with Errorf and %w, the peer does not see the cause"
 	}
 	var edits []analysis.TextEdit
-	if l.fixable && !l.hasCause(pass) && means(pass, l.at.Pos(), err) {
+	// With another cause no tool can say what to do.
+	if l.fixable && len(l.causes(pass)) == 0 && means(pass, l.at.Pos(), err) {
 		edits = append(edits, edit(l.at.End(), l.at.End(), with))
 	}
 	report(pass, l.at, "error-cause", "this drops "+err.Name()+": "+advice, edits...)
 }
 
-// hasCause reports whether the error has another cause already, so that no tool can say
-// what to do.
-func (l leaver) hasCause(pass *analysis.Pass) bool {
-	for _, call := range l.refining {
-		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" {
-			return true
-		}
-	}
-	for _, verb := range verbsOf(pass, l.format0()) {
-		if verb.char == 'w' {
-			return true
-		}
-	}
-	return false
-}
-
 // means reports whether the name of the variable still is that variable at pos.
-func means(pass *analysis.Pass, pos token.Pos, v *types.Var) bool {
+func means(pass *analysis.Pass, pos token.Pos, v types.Object) bool {
 	scope := pass.Pkg.Scope().Innermost(pos)
 	if scope == nil {
 		return false
@@ -287,13 +264,8 @@ func foundElse(pass *analysis.Pass, cond ast.Expr) []*types.Var {
 
 // inquiry returns the error that is passed to a function such as errors.Is.
 func inquiry(pass *analysis.Pass, call *ast.CallExpr) []*types.Var {
-	fn := callee(pass, call)
-	if fn == nil || fn.Pkg() == nil || len(call.Args) == 0 {
-		return nil
-	}
-	switch path, name := fn.Pkg().Path(), fn.Name(); {
-	case path == "errors" && (name == "Is" || name == "As" || name == "AsType"),
-		path == "os" && (name == "IsNotExist" || name == "IsExist" || name == "IsPermission" || name == "IsTimeout"):
+	switch called(pass, call) {
+	case "errors.Is", "errors.As", "errors.AsType", "os.IsNotExist", "os.IsExist", "os.IsPermission", "os.IsTimeout":
 		return variable(pass, call.Args[0])
 	}
 	return nil

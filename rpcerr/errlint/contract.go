@@ -74,7 +74,8 @@ func runContract(pass *analysis.Pass) (any, error) {
 	if !uses(pass) {
 		return found, nil
 	}
-	c := &contractCheck{pass: pass, seen: map[string]map[string]bool{}, created: map[types.Object]*ast.CallExpr{}, handles: map[*ast.CallExpr]types.Object{}}
+	c := &contractCheck{pass: pass, seen: map[string]map[string]bool{}, created: map[types.Object]*ast.CallExpr{},
+		handles: map[*ast.CallExpr]types.Object{}, reasons: declarations{}}
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	in.Preorder([]ast.Node{(*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil), (*ast.CompositeLit)(nil)}, c.handle)
 	visit(in, []ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, stack []ast.Node) { c.declaration(n.(*ast.CallExpr), stack) })
@@ -92,12 +93,15 @@ func runContract(pass *analysis.Pass) (any, error) {
 	return found, nil
 }
 
+// declare is the method that declares a failure mode.
+const declare = "(*" + pathDecl + ".Contract).Declare"
+
 type contractCheck struct {
 	pass    *analysis.Pass
 	seen    map[string]map[string]bool     // reasons by contract
 	created map[types.Object]*ast.CallExpr // contract.New by the variable it is assigned to
 	handles map[*ast.CallExpr]types.Object // the variable that a Declare is assigned to
-	reasons map[types.Object]*declaredReason
+	reasons declarations
 }
 
 func key(obj types.Object) string {
@@ -145,17 +149,13 @@ func (c *contractCheck) handle(n ast.Node) {
 
 // keep records that a variable or a field gets a value.
 func (c *contractCheck) keep(obj types.Object, v ast.Expr) {
-	call, ok := ast.Unparen(v).(*ast.CallExpr)
-	fn := calleeOf(c.pass, v)
-	if !ok || fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl {
-		return
-	}
-	switch fn.Name() {
-	case "New":
+	call, _ := ast.Unparen(v).(*ast.CallExpr)
+	switch called(c.pass, v) {
+	case pathDecl + ".New":
 		if !isField(obj) {
 			c.created[obj] = call
 		}
-	case "Declare":
+	case declare:
 		c.handles[call] = obj
 	}
 }
@@ -165,25 +165,14 @@ func isField(obj types.Object) bool {
 	return ok && v.IsField()
 }
 
-func calleeOf(pass *analysis.Pass, e ast.Expr) *types.Func {
-	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
-		return callee(pass, call)
-	}
-	return nil
-}
-
 // declaration checks one call of Declare.
 func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
-	fn := callee(c.pass, call)
-	if fn == nil || fn.Name() != "Declare" || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || len(call.Args) != 1 {
-		return
-	}
-	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
+	on := receiver(call)
+	if called(c.pass, call) != declare || len(call.Args) != 1 || on == nil {
 		return
 	}
 	var contract types.Object
-	if id := lastIdent(sel.X); id != nil {
+	if id := lastIdent(on); id != nil {
 		contract = c.pass.TypesInfo.Uses[id]
 	}
 	report := func(at ast.Node, category, format string, args ...any) {
@@ -229,9 +218,6 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		report(fields["Recovery"], "contract-recovery-min-words", "recovery %q is too short to help: say in at least five words what to do next", recovery)
 	}
 	if handle != nil && reason != "" {
-		if c.reasons == nil {
-			c.reasons = map[types.Object]*declaredReason{}
-		}
 		tool := ""
 		if contract != nil {
 			tool = contract.Name()

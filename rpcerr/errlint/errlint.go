@@ -15,6 +15,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -101,23 +102,17 @@ func visit(in *inspector.Inspector, types []ast.Node, f func(n ast.Node, stack [
 func isVocabulary(path string) bool { return path == pathACP || path == pathACP+"/v2" }
 
 func inside(path string) bool {
-	path = strings.TrimSuffix(path, "_test")
-	switch path {
-	case pathCore, pathKind, pathDecl, pathTool, pathCode, pathFind, pathCore + "/retry":
-		return true
-	}
-	return false
+	ours := []string{pathCore, pathKind, pathDecl, pathTool, pathCode, pathFind, pathCore + "/retry"}
+	return slices.Contains(ours, strings.TrimSuffix(path, "_test"))
 }
 
 // failing returns the error with which a call ends a tool call, or nil.
 func failing(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
-	fn := callee(pass, call)
-	if fn == nil || len(call.Args) != 2 {
-		return nil
-	}
-	switch fn.FullName() {
+	switch called(pass, call) {
 	case "(*" + module + "/agent.ToolCall).Fail", pathACP + ".FailToolCall":
-		return call.Args[1]
+		if len(call.Args) == 2 {
+			return call.Args[1]
+		}
 	}
 	return nil
 }
@@ -126,6 +121,29 @@ func failing(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
 func callee(pass *analysis.Pass, call *ast.CallExpr) *types.Func {
 	f, _ := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
 	return f
+}
+
+// called returns the full name of the function or method that e calls, or "".
+func called(pass *analysis.Pass, e ast.Expr) string {
+	if fn := calleeOf(pass, e); fn != nil {
+		return fn.FullName()
+	}
+	return ""
+}
+
+func calleeOf(pass *analysis.Pass, e ast.Expr) *types.Func {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		return callee(pass, call)
+	}
+	return nil
+}
+
+// receiver returns the expression before the name of a method, or nil.
+func receiver(call *ast.CallExpr) ast.Expr {
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return sel.X
+	}
+	return nil
 }
 
 // isNamed reports whether t, or what it points to, is the type path.name.

@@ -47,21 +47,15 @@ func runFactory(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			fn := callee(pass, n)
-			if fn != nil && fn.FullName() == "(*"+pathKind+".Error).WithNumber" && len(n.Args) == 1 {
+			switch name := called(pass, n); {
+			case name == "(*"+pathKind+".Error).WithNumber" && len(n.Args) == 1:
 				reservedCode(pass, n.Args[0])
-			}
-			if fn == nil || len(n.Args) < 3 {
-				return
-			}
-			switch fn.FullName() {
-			case pathCore + ".New":
+			case len(n.Args) < 3:
+			case name == pathCore+".New":
 				requestError(pass, n, n.Args[0], n.Args[1], n.Args[2], n.Fun)
-			case pathTool + ".New":
-				if !passing(pass, n, retried) {
-					toolError(pass, n)
-				}
-			case pathTool + ".Errorf":
+			case name == pathTool+".New" && !passing(pass, n, retried):
+				toolError(pass, n)
+			case name == pathTool+".Errorf":
 				passing(pass, n, retried)
 			}
 		case *ast.CompositeLit:

@@ -69,10 +69,9 @@ func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contr
 	asked := map[*ast.Ident]bool{} // reasons that are only compared, so that the function is not a tool
 	inspectTool(pass, declared, body, func(n ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && onlyAsks(callee(pass, call)) {
-				if id := lastIdent(sel.X); id != nil {
-					asked[id] = true
-				}
+			switch called(pass, call) {
+			case "(" + pathDecl + ".Reason).Matches", "(" + pathDecl + ".Reason).String":
+				asked[lastIdent(receiver(call))] = true
 			}
 		}
 		id, ok := n.(*ast.Ident)
@@ -94,18 +93,6 @@ func mentioned(pass *analysis.Pass, declared declarations, body ast.Node) (contr
 		}
 	})
 	return contracts
-}
-
-// onlyAsks reports whether the method only reads a reason, as a caller of the tool does.
-func onlyAsks(fn *types.Func) bool {
-	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != pathDecl || fn.Signature().Recv() == nil {
-		return false
-	}
-	switch fn.Name() {
-	case "Matches", "String":
-		return true
-	}
-	return false
 }
 
 // inspectTool visits the nodes of a body, except the functions inside it that have a contract of
@@ -170,12 +157,8 @@ func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returne
 
 // samePackage reports whether the name of the reason's variable means it at package level.
 func samePackage(pass *analysis.Pass, r *declaredReason, pos token.Pos) bool {
-	scope, reason := pass.Pkg.Scope().Innermost(pos), pass.Pkg.Scope().Lookup(r.Name)
-	if !strings.HasPrefix(r.Contract, pass.Pkg.Path()+".") || reason == nil || scope == nil {
-		return false
-	}
-	_, obj := scope.LookupParent(r.Name, pos)
-	return obj == reason
+	reason := pass.Pkg.Scope().Lookup(r.Name)
+	return strings.HasPrefix(r.Contract, pass.Pkg.Path()+".") && reason != nil && means(pass, pos, reason)
 }
 
 // stillImported reports whether the file of a call kind.NotFound.New needs its import of

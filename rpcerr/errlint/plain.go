@@ -73,7 +73,7 @@ func (p *plainCheck) options(in *inspector.Inspector) {
 				}
 			}
 		case *ast.CallExpr:
-			if fn := callee(p.pass, n); fn != nil && fn.FullName() == pathFind+".Is" && len(n.Args) == 2 {
+			if called(p.pass, n) == pathFind+".Is" && len(n.Args) == 2 {
 				if id := lastIdent(n.Args[0]); id != nil {
 					p.adapted[p.pass.TypesInfo.Uses[id]] = true
 				}
@@ -144,42 +144,20 @@ func (p *plainCheck) isPlain(e ast.Expr) bool {
 	if p.adapted[object(p.pass, e)] {
 		return false
 	}
-	call, ok := p.flow.value(e, e.Pos()).(*ast.CallExpr)
-	fn := calleeOf(p.pass, p.flow.value(e, e.Pos()))
-	if !ok || fn == nil {
-		return false
-	}
+	call, _ := p.flow.value(e, e.Pos()).(*ast.CallExpr)
 	var inside []ast.Expr
-	switch fn.FullName() {
+	switch called(p.pass, p.flow.value(e, e.Pos())) {
 	case "errors.New":
 		return true
 	case "errors.Join":
 		inside = call.Args
 	case "fmt.Errorf":
-		if len(call.Args) > 0 && !wraps(p.pass, call.Args[0]) {
+		if !wraps(p.pass, call.Args[0]) {
 			return true
 		}
-		inside = wrapped(p.pass, call)
+		inside = wrapped(p.pass, call.Args[0], call.Args[1:])
 	}
-	for _, e := range inside {
-		if !p.isPlain(e) {
-			return false
-		}
-	}
-	return len(inside) > 0
-}
-
-// wrapped returns the operands of %w in a call of fmt.Errorf.
-func wrapped(pass *analysis.Pass, call *ast.CallExpr) (operands []ast.Expr) {
-	if !isErrorf(pass, call) {
-		return nil
-	}
-	for i, verb := range verbsOf(pass, call.Args[0]) {
-		if verb.char == 'w' && i+1 < len(call.Args) {
-			operands = append(operands, call.Args[i+1])
-		}
-	}
-	return operands
+	return len(inside) > 0 && !slices.ContainsFunc(inside, func(e ast.Expr) bool { return !p.isPlain(e) })
 }
 
 // bare reports a kind that is sent without a message.
@@ -203,8 +181,8 @@ func (p *plainCheck) raw(at, e ast.Expr) {
 	fn := callee(p.pass, call)
 	switch {
 	case fn == nil || fn.Pkg() == nil:
-	case isErrorf(p.pass, call):
-		for _, inside := range wrapped(p.pass, call) {
+	case fn.FullName() == "fmt.Errorf":
+		for _, inside := range wrapped(p.pass, call.Args[0], call.Args[1:]) {
 			p.raw(at, inside)
 		}
 	case standard(fn.Pkg().Path()):

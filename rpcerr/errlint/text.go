@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
@@ -93,7 +94,7 @@ type leaks struct {
 // operands checks the operands of a format: an error must be the operand of %w.
 func (l leaks) operands(b built) {
 	pass := l.pass
-	verbs := verbsOf(pass, b.format0())
+	verbs := verbsOf(pass, b.format)
 	for i, operand := range b.operands {
 		if !isError(pass, operand) {
 			l.text(operand)
@@ -115,14 +116,6 @@ func (l leaks) operands(b built) {
 		}
 		report(pass, operand, "error-text", "the peer reads the text of this error; use %w, which makes it the cause and keeps it inside", edits...)
 	}
-}
-
-// format0 is the format, or an expression without a value.
-func (b built) format0() ast.Expr {
-	if b.format == nil {
-		return &ast.BadExpr{}
-	}
-	return b.format
 }
 
 func (l leaks) report(n ast.Node, message string) { report(l.pass, n, "error-text", message) }
@@ -197,21 +190,16 @@ func (l leaks) written(e ast.Expr) bool {
 		return false
 	}
 	call, ok := l.flow.value(e, e.Pos()).(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 {
+	if !ok || called(l.pass, call) != "errors.New" {
 		return false
 	}
-	fn := callee(l.pass, call)
 	_, constant := stringOf(l.pass, call.Args[0])
-	return fn != nil && fn.FullName() == "errors.New" && constant
+	return constant
 }
 
 // formats reports whether the function is one of the fmt.Sprint family.
 func formats(fn *types.Func) bool {
-	switch fn.FullName() {
-	case "fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln":
-		return true
-	}
-	return false
+	return strings.HasPrefix(fn.FullName(), "fmt.Sprint")
 }
 
 // held reports variables in e that hold the text of an error.
@@ -267,15 +255,11 @@ func encodedBy(pass *analysis.Pass, in *inspector.Inspector) map[types.Object]bo
 	encoded := map[types.Object]bool{}
 	in.Preorder([]ast.Node{(*ast.AssignStmt)(nil)}, func(n ast.Node) {
 		assign := n.(*ast.AssignStmt)
-		if len(assign.Rhs) != 1 {
-			return
-		}
-		fn := calleeOf(pass, assign.Rhs[0])
-		if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "encoding/json" || fn.Name() != "Marshal" && fn.Name() != "MarshalIndent" {
-			return
-		}
-		if id, ok := assign.Lhs[0].(*ast.Ident); ok {
-			encoded[pass.TypesInfo.ObjectOf(id)] = true
+		switch called(pass, assign.Rhs[0]) {
+		case "encoding/json.Marshal", "encoding/json.MarshalIndent":
+			if id, ok := assign.Lhs[0].(*ast.Ident); ok {
+				encoded[pass.TypesInfo.ObjectOf(id)] = true
+			}
 		}
 	})
 	return encoded
