@@ -50,18 +50,14 @@ func (c Case) each(seconds float64) float64 {
 
 // curves measures the points for acpkit alone.
 func (r Results) curves(ctx context.Context, w io.Writer, contenders []Contender, rounds int, quick bool) {
-	for _, c := range contenders {
-		if c.Name != "acpkit" {
-			continue
-		}
-		for _, curve := range curves {
-			for _, mode := range []string{"pair", "stdio"} {
-				for _, p := range curve.Points {
-					if quick {
-						p = p.quick()
-					}
-					r.alternate(ctx, w, []Contender{c}, p, mode, rounds)
+	acpkit := only(contenders, func(c Contender) bool { return c.Name == "acpkit" })
+	for _, curve := range curves {
+		for _, mode := range modes {
+			for _, p := range curve.Points {
+				if quick {
+					p = p.quick()
 				}
+				r.alternate(ctx, w, acpkit, p, mode, rounds)
 			}
 		}
 	}

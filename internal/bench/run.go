@@ -34,29 +34,38 @@ func measure(ctx context.Context, c Contender, args []string) work.Result {
 	return res
 }
 
-// alternate runs the rounds of one case: in every round each contender once,
-// beginning with another one. A contender that failed is not tried again.
+// alternate runs the rounds of one case.
 func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Contender, c Case, mode string, rounds int) {
-	for round := range rounds {
+	r.rounds(w, only(contenders, func(peer Contender) bool { return peer.does(c, mode) }), rounds, c.Name, mode,
+		func(peer Contender) work.Result { return measure(ctx, peer, c.args(mode)) },
+		func(res work.Result) string { return c.cost(res.Wall) })
+}
+
+// rounds measures what run does, and tells w what shown says of it: in every round each contender
+// once, beginning with another one. A contender that failed is not tried again.
+func (r Results) rounds(w io.Writer, contenders []Contender, n int, name, mode string, run func(Contender) work.Result, shown func(work.Result) string) {
+	for round := range n {
 		for i := range contenders {
 			peer := contenders[(i+round)%len(contenders)]
-			if !peer.does(c, mode) {
+			key := Key{name, mode, peer.Name}
+			if len(r[key]) > 0 && !r.ok(key) {
 				continue
 			}
-			key := Key{c.Name, mode, peer.Name}
-			if past := r[key]; len(past) > 0 && past[len(past)-1].Failure != "" {
-				continue
-			}
-			res := measure(ctx, peer, c.args(mode))
+			res := run(peer)
 			if res.Failure != "" {
-				fmt.Fprintf(w, "%s %s %s: %s\n", c.Name, mode, peer.Name, res.Failure)
+				fmt.Fprintf(w, "%s %s %s: %s\n", name, mode, peer.Name, res.Failure)
 				r[key] = []work.Result{res}
 				continue
 			}
-			fmt.Fprintf(w, "%s %s %s: %s\n", c.Name, mode, peer.Name, c.cost(res.Wall))
+			fmt.Fprintf(w, "%s %s %s: %s\n", name, mode, peer.Name, shown(res))
 			r[key] = append(r[key], res)
 		}
 	}
+}
+
+// only returns the contenders that take part.
+func only(contenders []Contender, takesPart func(Contender) bool) []Contender {
+	return slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return !takesPart(c) })
 }
 
 // ok reports whether the cell has results.

@@ -17,23 +17,15 @@ const initializeLine = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
 // startOnce is the time from starting the contender's agent to its answer to
 // initialize.
 func startOnce(ctx context.Context, c Contender) (time.Duration, error) {
-	cmd := c.command(ctx, "-mode", "agent")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	child, err := work.Start(c.command(ctx, "-mode", "agent"))
+	if err != nil {
 		return 0, err
 	}
-	if _, err := io.WriteString(in, initializeLine); err != nil {
+	if _, err := io.WriteString(child, initializeLine); err != nil {
 		return 0, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(child).ReadString('\n')
 	took := time.Since(begin)
 	if err != nil {
 		return 0, fmt.Errorf("reading the answer: %w", err)
@@ -41,10 +33,7 @@ func startOnce(ctx context.Context, c Contender) (time.Duration, error) {
 	if !strings.Contains(line, `"result"`) {
 		return 0, fmt.Errorf("answer %s", line)
 	}
-	if err := in.Close(); err != nil {
-		return 0, err
-	}
-	if err := cmd.Wait(); err != nil {
+	if err := child.Close(); err != nil {
 		return 0, fmt.Errorf("ending: %w", err)
 	}
 	return took, nil
@@ -52,24 +41,16 @@ func startOnce(ctx context.Context, c Contender) (time.Duration, error) {
 
 // starts measures the start of every contender, alternating.
 func (r Results) starts(ctx context.Context, w io.Writer, contenders []Contender, rounds int) {
-	for round := range rounds {
-		for i := range contenders {
-			c := contenders[(i+round)%len(contenders)]
-			if !c.whole() {
-				continue
-			}
-			key := Key{"start", "stdio", c.Name}
-			took, err := startOnce(ctx, c)
-			res := work.Result{Contender: c.Name, Wall: took.Seconds()}
-			if err != nil {
-				res.Failure = err.Error()
-				fmt.Fprintf(w, "start %s: %v\n", c.Name, err)
-				r[key] = []work.Result{res}
-				continue
-			}
-			r[key] = append(r[key], res)
+	run := func(c Contender) work.Result {
+		took, err := startOnce(ctx, c)
+		res := work.Result{Contender: c.Name, Wall: took.Seconds()}
+		if err != nil {
+			res.Failure = err.Error()
 		}
+		return res
 	}
+	shown := func(res work.Result) string { return fmt.Sprintf("%.1f ms", res.Wall*1e3) }
+	r.rounds(w, only(contenders, Contender.whole), rounds, "start", "stdio", run, shown)
 }
 
 // idleCounts are the numbers of idle connections that are weighed.
@@ -78,19 +59,13 @@ var idleCounts = []int{1, 100, 1000}
 // idle measures the memory of idle connections of every contender.
 func (r Results) idle(ctx context.Context, w io.Writer, contenders []Contender) {
 	for _, n := range idleCounts {
-		for _, c := range contenders {
-			if !c.whole() {
-				continue
-			}
-			res := measure(ctx, c, []string{"-mode", "idle", "-n", strconv.Itoa(n)})
-			if res.Failure != "" {
-				fmt.Fprintf(w, "idle-%d %s: %s\n", n, c.Name, res.Failure)
-			} else {
-				fmt.Fprintf(w, "idle-%d %s: %.1f KiB, %.1f goroutines\n", n, c.Name, res.Heap/1024, res.Goroutines)
-			}
-			key := Key{fmt.Sprintf("idle-%d", n), "pair", c.Name}
-			r[key] = []work.Result{res}
+		run := func(c Contender) work.Result {
+			return measure(ctx, c, []string{"-mode", "idle", "-n", strconv.Itoa(n)})
 		}
+		shown := func(res work.Result) string {
+			return fmt.Sprintf("%.1f KiB, %.1f goroutines", res.Heap/1024, res.Goroutines)
+		}
+		r.rounds(w, only(contenders, Contender.whole), 1, fmt.Sprintf("idle-%d", n), "pair", run, shown)
 	}
 }
 
@@ -104,23 +79,17 @@ var heapCases = []Case{
 // heaps finds the largest live heap of the Go contenders in two processes.
 func (r Results) heaps(ctx context.Context, w io.Writer, contenders []Contender) {
 	for _, hc := range heapCases {
-		for _, c := range contenders {
-			if !c.Go || !c.whole() {
-				continue
-			}
+		run := func(c Contender) work.Result {
 			// A collection that runs beside the program counts what is dropped or
 			// made meanwhile as alive; one that stops it is exact.
 			c.env = append(c.env, work.HeapEnv+"=1", "GODEBUG=gcstoptheworld=1")
-			res := measure(ctx, c, hc.args("stdio"))
-			key := Key{hc.Name, "stdio", c.Name}
-			r[key] = []work.Result{res}
-			if res.Failure != "" {
-				fmt.Fprintf(w, "%s %s: %s\n", hc.Name, c.Name, res.Failure)
-				continue
-			}
-			client, agent := hc.payloads(res)
-			fmt.Fprintf(w, "%s %s: %.2f payloads in the client, %.2f in the agent\n", hc.Name, c.Name, client, agent)
+			return measure(ctx, c, hc.args("stdio"))
 		}
+		shown := func(res work.Result) string {
+			client, agent := hc.payloads(res)
+			return fmt.Sprintf("%.2f payloads in the client, %.2f in the agent", client, agent)
+		}
+		r.rounds(w, only(contenders, func(c Contender) bool { return c.Go && c.whole() }), 1, hc.Name, "stdio", run, shown)
 	}
 }
 

@@ -54,9 +54,6 @@ const TurnEnv = "ACPKIT_BENCH_TURN"
 type Env struct {
 	Tally *Tally
 	Files map[string]string // the contents for fs/read_text_file by path
-	// Lengths is what the client counts for each update of a corpus; nil means
-	// the length of its text.
-	Lengths func(kind string) []int64
 	// Clock hears the texts of the work "busy"; nil in others.
 	Clock *Clock
 }

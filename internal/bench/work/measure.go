@@ -52,7 +52,7 @@ func (s Spec) updates() int {
 }
 
 // text is the sum of the text lengths of those updates.
-func (s Spec) text(env *Env) int64 {
+func (s Spec) text() int64 {
 	n := s.updates()
 	if n == 0 {
 		return 0
@@ -65,12 +65,8 @@ func (s Spec) text(env *Env) int64 {
 	if kind == "load" || kind == "spread" {
 		kind, sessions = "updates", 1
 	}
-	lengthsOf := env.Lengths
-	if lengthsOf == nil {
-		lengthsOf = Lengths
-	}
 	var sum int64
-	lengths := lengthsOf(kind)
+	lengths := Lengths(kind)
 	for i := range n / sessions {
 		sum += lengths[i%len(lengths)]
 	}
@@ -109,7 +105,7 @@ func Measure(ctx context.Context, c Client, env *Env, s Spec, twoProcesses bool)
 		res.Agent = after.Sub(agent)
 	}
 	res.Text, res.Busy = env.Tally.Length(), env.Clock.result()
-	if want := s.text(env); res.Text != want || env.Tally.Count() != int64(s.updates()) {
+	if want := s.text(); res.Text != want || env.Tally.Count() != int64(s.updates()) {
 		return res, fmt.Errorf("counted %d updates with %d bytes of text, want %d with %d",
 			env.Tally.Count(), res.Text, s.updates(), want)
 	}

@@ -15,6 +15,8 @@ import (
 
 // benchClient is the client end of the contender.
 type benchClient struct {
+	acp.Client // nil: the works do not ask for permission
+
 	conn    *client.Conn
 	env     *work.Env
 	turns   bool // prompts go through session and its turns, which then count
@@ -124,10 +126,6 @@ func blockLength(b acp.ContentBlock) int {
 		return len(t.Text)
 	}
 	return 0
-}
-
-func (c *benchClient) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
 }
 
 func (c *benchClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {

@@ -14,6 +14,8 @@ import (
 
 // benchClient is the client end of the contender.
 type benchClient struct {
+	acp.Client // nil: the work does not ask for permission
+
 	conn *client.Conn
 	env  *work.Env
 	idle chan struct{} // receives when a prompt has ended
@@ -78,10 +80,6 @@ func (c *benchClient) SessionUpdate(_ context.Context, n *acp.UpdateSessionNotif
 		}
 	}
 	return nil
-}
-
-func (c *benchClient) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
 }
 
 func (c *benchClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {

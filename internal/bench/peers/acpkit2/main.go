@@ -39,9 +39,13 @@ func main() {
 	})
 }
 
-type benchAgent struct{ conn *agent.Conn }
+type benchAgent struct {
+	acp.Agent // nil: the works call none of the methods that are missing here
 
-func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn} }
+	conn *agent.Conn
+}
+
+func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn: conn} }
 
 // corpora holds the chunks of version 1 with the message id that version 2 requires.
 var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
@@ -59,29 +63,11 @@ func (a *benchAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.I
 	return &acp.InitializeResponse{Info: acp.Implementation{Name: "bench", Version: "1"}}, nil
 }
 
-func (a *benchAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: work.SessionID}, nil
-}
-
-func (a *benchAgent) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return &acp.ListSessionsResponse{}, nil
-}
-
-func (a *benchAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return nil, rpcerr.SessionNotFound(string(req.SessionID))
-}
-
-func (a *benchAgent) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return &acp.CloseSessionResponse{}, nil
-}
-
 func (a *benchAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	return a.conn.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
 		return acp.StopReasonEndTurn, work.RunTask(ctx, a, string(req.SessionID), acp.PlainText(req.Prompt...))
 	})
 }
-
-func (a *benchAgent) Cancel(context.Context, *acp.CancelSessionNotification) error { return nil }
 
 func (a *benchAgent) HandleExtension(_ context.Context, method string, _ json.RawMessage) (any, error) {
 	if method != work.MarkMethod {

@@ -12,6 +12,8 @@ import (
 
 // client is the client end of the contender.
 type client struct {
+	acp.Client // nil: the works call none of the methods that are missing here
+
 	conn   *acp.ClientSideConnection
 	closer io.Closer
 	env    *work.Env
@@ -112,26 +114,4 @@ func (c *client) HandleExtensionMethod(ctx context.Context, method string, param
 		return nil, acp.NewMethodNotFound(method)
 	}
 	return c.env.HandleSync(ctx, params)
-}
-
-func (c *client) RequestPermission(context.Context, acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
-	return acp.RequestPermissionResponse{}, errUnused
-}
-func (c *client) WriteTextFile(context.Context, acp.WriteTextFileRequest) (acp.WriteTextFileResponse, error) {
-	return acp.WriteTextFileResponse{}, errUnused
-}
-func (c *client) CreateTerminal(context.Context, acp.CreateTerminalRequest) (acp.CreateTerminalResponse, error) {
-	return acp.CreateTerminalResponse{}, errUnused
-}
-func (c *client) KillTerminal(context.Context, acp.KillTerminalRequest) (acp.KillTerminalResponse, error) {
-	return acp.KillTerminalResponse{}, errUnused
-}
-func (c *client) TerminalOutput(context.Context, acp.TerminalOutputRequest) (acp.TerminalOutputResponse, error) {
-	return acp.TerminalOutputResponse{}, errUnused
-}
-func (c *client) ReleaseTerminal(context.Context, acp.ReleaseTerminalRequest) (acp.ReleaseTerminalResponse, error) {
-	return acp.ReleaseTerminalResponse{}, errUnused
-}
-func (c *client) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
-	return acp.WaitForTerminalExitResponse{}, errUnused
 }
