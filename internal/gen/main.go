@@ -1,7 +1,7 @@
 // Command gen writes the vocabulary of each version of the protocol (types, codecs,
 // checks, roles, capabilities and the method table), and what the two ends have for each
 // method (the call, the row of the handler, the capability). It reads the facts in
-// internal/schema, the texts in internal/gen/text and the tables in versions.go and the
+// internal/schema, the texts in internal/gen/text and the tables in shared.go and the
 // files named after the versions. It runs in the root of the module:
 //
 //	go run ./internal/gen
