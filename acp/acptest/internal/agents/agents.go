@@ -225,9 +225,7 @@ func (s *session) endsWell(c *check.Call, wrong ...string) { s.ended(s.stopReaso
 func (s *session) ended(reason string, wrong ...string) {
 	known := slices.Contains([]string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}, reason) ||
 		s.t.Version == 2 && (reason == "" || reason == "error" || strings.HasPrefix(reason, "_"))
-	if !known || slices.Contains(wrong, reason) {
-		s.t.Fail("The turn ended with the stop reason %q.", reason)
-	}
+	s.t.FailIf(!known || slices.Contains(wrong, reason), "The turn ended with the stop reason %q.", reason)
 }
 
 // spoken are the kinds of updates that belong to a turn.

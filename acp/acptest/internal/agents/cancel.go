@@ -62,9 +62,8 @@ var cancelling = []check.Check{
 
 func (s *session) isCancelled(c *check.Call) {
 	s.t.Expect("the stop reason cancelled")
-	if reason := s.stopReason(c); reason != "cancelled" {
-		s.t.Fail("The turn ended with the stop reason %q.", reason)
-	}
+	reason := s.stopReason(c)
+	s.t.FailIf(reason != "cancelled", "The turn ended with the stop reason %q.", reason)
 }
 
 // notCancelled fails the check if a turn that nobody cancels is cancelled.

@@ -65,9 +65,8 @@ func unused(name, method string) func(*check.T) {
 		p := beginAs(t, params)
 		p.Handle("session/request_permission", allow)
 		s := start(t, p)
-		if m, ok := s.request(s.prompt(t.Prompt(name)), method); ok {
-			t.FailAt(m, "%s was sent to a client that does not offer it.", method)
-		}
+		m, ok := s.request(s.prompt(t.Prompt(name)), method)
+		t.FailAtIf(ok, m, "%s was sent to a client that does not offer it.", method)
 	}
 }
 
@@ -92,14 +91,11 @@ func released(s *session, cancel bool) {
 		case m.Method == "terminal/create":
 			made++
 		case m.Method == "terminal/release":
-			if releases++; releases > made {
-				s.t.FailAt(m, "The terminal was released twice.")
-			}
+			releases++
+			s.t.FailAtIf(releases > made, m, "The terminal was released twice.")
 		case strings.HasPrefix(m.Method, "terminal/") && releases == made:
 			s.t.FailAt(m, "The terminal was used after it was released.")
 		}
 	}
-	if releases < made {
-		s.t.FailAt(s.question, "The terminal was not released.")
-	}
+	s.t.FailAtIf(releases < made, s.question, "The terminal was not released.")
 }

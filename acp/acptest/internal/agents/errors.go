@@ -20,21 +20,16 @@ var codes = []int64{-32700, -32600, -32601, -32602, -32603, -32800, -32000, -320
 var failing = []check.Check{
 	{ID: "ACP-ERROR-001", Title: "An error has a code, and a message that is not empty.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
-			if m.Error.Code == 0 || strings.TrimSpace(m.Error.Message) == "" {
-				t.FailAt(m, "The error has no code or no message.")
-			}
+			t.FailAtIf(m.Error.Code == 0 || strings.TrimSpace(m.Error.Message) == "", m, "The error has no code or no message.")
 		})},
 	{ID: "AK-ERROR-001", Title: "An error shows no stack trace and no line of the program.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
-			if found := traces.FindString(m.Error.Message + "\n" + strings.ReplaceAll(string(m.Error.Data), `\n`, "\n")); found != "" {
-				t.FailAt(m, "The error shows %q.", strings.TrimSpace(found))
-			}
+			found := traces.FindString(m.Error.Message + "\n" + strings.ReplaceAll(string(m.Error.Data), `\n`, "\n"))
+			t.FailAtIf(found != "", m, "The error shows %q.", strings.TrimSpace(found))
 		})},
 	{ID: "AK-ERROR-002", Title: "An error does not show variables of MCP servers, which hold secrets.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
-			if strings.Contains(string(m.Raw), secret) {
-				t.FailAt(m, "The error shows the value of a variable.")
-			}
+			t.FailAtIf(strings.Contains(string(m.Raw), secret), m, "The error shows the value of a variable.")
 		})},
 	{ID: "AK-ERROR-003", Title: "The codes of errors are those of the protocol, or outside of the ranges that it reserves.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {

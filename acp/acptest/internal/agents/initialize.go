@@ -17,16 +17,14 @@ var initializing = []check.Check{
 	{ID: "ACP-INIT-001", Title: "initialize succeeds.", Tier: check.Must, Fact: "1.1", In: check.Both, First: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Start("initialize", initParams(cmp.Or(t.Version, newest))).Result()
-			if got := check.Get[int](&m, "protocolVersion"); got < 1 {
-				t.FailAt(m, "The result has no protocol version.")
-			}
+			got := check.Get[int](&m, "protocolVersion")
+			t.FailAtIf(got < 1, m, "The result has no protocol version.")
 		}},
 	{ID: "ACP-INIT-003", Title: "A client that asks for a version that does not exist yet gets one that does.", Tier: check.Must, Fact: "5.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Start("initialize", initParams(tooNew)).Result()
-			if got := check.Get[int](&m, "protocolVersion"); got < 1 || got == tooNew {
-				t.FailAt(m, "The agent claims to speak version %d.", got)
-			}
+			got := check.Get[int](&m, "protocolVersion")
+			t.FailAtIf(got < 1 || got == tooNew, m, "The agent claims to speak version %d.", got)
 		}},
 	{ID: "AK-INIT-009", Title: "The agent sends nothing before initialize.", Tier: check.Must, Fact: "1.1", In: check.Both,
 		Run: func(t *check.T) {
@@ -37,16 +35,12 @@ var initializing = []check.Check{
 	{ID: "AK-INIT-001", Title: "The agent does not claim to speak version 0.", Tier: check.Should, Fact: "5.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Call("initialize", initParams(0))
-			if m.Error == nil && check.Get[int](&m, "protocolVersion") == 0 {
-				t.FailAt(m, "The agent claims to speak version 0.")
-			}
+			t.FailAtIf(m.Error == nil && check.Get[int](&m, "protocolVersion") == 0, m, "The agent claims to speak version 0.")
 		}},
 	{ID: "AK-INIT-002", Title: "The error for a version that is too old lists those that the agent speaks.", Tier: check.Should, Fact: "3.1", In: check.V2, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Call("initialize", initParams(0))
-			if m.Error == nil {
-				t.Skip("The agent did not refuse the version.")
-			}
+			t.SkipIf(m.Error == nil, "The agent did not refuse the version.")
 			var data struct{ Supported []int }
 			if json.Unmarshal(m.Error.Data, &data) != nil || m.Error.Code != -32022 || !slices.Contains(data.Supported, 2) {
 				t.FailAt(m, "The error is not -32022 with the versions that are supported.")
@@ -67,9 +61,8 @@ var initializing = []check.Check{
 		Run: func(t *check.T) { named(t, "agentInfo") }},
 	{ID: "ACP-INIT-204", Title: "Capabilities have the types of the schema: objects in version 2, and true or false where version 1 says so.", Tier: check.Must, Fact: "2.3", In: check.Both,
 		Run: func(t *check.T) {
-			if path := misshapen(t.Caps, "", t.Version); path != "" {
-				t.Fail("The capability %s has the wrong type: a client reads it as absent.", path)
-			}
+			path := misshapen(t.Caps, "", t.Version)
+			t.FailIf(path != "", "The capability %s has the wrong type: a client reads it as absent.", path)
 		}},
 	{ID: "AK-INIT-004", Title: "After a second initialize, which may be refused, the agent still works.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {

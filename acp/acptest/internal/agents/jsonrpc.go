@@ -112,9 +112,7 @@ var jsonrpc = []check.Check{
 // on.
 func answersNothing(t *check.T, p *check.Peer, from int) {
 	for _, m := range p.Quiet(from) {
-		if m.Method == "" {
-			t.FailAt(m, "The message was responded to.")
-		}
+		t.FailAtIf(m.Method == "", m, "The message was responded to.")
 	}
 }
 

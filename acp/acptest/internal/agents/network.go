@@ -44,9 +44,7 @@ var network = []check.Check{
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			first := c.events("")
 			second := c.get(eventHeader, http.StatusConflict, http.StatusOK)
-			if second.StatusCode == http.StatusOK && !first.ends() {
-				t.Fail("Two event streams of one connection are open.")
-			}
+			t.FailIf(second.StatusCode == http.StatusOK && !first.ends(), "Two event streams of one connection are open.")
 		})},
 	{ID: "AK-HTTP-008", Title: "DELETE ends a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
@@ -62,16 +60,13 @@ var network = []check.Check{
 		Run: func(t *check.T) { newHTTP(t).reach(http.Header{"Origin": {"https://acptest.invalid"}}, "") }},
 	{ID: "AK-HTTP-011", Title: "A server on this machine refuses names that are not its own.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
 		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
-			if host := c.url.Hostname(); host != "localhost" && host != "127.0.0.1" && host != "::1" {
-				t.Skip("The agent is not reached by the loopback interface.")
-			}
+			host := c.url.Hostname()
+			t.SkipIf(host != "localhost" && host != "127.0.0.1" && host != "::1", "The agent is not reached by the loopback interface.")
 			c.reach(nil, "acptest.invalid")
 		})},
 	{ID: "AK-HTTP-012", Title: "Without its token nothing is served.", Tier: check.Must, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
 		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
-			if len(c.credentials) == 0 {
-				t.Skip("No token is set.")
-			}
+			t.SkipIf(len(c.credentials) == 0, "No token is set.")
 			c.credentials = nil
 			c.reach(nil, "")
 			if t.Target.Kind == check.HTTP {
@@ -84,9 +79,8 @@ var network = []check.Check{
 			s := c.events("")
 			for _, err := s.line(time.Second); err == nil; _, err = s.line(time.Second) {
 			} // what comes with the headers
-			if _, err := s.line(keptAlive); err != nil {
-				t.Fail("Nothing came on the event stream in %v.", keptAlive)
-			}
+			_, err := s.line(keptAlive)
+			t.FailIf(err != nil, "Nothing came on the event stream in %v.", keptAlive)
 		})},
 	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "6.2", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
 		Run: check.With(begun, resumes)},
@@ -134,9 +128,7 @@ func (c *httpConn) request(method, body, host string, header http.Header, want .
 	maps.Copy(r.Header, header)
 	r.Host = host
 	response, err := c.t.Target.Client.Do(r)
-	if err != nil {
-		c.t.Fail("%s %s failed: %v.", method, c.url.Path, err)
-	}
+	c.t.FailIf(err != nil, "%s %s failed: %v.", method, c.url.Path, err)
 	context.AfterFunc(c.t.Context(), func() { _ = response.Body.Close() })
 	c.t.Show(fmt.Sprintf("%s %s %v %s", method, c.url.Path, header, body), response.Status)
 	c.t.Expect(fmt.Sprintf("status %v", want))
@@ -179,9 +171,8 @@ func (c *httpConn) message(method string, params any) string {
 func connectHTTP(t *check.T) *httpConn {
 	c := newHTTP(t)
 	r := c.reach(nil, "", http.StatusOK)
-	if c.id = r.Header.Get("Acp-Connection-Id"); c.id == "" {
-		t.Fail("The response to initialize has no Acp-Connection-Id.")
-	}
+	c.id = r.Header.Get("Acp-Connection-Id")
+	t.FailIf(c.id == "", "The response to initialize has no Acp-Connection-Id.")
 	return c
 }
 
@@ -270,9 +261,7 @@ func (s *eventStream) ends() bool {
 func (s *eventStream) event(t *check.T) (id, data string) {
 	for {
 		line, err := s.line(t.Wait)
-		if err != nil {
-			t.Fail("An event did not come: %v.", err)
-		}
+		t.FailIf(err != nil, "An event did not come: %v.", err)
 		if value, ok := strings.CutPrefix(line, "id:"); ok {
 			id = strings.TrimSpace(value)
 		}
@@ -295,9 +284,7 @@ func resumes(t *check.T, c *httpConn) {
 	for done := false; !done; {
 		var e event
 		t.Works(func() { e.id, e.data = stream.event(t) })
-		if e.id == "" {
-			t.Skip("The agent does not number the events of its streams.")
-		}
+		t.SkipIf(e.id == "", "The agent does not number the events of its streams.")
 		all = append(all, e)
 		done = strings.Contains(e.data, `"stopReason"`)
 	}

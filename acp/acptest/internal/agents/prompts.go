@@ -19,9 +19,7 @@ var prompts = []check.Check{
 		})},
 	{ID: "AK-PROMPT-003", Title: "A prompt with text gets text.", Tier: check.Should, Fact: "8.4", In: check.Both, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
-			if words(said(s.turn("text"), "agent")) == "" {
-				t.Fail("The turn ended without a message of the agent.")
-			}
+			t.FailIf(words(said(s.turn("text"), "agent")) == "", "The turn ended without a message of the agent.")
 		})},
 	{ID: "AK-PROMPT-001", Title: "A session has one turn after the other.", Tier: check.Must, Fact: "1.1", In: check.Both, Prompts: []string{"text", "text"},
 		Run: check.With(talked, func(t *check.T, s *session) {

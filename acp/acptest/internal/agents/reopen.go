@@ -69,9 +69,7 @@ var reopening = []check.Check{
 			live := messageIDs(s.turn("text"))
 			history, m := s.reopen(true)
 			for _, id := range live {
-				if !slices.Contains(messageIDs(history), id) {
-					t.FailAt(m, "The history has no message with the id %q.", id)
-				}
+				t.FailAtIf(!slices.Contains(messageIDs(history), id), m, "The history has no message with the id %q.", id)
 			}
 		})},
 	{ID: "ACP-RESUME-205", Title: "In the history a whole message, which may be empty, precedes its chunks.", Tier: check.Should, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
@@ -80,18 +78,14 @@ var reopening = []check.Check{
 			whole := map[string]bool{}
 			for _, m := range kinds(history, messageKinds...) {
 				id, chunk := m.Text("update", "messageId"), strings.HasSuffix(m.Update(), "_chunk")
-				if chunk && !whole[id] {
-					t.FailAt(m, "A chunk of the message %q precedes the message.", id)
-				}
+				t.FailAtIf(chunk && !whole[id], m, "A chunk of the message %q precedes the message.", id)
 				whole[id] = true
 			}
 		})},
 	{ID: "AK-RESUME-003", Title: "session/resume fails with -32602 for a place that the agent does not know.", Tier: check.Must, Fact: "1.3", In: check.V2, Rough: true, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			m := s.Call("session/resume", s.with("cwd", t.Opts.Cwd, "replayFrom", map[string]any{"type": "_acptest"}))
-			if m.Error != nil && m.Error.Code == -32002 && !listed(t, s.Peer, s.id) {
-				t.Skip("The agent keeps no sessions.")
-			}
+			t.SkipIf(m.Error != nil && m.Error.Code == -32002 && !listed(t, s.Peer, s.id), "The agent keeps no sessions.")
 			fails(t, m, -32602)
 		})},
 	{ID: "ACP-CLOSE-001", Title: "session/close succeeds.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: closes,

@@ -16,21 +16,17 @@ var sessions = []check.Check{
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			m := signedIn(t, p.Call("session/new", newParams(t)))
 			p.Quiet(p.Mark()) // what comes after it is judged elsewhere
-			if m.Text("sessionId") == "" {
-				t.FailAt(m, "There is no session id.")
-			}
+			t.FailAtIf(m.Text("sessionId") == "", m, "There is no session id.")
 		})},
 	{ID: "ACP-SESSION-002", Title: "Each session has an id of its own.", Tier: check.Must, Fact: "1.1", In: check.Both,
 		Run: check.With(open, func(t *check.T, first *session) {
-			if second := start(t, first.Peer); first.id == second.id {
-				t.FailAt(second.new, "Two sessions have the id %q.", first.id)
-			}
+			second := start(t, first.Peer)
+			t.FailAtIf(first.id == second.id, second.new, "Two sessions have the id %q.", first.id)
 		})},
 	{ID: "ACP-SESSION-203", Title: "session/new needs no mcpServers.", Tier: check.Must, Fact: "2.5", In: check.V2,
 		Run: func(t *check.T) {
-			if m := signedIn(t, begin(t).Call("session/new", map[string]any{"cwd": t.Opts.Cwd})); m.Error != nil {
-				t.FailAt(m, "session/new failed without mcpServers.")
-			}
+			m := signedIn(t, begin(t).Call("session/new", map[string]any{"cwd": t.Opts.Cwd}))
+			t.FailAtIf(m.Error != nil, m, "session/new failed without mcpServers.")
 		}},
 	{ID: "ACP-ADDDIRS-001", Title: "A session may have additional directories.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.additionalDirectories | session.additionalDirectories",
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
@@ -74,9 +70,7 @@ var sessions = []check.Check{
 		Run: check.With(talked, func(t *check.T, s *session) {
 			var seen []string
 			pages(t, s.Peer, func(m check.Message, id string) {
-				if slices.Contains(seen, id) {
-					t.FailAt(m, "The session %q is listed twice.", id)
-				}
+				t.FailAtIf(slices.Contains(seen, id), m, "The session %q is listed twice.", id)
 				seen = append(seen, id)
 			})
 		})},
@@ -85,9 +79,7 @@ var sessions = []check.Check{
 			dir := folder(t, "empty")
 			m := s.Start("session/list", map[string]any{"cwd": dir}).Result()
 			for _, one := range check.Get[[]struct{ Cwd string }](&m, "sessions") {
-				if one.Cwd != dir {
-					t.FailAt(m, "A session of the folder %s is listed for the folder %s.", one.Cwd, dir)
-				}
+				t.FailAtIf(one.Cwd != dir, m, "A session of the folder %s is listed for the folder %s.", one.Cwd, dir)
 			}
 		})},
 	{ID: "AK-LIST-003", Title: "session/list fails for a cursor that it has not returned.", Tier: check.Should, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.list | session", Rough: true,
@@ -97,9 +89,7 @@ var sessions = []check.Check{
 	{ID: "ACP-DELETE-202", Title: "A deleted session is not listed any more.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: "sessionCapabilities.delete | session.delete", Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			s.Start("session/delete", s.with()).Result()
-			if t.Has("sessionCapabilities.list | session") && listed(t, s.Peer, s.id) {
-				t.Fail("The session %q is listed after it was deleted.", s.id)
-			}
+			t.FailIf(t.Has("sessionCapabilities.list | session") && listed(t, s.Peer, s.id), "The session %q is listed after it was deleted.", s.id)
 		})},
 	{ID: "ACP-DELETE-002", Title: "Deleting a session that does not exist succeeds, or fails with -32002.", Tier: check.Should, Fact: "0.2", In: check.Both, Needs: "sessionCapabilities.delete | session.delete", Rough: true,
 		Run: check.With(unknown, func(t *check.T, s *session) {

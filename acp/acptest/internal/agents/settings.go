@@ -13,9 +13,7 @@ var settings = []check.Check{
 	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.V1,
 		Run: check.With(open, func(t *check.T, s *session) {
 			current, all := s.modes()
-			if !slices.Contains(all, current) {
-				t.FailAt(s.new, "The mode %q is not offered.", current)
-			}
+			t.FailAtIf(!slices.Contains(all, current), s.new, "The mode %q is not offered.", current)
 		})},
 	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "1.1", In: check.V1,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -74,9 +72,7 @@ var settings = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			var ids []string
 			for _, o := range s.options(s.new) {
-				if slices.Contains(ids, o.id()) {
-					t.FailAt(s.new, "Two options have the id %q.", o.id())
-				}
+				t.FailAtIf(slices.Contains(ids, o.id()), s.new, "Two options have the id %q.", o.id())
 				ids = append(ids, o.id())
 			}
 		})},
@@ -88,9 +84,7 @@ var settings = []check.Check{
 				proof = updates[len(updates)-1]
 				lists = check.Get[commands](&proof, "update", "availableCommands")
 			}
-			if len(lists) == 0 {
-				t.Skip("The agent has no slash commands.")
-			}
+			t.SkipIf(len(lists) == 0, "The agent has no slash commands.")
 			var names []string
 			for _, c := range lists {
 				if slices.Contains(names, c.Name) || c.Name == "" || t.Version == 2 && strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
@@ -106,9 +100,8 @@ func (s *session) modes() (current string, all []string) {
 	for _, m := range check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes") {
 		all = append(all, m.ID)
 	}
-	if current = s.new.Text("modes", "currentModeId"); current == "" && len(all) == 0 {
-		s.t.Skip("The agent has no modes.")
-	}
+	current = s.new.Text("modes", "currentModeId")
+	s.t.SkipIf(current == "" && len(all) == 0, "The agent has no modes.")
 	return current, all
 }
 
@@ -144,9 +137,7 @@ func (o *option) values() (all []string) {
 // options returns the options in a result, or ends the check.
 func (s *session) options(m check.Message) []option {
 	all := check.Get[[]option](&m, "configOptions")
-	if len(all) == 0 && m.Seq == s.new.Seq {
-		s.t.Skip("The agent has no config options.")
-	}
+	s.t.SkipIf(len(all) == 0 && m.Seq == s.new.Seq, "The agent has no config options.")
 	return all
 }
 

@@ -30,9 +30,7 @@ var signingIn = []check.Check{
 	{ID: "ACP-AUTH-202", Title: "Methods that need a terminal are offered only to clients that have one.", Tier: check.Must, Fact: "8.10", In: check.Both,
 		Run: func(t *check.T) {
 			for _, m := range methods(t, t.Init) {
-				if m.Type == "terminal" {
-					t.Fail("The method %q needs a terminal.", m.id())
-				}
+				t.FailIf(m.Type == "terminal", "The method %q needs a terminal.", m.id())
 			}
 		}},
 	{ID: "ACP-AUTH-206", Title: "The type of a method to sign in is known, or begins with an underscore.", Tier: check.Should, Fact: "2.5", In: check.V2,
@@ -52,9 +50,7 @@ var signingIn = []check.Check{
 			var m check.Message
 			t.Works(func() { m = p.Start("initialize", params).Result() })
 			all := methods(t, m.Result)
-			if !slices.ContainsFunc(all, func(m method) bool { return m.Type == "terminal" }) {
-				t.Skip("No method needs a terminal.")
-			}
+			t.SkipIf(!slices.ContainsFunc(all, func(m method) bool { return m.Type == "terminal" }), "No method needs a terminal.")
 			for _, one := range all {
 				if one.Type == "terminal" && !launches(one, t.Version) {
 					t.FailAt(m, "The arguments or variables of the method %q cannot be used.", one.id())
@@ -63,9 +59,7 @@ var signingIn = []check.Check{
 		}},
 	{ID: "ACP-AUTH-003", Title: "A user who signs in by a method that is offered can start a session.", Tier: check.Must, Fact: "8.10", In: check.Both,
 		Run: func(t *check.T) {
-			if t.Opts.Auth == "" {
-				t.Skip("Nothing is known that signs in without a user: set -auth METHOD.")
-			}
+			t.SkipIf(t.Opts.Auth == "", "Nothing is known that signs in without a user: set -auth METHOD.")
 			if m := begin(t).Call("session/new", newParams(t)); m.Error != nil {
 				t.FailAt(m, "session/new failed with %d (%s).", m.Error.Code, m.Error.Message)
 			}
@@ -89,9 +83,7 @@ func methods(t *check.T, result json.RawMessage) []method {
 	t.Show("", string(result))
 	m := check.Message{Result: result}
 	all := check.Get[[]method](&m, "authMethods")
-	if len(all) == 0 {
-		t.Skip("The agent offers no method to sign in.")
-	}
+	t.SkipIf(len(all) == 0, "The agent offers no method to sign in.")
 	return all
 }
 

@@ -18,24 +18,18 @@ var starting = []check.Check{
 	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			for _, m := range s.Since(0) {
-				if !utf8.Valid(m.Raw) {
-					t.FailAt(m, "The message is not UTF-8.")
-				}
+				t.FailAtIf(!utf8.Valid(m.Raw), m, "The message is not UTF-8.")
 			}
 		})},
 	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.CloseInput()
-			if !p.Ends(endTime) {
-				t.Fail("The agent was running %v after the end of its input.", endTime)
-			}
+			t.FailIf(!p.Ends(endTime), "The agent was running %v after the end of its input.", endTime)
 		})},
 	{ID: "AK-START-001", Title: "The agent ends within 10 s of the end of its input also if a turn runs.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.CloseInput()
-			if !s.Ends(busyEndTime) {
-				t.Fail("The agent was running %v after the end of its input.", busyEndTime)
-			}
+			t.FailIf(!s.Ends(busyEndTime), "The agent was running %v after the end of its input.", busyEndTime)
 		})},
 	{ID: "AK-START-002", Title: "The agent waits for the processes that it has started, and none is left when it has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
@@ -47,8 +41,7 @@ var starting = []check.Check{
 			}
 			s.CloseInput()
 			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
-			if left, _ = s.Left(); left {
-				t.Fail("Processes that the agent has started are still running.")
-			}
+			left, _ = s.Left()
+			t.FailIf(left, "Processes that the agent has started are still running.")
 		})},
 }

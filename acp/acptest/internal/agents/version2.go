@@ -11,9 +11,8 @@ import (
 var version2 = []check.Check{
 	{ID: "ACP-PROMPT-201", Title: "The response to a prompt has the id of its message, while the turn still runs.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
-			if m := s.call.Result(); m.Text("messageId") == "" {
-				t.FailAt(m, "There is no messageId.")
-			}
+			m := s.call.Result()
+			t.FailAtIf(m.Text("messageId") == "", m, "There is no messageId.")
 		})},
 	{ID: "ACP-PROMPT-203", Title: "The prompt comes back as a message with its id, before the turn ends.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
@@ -28,9 +27,7 @@ var version2 = []check.Check{
 	{ID: "ACP-PATCH-203", Title: "Each prompt has an id of its own.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text", "text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			m, again := s.call.Result(), s.prompt(t.Prompt("text")).Result()
-			if m.Text("messageId") == again.Text("messageId") {
-				t.FailAt(again, "Two prompts have the id %q.", m.Text("messageId"))
-			}
+			t.FailAtIf(m.Text("messageId") == again.Text("messageId"), again, "Two prompts have the id %q.", m.Text("messageId"))
 		})},
 	{ID: "ACP-STATE-201", Title: "A session is running before it becomes idle.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
@@ -46,9 +43,7 @@ var version2 = []check.Check{
 			reported := false
 			for _, m := range kinds(s.turn("text"), "state_update") {
 				has := check.At(m.Params, "update", "background") != nil
-				if reported && !has {
-					t.FailAt(m, "The state does not report background work, as an earlier one did.")
-				}
+				t.FailAtIf(reported && !has, m, "The state does not report background work, as an earlier one did.")
 				reported = has
 			}
 		})},
@@ -82,9 +77,7 @@ var version2 = []check.Check{
 					echoed = append(echoed, id)
 				}
 			}
-			if !slices.Equal(wanted, echoed) {
-				t.Fail("The messages are %q, and the prompts were %q.", echoed, wanted)
-			}
+			t.FailIf(!slices.Equal(wanted, echoed), "The messages are %q, and the prompts were %q.", echoed, wanted)
 		})},
 	{ID: "AK-INSERT-002", Title: "session/cancel withdraws the prompts that wait, with the error -32800.", Tier: check.Must, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},
 		Run: check.With(working, func(t *check.T, s *session) {
@@ -103,17 +96,14 @@ var version2 = []check.Check{
 			t.Requires(len(log) > 0, "The agent called no tool.")
 			for _, m := range log {
 				id := m.Text("update", "toolCallId")
-				if !seen[id] && m.Text("update", "title") == "" {
-					t.FailAt(m, "The tool call %q has no title.", id)
-				}
+				t.FailAtIf(!seen[id] && m.Text("update", "title") == "", m, "The tool call %q has no title.", id)
 				seen[id] = true
 			}
 		})},
 	{ID: "ACP-PATCH-209", Title: "A session that asks for permission has the state requires_action.", Tier: check.Interop, Fact: "4.4", In: check.V2, Prompts: []string{"ask"},
 		Run: check.With(asking, func(t *check.T, s *session) {
-			if _, ok := s.Arrives(s.call.From(), func(m *check.Message) bool { return m.Text("update", "state") == "requires_action" }); !ok {
-				t.FailAt(s.question, "The state was not reported.")
-			}
+			_, ok := s.Arrives(s.call.From(), func(m *check.Message) bool { return m.Text("update", "state") == "requires_action" })
+			t.FailAtIf(!ok, s.question, "The state was not reported.")
 			s.Answer(s.question, reject(s.question))
 		})},
 	{ID: "AK-PERM-008", Title: "A permission request that a cancel makes void is cancelled with $/cancel_request.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"ask"},
@@ -122,9 +112,7 @@ var version2 = []check.Check{
 			m, ok := s.Arrives(s.question.Seq, func(m *check.Message) bool {
 				return m.Method == "$/cancel_request" && string(check.At(m.Params, "requestId")) == string(s.question.ID)
 			})
-			if !ok {
-				t.FailAt(s.question, "The question was not cancelled.")
-			}
+			t.FailAtIf(!ok, s.question, "The question was not cancelled.")
 			s.Answer(m, cancelled)
 		})},
 	{ID: "ACP-ENUM-201", Title: "The kinds and the states of tool calls are known, or begin with an underscore.", Tier: check.Interop, Fact: "2.2.4", In: check.V2, Prompts: []string{"tool"},

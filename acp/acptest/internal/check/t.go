@@ -89,8 +89,30 @@ func (t *T) FailAt(m Message, format string, args ...any) {
 	t.end(Fail, format, args)
 }
 
+// FailIf is Fail if something is wrong.
+func (t *T) FailIf(wrong bool, format string, args ...any) {
+	if wrong {
+		t.end(Fail, format, args)
+	}
+}
+
+// FailAtIf is FailAt if something is wrong.
+func (t *T) FailAtIf(wrong bool, m Message, format string, args ...any) {
+	if wrong {
+		t.proof = &m
+		t.end(Fail, format, args)
+	}
+}
+
 // Skip states that the peer does not offer what is checked.
 func (t *T) Skip(format string, args ...any) { t.end(Skip, format, args) }
+
+// SkipIf is Skip if something is missing.
+func (t *T) SkipIf(missing bool, format string, args ...any) {
+	if missing {
+		t.end(Skip, format, args)
+	}
+}
 
 // Inconclusive states that nothing made it happen, or that something before it failed.
 func (t *T) Inconclusive(format string, args ...any) { t.end(Inconclusive, format, args) }

@@ -183,18 +183,14 @@ func (s *session) survives() {
 	from := s.Mark()
 	s.Try(object("jsonrpc", "2.0", "id", "acptest-alive", "method", ping))
 	_, ok := s.Arrives(from, func(m *check.Message) bool { return string(m.ID) == `"acptest-alive"` })
-	if !ok && !s.Closed() && !s.Ends(s.t.Opts.Quiet) {
-		s.t.Fail("After it the client neither answers a request nor ends.")
-	}
+	s.t.FailIf(!ok && !s.Closed() && !s.Ends(s.t.Opts.Quiet), "After it the client neither answers a request nor ends.")
 }
 
 // asked sends a request that the client may put to its user. The check is inconclusive if it gets no
 // answer.
 func (s *session) asked(method string, params any) check.Message {
 	m, ok := s.Start(method, params).Arrives()
-	if s.Closed() && !ok {
-		s.t.Fail("The client closed the connection instead of answering %s.", method)
-	}
+	s.t.FailIf(s.Closed() && !ok, "The client closed the connection instead of answering %s.", method)
 	s.t.Requires(ok, "The client did not answer %s: it may wait for its user.", method)
 	return m
 }

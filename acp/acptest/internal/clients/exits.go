@@ -41,29 +41,21 @@ func until(t *check.T, method string) *check.Peer {
 // over waits for its user, and the check is skipped.
 func dies(t *check.T, method string) {
 	if t.Target.Kind != check.Memory {
-		if !t.Prompts {
-			t.Skip("The client waits for its user.")
-		}
+		t.SkipIf(!t.Prompts, "The client waits for its user.")
 		s := open(t)
 		s.endTurn()
-		if !s.Ends(t.Wait / 2) {
-			t.Skip("The client goes on when its turn has ended.")
-		}
+		t.SkipIf(!s.Ends(t.Wait/2), "The client goes on when its turn has ended.")
 	}
 	p := until(t, method)
 	p.CloseInput()
-	if !p.Ends(endsWithin) {
-		t.Fail("The agent has ended, and the client has not within %v.", endsWithin)
-	}
+	t.FailIf(!p.Ends(endsWithin), "The agent has ended, and the client has not within %v.", endsWithin)
 }
 
 // interrupted asks the client to end while a request has no response.
 func interrupted(t *check.T, method string) {
 	p := until(t, method)
 	for range interrupts {
-		if !p.Interrupt() {
-			t.Skip("Nothing asks this client to end.")
-		}
+		t.SkipIf(!p.Interrupt(), "Nothing asks this client to end.")
 		if p.Ends(endsWithin / interrupts) {
 			return
 		}

@@ -33,9 +33,7 @@ func (s *session) write(path, text string) {
 // refuses fails the check if a request succeeds. The sentence wrong says what is wrong then.
 func (s *session) refuses(method string, params any, wrong string) check.Message {
 	m := s.Call(method, params)
-	if m.Error == nil {
-		s.t.FailAt(m, "%s", wrong)
-	}
+	s.t.FailAtIf(m.Error == nil, m, "%s", wrong)
 	return m
 }
 
@@ -69,9 +67,8 @@ var serving = []check.Check{
 				if !t.Has(o.capability) {
 					continue
 				}
-				if m := s.asked(o.method, o.params); m.Error != nil && m.Error.Code == -32601 {
-					t.FailAt(m, "The client advertises %s, and does not know %s.", o.capability, o.method)
-				}
+				m := s.asked(o.method, o.params)
+				t.FailAtIf(m.Error != nil && m.Error.Code == -32601, m, "The client advertises %s, and does not know %s.", o.capability, o.method)
 			}
 		})},
 	{ID: "AKC-SERVES-002", Title: "The client serves nothing that it does not advertise.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
@@ -92,9 +89,8 @@ var reading = []check.Check{
 		Run: func(t *check.T) {
 			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
 			s := open(t)
-			if got := s.read(put(t, s.folder(), "file", text)); got != text {
-				t.Fail("The text is %q instead of %q.", got, text)
-			}
+			got := s.read(put(t, s.folder(), "file", text))
+			t.FailIf(got != text, "The text is %q instead of %q.", got, text)
 		}},
 	{ID: "AKC-READ-002", Title: "line and limit choose lines, of which the first is 1.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -111,9 +107,8 @@ var reading = []check.Check{
 	{ID: "AKC-READ-003", Title: "Behind the last line of a file there is no text.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
-			if m := s.Call(readFile, s.with("path", path, "line", 99)); m.Text("content") != "" {
-				t.FailAt(m, "Line 99 of a file with five lines has text.")
-			}
+			m := s.Call(readFile, s.with("path", path, "line", 99))
+			t.FailAtIf(m.Text("content") != "", m, "Line 99 of a file with five lines has text.")
 		})},
 	{ID: "AKC-READ-004", Title: "A file that does not exist cannot be read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -143,18 +138,15 @@ var reading = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			text := strings.Repeat("large\n", t.Amount(4<<20, 66<<10)/6)
 			m := s.Call(readFile, s.with("path", put(t, s.folder(), "acptest-large", text)))
-			if m.Error == nil && m.Text("content") != text {
-				t.Fail("%d of %d bytes were read.", len(m.Text("content")), len(text))
-			}
+			t.FailIf(m.Error == nil && m.Text("content") != text, "%d of %d bytes were read.", len(m.Text("content")), len(text))
 		})},
 	{ID: "AKC-READ-009", Title: "What has no end, or waits for others, is refused.", Tier: check.Should, Fact: "10.4", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			s.read(put(t, dir, "file", lines))
 			pipe := filepath.Join(dir, "acptest-pipe")
-			if err := exec.Command("mkfifo", pipe).Run(); err != nil {
-				t.Skip("This system has no named pipes.")
-			}
+			err := exec.Command("mkfifo", pipe).Run()
+			t.SkipIf(err != nil, "This system has no named pipes.")
 			for _, path := range []string{pipe, "/dev/zero"} {
 				s.refuses(readFile, s.with("path", path), "A device was read.")
 			}
@@ -167,9 +159,8 @@ var reading = []check.Check{
 				calls = append(calls, s.Start(readFile, s.with("path", put(t, dir, fmt.Sprintf("acptest-many-%d", i), fmt.Sprintf("file %d\n", i)))))
 			}
 			for i, c := range calls {
-				if m := c.Response(); m.Error == nil && m.Text("content") != fmt.Sprintf("file %d\n", i) {
-					t.FailAt(m, "The text is not that of file %d.", i)
-				}
+				m := c.Response()
+				t.FailAtIf(m.Error == nil && m.Text("content") != fmt.Sprintf("file %d\n", i), m, "The text is not that of file %d.", i)
 			}
 		})},
 }
@@ -180,39 +171,32 @@ var writing = []check.Check{
 			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
 			s := open(t)
 			path := filepath.Join(s.folder(), "file")
-			if s.write(path, text); on(path) != text {
-				t.Fail("The file has %q instead of %q.", on(path), text)
-			}
+			s.write(path, text)
+			t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
 		}},
 	{ID: "AKC-WRITE-002", Title: "A file is replaced as a whole.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			for _, text := range []string{"short\n", ""} {
-				if s.write(path, text); on(path) != text {
-					t.Fail("The file has %q instead of %q.", on(path), text)
-				}
+				s.write(path, text)
+				t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
 			}
 		})},
 	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // a file cannot have files in it
 			m := s.asked(writeFile, s.with("path", path, "content", lines))
-			if m.Error == nil && on(path) != lines {
-				t.FailAt(m, "The write succeeded, and there is no such file.")
-			}
+			t.FailAtIf(m.Error == nil && on(path) != lines, m, "The write succeeded, and there is no such file.")
 		})},
 	{ID: "AKC-WRITE-004", Title: "A script that is written stays executable.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
-			if runtime.GOOS == "windows" {
-				t.Skip("Files of this system have no such mode.")
-			}
+			t.SkipIf(runtime.GOOS == "windows", "Files of this system have no such mode.")
 			s := open(t)
 			path := put(t, s.folder(), "script", lines)
 			t.Requires(os.Chmod(path, 0o755) == nil, "The mode cannot be set.")
 			s.write(path, "other\n")
-			if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o100 == 0 {
-				t.Fail("The file is not executable any more.")
-			}
+			info, err := os.Stat(path)
+			t.FailIf(err != nil || info.Mode().Perm()&0o100 == 0, "The file is not executable any more.")
 		}},
 	{ID: "AKC-WRITE-005", Title: "A relative path is not written.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -223,22 +207,17 @@ var writing = []check.Check{
 	{ID: "AKC-WRITE-006", Title: "A folder cannot be written as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked(writeFile, s.with("path", s.subfolder("acptest-folder"), "content", lines))
-			if m.Error == nil {
-				t.FailAt(m, "A folder was written.")
-			}
+			t.FailAtIf(m.Error == nil, m, "A folder was written.")
 		})},
 	{ID: "AKC-WRITE-007", Title: "What was written is read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
-			if !t.Has(canRead) {
-				t.Skip("The client does not advertise %s.", canRead)
-			}
+			t.SkipIf(!t.Has(canRead), "The client does not advertise %s.", canRead)
 			s := open(t)
 			path := put(t, s.folder(), "acptest-again", "old\n")
 			s.read(path)
 			s.write(path, "new\n")
-			if got := s.read(path); got != "new\n" {
-				t.Fail("The text is %q.", got)
-			}
+			got := s.read(path)
+			t.FailIf(got != "new\n", "The text is %q.", got)
 		}},
 }
 

@@ -11,12 +11,8 @@ var initializing = []check.Check{
 	{ID: "AKC-INIT-001", Title: "The first message is initialize.", Tier: check.Must, Fact: "1.1", In: check.Both, First: true,
 		Run: func(t *check.T) {
 			m := accept(t, handlers(t.Version)).Await(0, "initialize", func(*check.Message) bool { return true })
-			if m.Method != "initialize" || m.ID == nil {
-				t.FailAt(m, "The first message is not initialize.")
-			}
-			if check.Get[int](&m, "protocolVersion") < 1 {
-				t.FailAt(m, "initialize asks for no version.")
-			}
+			t.FailAtIf(m.Method != "initialize" || m.ID == nil, m, "The first message is not initialize.")
+			t.FailAtIf(check.Get[int](&m, "protocolVersion") < 1, m, "initialize asks for no version.")
 		}},
 	{ID: "AKC-INIT-002", Title: "An agent of a version that the client does not speak gets no session.", Tier: check.Should, Fact: "5.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
@@ -51,9 +47,7 @@ var initializing = []check.Check{
 	{ID: "AKC-SESSION-001", Title: "A session is opened in an absolute folder.", Tier: check.Must, Fact: "8.8", In: check.Both,
 		Run: func(t *check.T) {
 			m := open(t).Await(0, "session/new", is("session/new"))
-			if !check.Absolute.MatchString(m.Text("cwd")) {
-				t.FailAt(m, "The folder of the session is not absolute.")
-			}
+			t.FailAtIf(!check.Absolute.MatchString(m.Text("cwd")), m, "The folder of the session is not absolute.")
 		}},
 	{ID: "AKC-SESSION-002", Title: "A session that the agent refuses gets no prompt.", Tier: check.Must, Fact: "8.8", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
@@ -68,9 +62,8 @@ var initializing = []check.Check{
 			const id = `Acp/test "1"\ é 世 ` + "\u2028"
 			answers := handlers(t.Version)
 			answers["session/new"] = func(check.Message) any { return object("sessionId", id) }
-			if m := openWith(t, answers, id).prompt; m.Text("sessionId") != id {
-				t.FailAt(m, "The prompt names another session.")
-			}
+			m := openWith(t, answers, id).prompt
+			t.FailAtIf(m.Text("sessionId") != id, m, "The prompt names another session.")
 		}},
 	{ID: "AKC-AUTH-001", Title: "The client signs in by a method that the agent offers.", Tier: check.Must, Fact: "8.10", In: check.Both,
 		Run: func(t *check.T) {
@@ -86,12 +79,8 @@ var initializing = []check.Check{
 			answers["authenticate"] = func(check.Message) any { return map[string]any{} }
 			answers["auth/login"] = answers["authenticate"]
 			m, ok := accept(t, answers).Arrives(0, func(m *check.Message) bool { return m.Method == "authenticate" || m.Method == "auth/login" })
-			if !ok {
-				t.Skip("The client does not sign in by itself.")
-			}
-			if m.Text("methodId") != way {
-				t.FailAt(m, "The client signs in by a method that the agent does not offer.")
-			}
+			t.SkipIf(!ok, "The client does not sign in by itself.")
+			t.FailAtIf(m.Text("methodId") != way, m, "The client signs in by a method that the agent does not offer.")
 		}},
 }
 
@@ -107,7 +96,6 @@ func noSession(t *check.T, answer check.Handler) {
 // none checks that the client sends no message whose method has a prefix before it ends. A client
 // that goes on for its user has the time of an answer.
 func none(t *check.T, p *check.Peer, prefix, wrong string) {
-	if m, ok := p.Arrives(0, func(m *check.Message) bool { return strings.HasPrefix(m.Method, prefix) }); ok {
-		t.FailAt(m, "%s", wrong)
-	}
+	m, ok := p.Arrives(0, func(m *check.Message) bool { return strings.HasPrefix(m.Method, prefix) })
+	t.FailAtIf(ok, m, "%s", wrong)
 }

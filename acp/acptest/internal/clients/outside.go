@@ -94,9 +94,8 @@ func leak(id, title string, way func(t *check.T, dir, out, name string) string) 
 
 // keeps fails the check if the secret is read by a path.
 func (s *session) keeps(path string) {
-	if m := s.Call(readFile, s.with("path", path)); strings.Contains(m.Text("content"), strings.TrimSpace(secret)) {
-		s.t.FailAt(m, "A file outside of the session's folder was read.")
-	}
+	m := s.Call(readFile, s.with("path", path))
+	s.t.FailAtIf(strings.Contains(m.Text("content"), strings.TrimSpace(secret)), m, "A file outside of the session's folder was read.")
 }
 
 // spill returns a check that a way leads to no file that can be written, or created.
@@ -108,9 +107,7 @@ func spill(id, title string, way func(t *check.T, dir, out, name string) string)
 			put(t, out, "old", secret)
 			for name, before := range map[string]string{"old": secret, "new": ""} {
 				m := s.asked(writeFile, s.with("path", way(t, dir, out, name), "content", "spilled\n"))
-				if on(filepath.Join(out, name)) != before {
-					t.FailAt(m, "A file outside of the session's folder was written.")
-				}
+				t.FailAtIf(on(filepath.Join(out, name)) != before, m, "A file outside of the session's folder was written.")
 			}
 		})}
 }

@@ -60,9 +60,8 @@ var asking = []check.Check{
 		})},
 	{ID: "AKC-PERM-002", Title: "Only in a turn that is cancelled is permission cancelled; else an option is chosen.", Tier: check.Should, Fact: "4.2", In: check.Both,
 		Run: func(t *check.T) {
-			if chosen, m := open(t).choice(offered...); chosen.ID == "" {
-				t.FailAt(m, "The outcome is cancelled, though the turn was not.")
-			}
+			chosen, m := open(t).choice(offered...)
+			t.FailAtIf(chosen.ID == "", m, "The outcome is cancelled, though the turn was not.")
 		}},
 	{ID: "AKC-PERM-003", Title: "The order of the options does not decide.", Tier: check.Should, Fact: "8.5", In: check.Both,
 		Run: func(t *check.T) { open(t).consistent([]option{reject, allow}) }},
@@ -73,18 +72,15 @@ var asking = []check.Check{
 	{ID: "AKC-PERM-005", Title: "An option of an unknown kind is not chosen.", Tier: check.Should, Fact: "8.5", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked(permission, s.question([]option{{"acptest-3", "Allow everything", "_acptest"}, reject}))
-			if m.Text("outcome", "optionId") == "acptest-3" {
-				t.FailAt(m, "The client chose an option whose meaning it cannot know.")
-			}
+			t.FailAtIf(m.Text("outcome", "optionId") == "acptest-3", m, "The client chose an option whose meaning it cannot know.")
 		})},
 	{ID: "AKC-PERM-006", Title: "Nothing is allowed in a session that the client has not opened.", Tier: check.Should, Fact: "8.8", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			chosen, _ := s.choice(offered...)
 			t.Requires(chosen.allows(), "The client allows nothing.")
 			s.id = "acptest-unknown"
-			if m := s.asked(permission, s.question(offered)); m.Text("outcome", "optionId") == allow.ID {
-				t.FailAt(m, "The client allowed something in a session that does not exist.")
-			}
+			m := s.asked(permission, s.question(offered))
+			t.FailAtIf(m.Text("outcome", "optionId") == allow.ID, m, "The client allowed something in a session that does not exist.")
 		})},
 	{ID: "AKC-PERM-007", Title: "Nothing is allowed in a turn that the client has cancelled.", Tier: check.Should, Fact: "4.2", In: check.Both, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -94,9 +90,7 @@ var asking = []check.Check{
 			s.Quiet(0) // what the client has begun to answer may cross the cancel
 			m, ok := s.Start(permission, s.question(offered)).Arrives()
 			t.Requires(ok, "The client ended without an answer.")
-			if m.Text("outcome", "outcome") == "selected" {
-				t.FailAt(m, "Something was decided in a turn that was cancelled before.")
-			}
+			t.FailAtIf(m.Text("outcome", "outcome") == "selected", m, "Something was decided in a turn that was cancelled before.")
 		})},
 	{ID: "AKC-PERM-008", Title: "A question without a subject, or with one of an unknown kind, is answered.", Tier: check.Must, Fact: "8.5", In: check.V2,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -116,9 +110,8 @@ var asking = []check.Check{
 		})},
 	{ID: "AKC-ELIC-002", Title: "A mode of elicitation that the client has not advertised fails.", Tier: check.Must, Fact: "8.1", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
-			if m := s.Call("elicitation/create", s.form("_acptest")); m.Error == nil && m.Text("action") == "accept" {
-				t.FailAt(m, "A mode that does not exist was accepted.")
-			}
+			m := s.Call("elicitation/create", s.form("_acptest"))
+			t.FailAtIf(m.Error == nil && m.Text("action") == "accept", m, "A mode that does not exist was accepted.")
 		})},
 }
 
@@ -128,17 +121,13 @@ func (s *session) consistent(options []option) {
 	first, _ := s.choice(offered...)
 	s.t.Requires(first.ID != "", "The client chose no option.")
 	second, m := s.choice(options...)
-	if second.ID != "" && second.allows() != first.allows() {
-		s.t.FailAt(m, "Before, the client chose the option of the kind %s.", first.Kind)
-	}
+	s.t.FailAtIf(second.ID != "" && second.allows() != first.allows(), m, "Before, the client chose the option of the kind %s.", first.Kind)
 }
 
 // cancelled lets the client cancel its turn.
 func (s *session) cancelled() {
 	from := s.Mark()
-	if !s.Interrupt() {
-		s.t.Skip("Nothing makes the client cancel its turn.")
-	}
+	s.t.SkipIf(!s.Interrupt(), "Nothing makes the client cancel its turn.")
 	_, ok := s.Arrives(from, is("session/cancel"))
 	s.t.Requires(ok, "The client did not cancel its turn when it was interrupted.")
 }

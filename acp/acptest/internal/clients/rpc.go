@@ -13,9 +13,7 @@ var jsonrpc = []check.Check{
 	{ID: "AKC-RPC-001", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			m := open(t).Call("acptest/unknown", map[string]any{})
-			if m.Error == nil || m.Error.Code != -32601 {
-				t.FailAt(m, "The request did not fail with -32601.")
-			}
+			t.FailAtIf(m.Error == nil || m.Error.Code != -32601, m, "The request did not fail with -32601.")
 		}},
 	{ID: "AKC-RPC-002", Title: "An unknown notification is ignored.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -23,9 +21,7 @@ var jsonrpc = []check.Check{
 			s.Notify("acptest/unknown", map[string]any{})
 			s.Notify("$/acptest", nil)
 			for _, m := range s.Quiet(from) {
-				if m.IsResponse() {
-					t.FailAt(m, "A notification was responded to.")
-				}
+				t.FailAtIf(m.IsResponse(), m, "A notification was responded to.")
 			}
 			s.survives()
 		})},
@@ -49,9 +45,7 @@ var jsonrpc = []check.Check{
 			}
 			answered := map[string]bool{}
 			for _, m := range s.Quiet(from) {
-				if m.IsResponse() && answered[string(m.ID)] {
-					t.FailAt(m, "A request was answered twice.")
-				}
+				t.FailAtIf(m.IsResponse() && answered[string(m.ID)], m, "A request was answered twice.")
 				answered[string(m.ID)] = true
 			}
 		})},
@@ -61,9 +55,8 @@ var jsonrpc = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			params := s.question(offered)
 			params["acptestMember"], params["_meta"] = []any{nil}, object("acptest", object("deep", 1))
-			if m := s.asked(permission, params); m.Error != nil && m.Error.Code == -32602 {
-				t.FailAt(m, "A request with a further member was refused.")
-			}
+			m := s.asked(permission, params)
+			t.FailAtIf(m.Error != nil && m.Error.Code == -32602, m, "A request with a further member was refused.")
 		})},
 	{ID: "AKC-RPC-008", Title: "A response that belongs to no request is ignored.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -73,9 +66,7 @@ var jsonrpc = []check.Check{
 			first := s.Await(0, "initialize", is("initialize"))
 			s.Answer(first, initialized(t.Version)) // again
 			for _, m := range s.Quiet(from) {
-				if m.IsResponse() {
-					t.FailAt(m, "A response was responded to.")
-				}
+				t.FailAtIf(m.IsResponse(), m, "A response was responded to.")
 			}
 			s.survives()
 		})},

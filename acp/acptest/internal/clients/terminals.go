@@ -22,9 +22,8 @@ func (s *session) create(command string, args []string, members ...any) string {
 
 // script runs a script of the shell.
 func (s *session) script(text string, members ...any) string {
-	if _, err := exec.LookPath("sh"); err != nil {
-		s.t.Skip("This system has no sh.")
-	}
+	_, err := exec.LookPath("sh")
+	s.t.SkipIf(err != nil, "This system has no sh.")
 	return s.create("sh", []string{"-c", text}, members...)
 }
 
@@ -49,9 +48,8 @@ type busy struct {
 // busy runs such a command in a folder.
 func (s *session) busy(dir string) *busy {
 	path := filepath.Join(dir, "pipe")
-	if err := exec.Command("mkfifo", path).Run(); err != nil {
-		s.t.Skip("This system has no named pipes.")
-	}
+	err := exec.Command("mkfifo", path).Run()
+	s.t.SkipIf(err != nil, "This system has no named pipes.")
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	s.t.Requires(err == nil, "The pipe cannot be opened: %v.", err)
 	s.t.Cleanup(func() { _ = f.Close() })
@@ -90,9 +88,7 @@ func (b *busy) ended(within time.Duration) bool { return b.read(within, true) !=
 
 // gone fails the check if the command, or its child, goes on.
 func (s *session) gone(b *busy) {
-	if !b.ended(s.t.Wait) {
-		s.t.Fail("What the command has started goes on.")
-	}
+	s.t.FailIf(!b.ended(s.t.Wait), "What the command has started goes on.")
 }
 
 const canRun = "terminal"
@@ -102,21 +98,17 @@ var terminals = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			first := s.script("exit 0")
 			m := s.Call("terminal/create", s.with("command", "sh", "args", []string{"-c", "exec sleep 60 # acptest-long"}))
-			if m.Error == nil && (m.Text("terminalId") == "" || m.Text("terminalId") == first) {
-				t.FailAt(m, "The terminal has no id of its own.")
-			}
+			t.FailAtIf(m.Error == nil && (m.Text("terminalId") == "" || m.Text("terminalId") == first), m, "The terminal has no id of its own.")
 		})},
 	{ID: "AKC-TERM-002", Title: "The output and the exit code of a command are reported.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("echo out; echo err >&2; exit 3")
 			m := s.terminal("wait_for_exit", id)
-			if code := check.Get[*int](&m, "exitCode"); code == nil || *code != 3 {
-				t.FailAt(m, "The exit code is not 3.")
-			}
+			code := check.Get[*int](&m, "exitCode")
+			t.FailAtIf(code == nil || *code != 3, m, "The exit code is not 3.")
 			m = s.terminal("output", id)
-			if out := m.Text("output"); !strings.Contains(out, "out\n") || !strings.Contains(out, "err\n") {
-				t.FailAt(m, "The output is %q.", out)
-			}
+			out := m.Text("output")
+			t.FailAtIf(!strings.Contains(out, "out\n") || !strings.Contains(out, "err\n"), m, "The output is %q.", out)
 		})},
 	{ID: "AKC-TERM-003", Title: "Other requests are answered while one waits for the exit.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -133,9 +125,8 @@ var terminals = []check.Check{
 				s.Quiet(s.Mark())
 			}
 			s.terminal("kill", id)
-			if out := s.output(id); out != "begun\n" {
-				t.Fail("What the command has printed is lost: the output is %q.", out)
-			}
+			out := s.output(id)
+			t.FailIf(out != "begun\n", "What the command has printed is lost: the output is %q.", out)
 		})},
 	{ID: "AKC-TERM-005", Title: "kill ends a command and what it has started.", Tier: check.Should, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -176,16 +167,14 @@ var terminals = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			id := s.script(`basename "$PWD"; echo "$ACPTEST_VALUE"`, "cwd", dir, "env", []any{object("name", "ACPTEST_VALUE", "value", "a b")})
-			if out := s.output(id); strings.TrimSpace(out) != filepath.Base(dir)+"\na b" {
-				t.Fail("The command has printed %q.", out)
-			}
+			out := s.output(id)
+			t.FailIf(strings.TrimSpace(out) != filepath.Base(dir)+"\na b", "The command has printed %q.", out)
 		})},
 	{ID: "AKC-TERM-011", Title: "Arguments reach a command as they are.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			const want = "a b|$HOME|'\"|*|\\|"
-			if out := s.output(s.create("printf", []string{"%s|", "a b", "$HOME", "'\"", "*", "\\"})); out != want {
-				t.Fail("The command has got %q instead of %q.", out, want)
-			}
+			out := s.output(s.create("printf", []string{"%s|", "a b", "$HOME", "'\"", "*", "\\"}))
+			t.FailIf(out != want, "The command has got %q instead of %q.", out, want)
 		})},
 	{ID: "AKC-TERM-012", Title: "A command that does not exist fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -194,9 +183,8 @@ var terminals = []check.Check{
 				return
 			}
 			m = s.terminal("wait_for_exit", m.Text("terminalId"))
-			if code := check.Get[*int](&m, "exitCode"); code != nil && *code == 0 {
-				t.FailAt(m, "A command that does not exist has succeeded.")
-			}
+			code := check.Get[*int](&m, "exitCode")
+			t.FailAtIf(code != nil && *code == 0, m, "A command that does not exist has succeeded.")
 		})},
 	{ID: "AKC-TERM-013", Title: "A command that a signal has ended has not succeeded.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
