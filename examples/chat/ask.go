@@ -15,7 +15,12 @@ import (
 
 func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, error) {
 	c.draw()
-	c.showQuestion(q)
+	for _, line := range q.Lines() {
+		c.screen.line(yellow, "? %s", line)
+	}
+	if q.Text != nil && len(q.Operations) > 0 {
+		c.showWrite(q.Operations[0].Path, *q.Text)
+	}
 	switch {
 	case c.settings.yes:
 		return q.Pick(permission.AllowOnce), nil // an agent may keep an "always" for other sessions
@@ -23,7 +28,11 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 		return q.Pick(permission.RejectOnce), nil
 	}
 	for i, o := range q.Options {
-		c.screen.line(plain, "  %d %s%s", i+1, o.Label, calls(&o))
+		theirs := ""
+		if o.Name != "" && o.Name != o.Label {
+			theirs = fmt.Sprintf(" (the agent calls it %q)", o.Name)
+		}
+		c.screen.line(plain, "  %d %s%s", i+1, o.Label, theirs)
 	}
 	n, err := c.number(ctx, len(q.Options))
 	switch {
@@ -47,23 +56,6 @@ func (c *chat) number(ctx context.Context, n int) (int, error) {
 			return chosen - 1, nil
 		}
 		c.screen.note(fmt.Sprintf("Type a number from 1 to %d.", n))
-	}
-}
-
-// calls returns the agent's name for an option if it differs from ours.
-func calls(o *permission.Option) string {
-	if o.Name == "" || o.Name == o.Label {
-		return ""
-	}
-	return fmt.Sprintf(" (the agent calls it %q)", o.Name)
-}
-
-func (c *chat) showQuestion(q *permission.Question) {
-	for _, line := range q.Lines() {
-		c.screen.line(yellow, "? %s", line)
-	}
-	if q.Text != nil && len(q.Operations) > 0 {
-		c.showWrite(q.Operations[0].Path, *q.Text)
 	}
 }
 

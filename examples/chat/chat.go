@@ -92,11 +92,11 @@ func newReader(console *console, s *screen) lineReader {
 
 // converse holds one connection, from the start of the agent to its end.
 func (c *chat) converse(ctx context.Context, file io.Writer) error {
-	c.start, c.conn, c.session = &start{say: c.notice}, nil, nil
-	c.view.Store(nil)
 	alive, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
-	if err := c.initialize(alive, kill, file); err != nil {
+	c.start, c.conn, c.session = &start{say: c.notice, fail: kill}, nil, nil
+	c.view.Store(nil)
+	if err := c.initialize(alive, file); err != nil {
 		return c.explain("", err)
 	}
 	err := c.explain("", c.talk(ctx))
@@ -125,7 +125,11 @@ func (c *chat) talk(ctx context.Context) error {
 	if c.settings.list {
 		return c.listSessions(ctx)
 	}
-	if err := c.open(ctx); err != nil {
+	open := c.begin
+	if id := c.settings.load; id != "" {
+		open = func(ctx context.Context) error { return c.load(ctx, id) }
+	}
+	if err := open(ctx); err != nil {
 		return err
 	}
 	if c.pending != "" {

@@ -28,10 +28,7 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.verbose {
 		options.Stderr = c.console.err
 	}
-	argv := c.settings.argv()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) // when ctx is done, the agent is killed without a grace
-	cmd.Env = c.environment()
-	process, err := stream.Command(cmd, options)
+	process, err := stream.Command(c.command(ctx), options)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +47,11 @@ func (s *settings) argv() []string {
 	return []string{self, "-agent"}
 }
 
-func (c *chat) environment() []string { return append(os.Environ(), c.env...) }
-
-// command returns the command of the agent for sign-in on the terminal.
-func (c *chat) command() *exec.Cmd {
+// command returns the command of the agent. When ctx is done, the agent is killed without a grace.
+func (c *chat) command(ctx context.Context) *exec.Cmd {
 	argv := c.settings.argv()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = c.environment()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), c.env...)
 	return cmd
 }
 

@@ -38,14 +38,9 @@ func (v *view) diff(d *thread.Diff) {
 // file prints the change of a file. It prints changes of several files without their lines, because
 // these cannot be assigned to a file.
 func (v *view) file(files []thread.FileChange, all []diffLine) {
-	added, removed := 0, 0
+	count := map[byte]int{}
 	for _, l := range all {
-		switch l.op {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
+		count[l.op]++
 	}
 	for _, f := range files {
 		name := f.Path
@@ -53,7 +48,7 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 			name = filepath.ToSlash(below)
 		}
 		if len(files) == 1 {
-			name = fmt.Sprintf("%s  +%d -%d", name, added, removed)
+			name = fmt.Sprintf("%s  +%d -%d", name, count['+'], count['-'])
 		}
 		v.screen.line(bold, "  %s", name)
 	}
@@ -62,16 +57,12 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 			v.screen.line(dim, "  ... %d lines more", len(all)-i)
 			return
 		}
-		switch l.op {
-		case '+':
-			v.screen.line(green, "  + %s", l.text)
-		case '-':
-			v.screen.line(red, "  - %s", l.text)
-		case '@':
+		if l.op == '@' {
 			v.screen.line(dim, "  ...")
-		default:
-			v.screen.line(dim, "    %s", l.text)
+			continue
 		}
+		style := map[byte]string{'+': green, '-': red, ' ': dim}[l.op]
+		v.screen.line(style, "  %c %s", l.op, l.text)
 	}
 }
 
@@ -104,7 +95,8 @@ func patched(patch string) (all []diffLine) {
 			}
 			continue
 		}
-		if old <= 0 && new <= 0 && (!changes(line) || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")) {
+		changes := strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")
+		if old <= 0 && new <= 0 && (!changes || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")) {
 			continue
 		}
 		if line == "" {
@@ -124,8 +116,6 @@ func patched(patch string) (all []diffLine) {
 	}
 	return all
 }
-
-func changes(line string) bool { return strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") }
 
 // count returns the number of lines of a hunk; a hunk without a number has 1.
 func count(text string) int {

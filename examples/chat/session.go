@@ -19,13 +19,6 @@ import (
 // listed is the maximum number of listed sessions.
 const listed = 20
 
-func (c *chat) open(ctx context.Context) error {
-	if c.settings.load != "" {
-		return c.load(ctx, c.settings.load)
-	}
-	return c.begin(ctx)
-}
-
 func (c *chat) begin(ctx context.Context) error {
 	var session *negotiate.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
@@ -53,11 +46,11 @@ func (c *chat) load(ctx context.Context, id string) error {
 	c.view.Store(v)
 	var session *negotiate.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		if !f.Load {
-			session, err = c.conn.ResumeSession(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
-			return err
+		open := c.conn.ResumeSession
+		if f.Load {
+			open = c.conn.LoadSession
 		}
-		session, err = c.conn.LoadSession(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
+		session, err = open(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
 		return err
 	})
 	if err != nil {
@@ -186,11 +179,8 @@ func (c *chat) loop(ctx context.Context) error {
 
 func (c *chat) agentTitle() string {
 	info, ok := c.conn.Info()
-	switch {
-	case !ok:
+	if !ok {
 		return "an agent that gives no name"
-	case info.Title != "":
-		return strings.TrimSpace(info.Title + " " + info.Version)
 	}
-	return strings.TrimSpace(info.Name + " " + info.Version)
+	return strings.TrimSpace(cmp.Or(info.Title, info.Name) + " " + info.Version)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (c *chat) signIn() *signin.Options {
 	if c.settings.url == "" {
 		o.Variables = c.askVariables
 		if c.console.tty != nil {
-			o.Command = c.command
+			o.Command = func() *exec.Cmd { return c.command(context.Background()) }
 		}
 	}
 	return o
@@ -31,15 +32,15 @@ func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way)
 	c.signing = true
 	reason := rpcerr.Explain(required)
 	if id := acp.AuthMethodID(c.settings.auth); id != "" {
-		w, ok := find(ways, id)
+		i := slices.IndexFunc(ways, func(w signin.Way) bool { return w.ID == id })
 		switch {
 		case c.authUsed:
 			return "", &explained{fmt.Sprintf("you signed in with -auth %s, and the agent still asks for it: %s\nTry another way:%s", id, reason, c.list(ways)), nil}
-		case !ok:
+		case i < 0:
 			return "", &explained{fmt.Sprintf("the agent offers no way %q to sign in that can be used here\nUse one of these:%s", id, c.list(ways)), nil}
 		}
 		c.authUsed = true
-		c.announce(w)
+		c.announce(&ways[i])
 		return id, nil
 	}
 	c.screen.note("The agent asks you to sign in: " + reason)
@@ -52,14 +53,6 @@ func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way)
 	}
 	c.announce(&ways[n])
 	return ways[n].ID, nil
-}
-
-func find(ways []signin.Way, id acp.AuthMethodID) (*signin.Way, bool) {
-	i := slices.IndexFunc(ways, func(w signin.Way) bool { return w.ID == id })
-	if i < 0 {
-		return nil, false
-	}
-	return &ways[i], true
 }
 
 func (c *chat) announce(w *signin.Way) {

@@ -20,13 +20,13 @@ const noiseLimit = 64 << 10
 // start follows an agent from its start to its first response. There is no deadline: an
 // agent may have to be downloaded first.
 type start struct {
-	say func(string) // shows a line to the user
+	say  func(string)            // shows a line to the user
+	fail context.CancelCauseFunc // ends the connection, without a grace
 
 	mu    sync.Mutex // guards all below
 	over  bool       // the agent has responded, or has ended
 	last  string     // the last line of its standard error
 	noise int        // bytes that were not messages
-	fail  context.CancelCauseFunc
 }
 
 func (s *start) stderr(line string) {
@@ -67,13 +67,10 @@ func (s *start) doing(agent string) string {
 	return agent + " to start"
 }
 
-// initialize starts the agent and waits for its first response. alive ends the connection; kill
-// does so without a grace.
-func (c *chat) initialize(alive context.Context, kill context.CancelCauseFunc, file io.Writer) error {
+// initialize starts the agent and waits for its first response. alive ends the connection, without a
+// grace.
+func (c *chat) initialize(alive context.Context, file io.Writer) error {
 	s := c.start
-	s.mu.Lock()
-	s.fail = kill
-	s.mu.Unlock()
 	stop := waiting(c.notice, func() string { return s.doing(c.settings.agentName()) + "; Ctrl-C ends it" })
 	conn, err := negotiate.Connect(alive, func(context.Context) (stream.Stream, error) {
 		wire, err := c.connect(alive)

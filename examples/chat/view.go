@@ -208,14 +208,9 @@ func (v *view) reason(c *thread.ToolCall) {
 
 func (v *view) plan(plans []thread.Plan) {
 	for _, p := range plans {
-		switch {
-		case p.URI != "":
-			v.screen.line(plain, "plan: %s", p.URI)
-		case p.Markdown != "":
-			v.screen.line(plain, "plan:")
+		v.screen.line(plain, "%s", strings.TrimSpace("plan: "+p.URI))
+		if p.URI == "" && p.Markdown != "" {
 			v.screen.lines(plain, p.Markdown)
-		default:
-			v.screen.line(plain, "plan:")
 		}
 		for _, e := range p.Entries {
 			switch e.Status {
