@@ -77,6 +77,8 @@ func TestBodiesThatAreRead(t *testing.T) {
 			slow := w.send(tc.begin(end.ConnectionID()))
 			synctest.Wait()
 			w.refused(end, bigRequest(2))
+			resp := w.response(w.sendInBackground(chunked(end.ConnectionID(), bigRequest(2)) + "0\r\n\r\n"))
+			assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode, "of unknown length, which is counted as it is read")
 			assert.Equal(t, 0, end.Routes())
 
 			ask(t, end, 7)
@@ -96,23 +98,8 @@ func TestBodiesThatAreRead(t *testing.T) {
 	}
 }
 
-// Bodies whose length is not known are counted as they are read: the one that finds no room
-// is refused, and the other goes on.
-func TestBodiesOfUnknownLength(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := serveRaw(t, smallBuffers())
-		end := w.connect()
-		body := bigRequest(1)
-		slow := w.send(chunked(end.ConnectionID(), body[:50_000]))
-		synctest.Wait()
-		assert.Equal(t, 429, w.response(w.sendInBackground(chunked(end.ConnectionID(), bigRequest(2))+"0\r\n\r\n")).StatusCode)
-		_, err := fmt.Fprintf(slow, "%x\r\n%s\r\n0\r\n\r\n", len(body)-50_000, body[50_000:])
-		require.NoError(t, err)
-		assert.Equal(t, 202, w.response(slow).StatusCode)
-	})
-}
-
-// A body counts until its message has room in the queue, or its sender has left.
+// A body counts until its message has room in the queue, or its sender has left. A request that waits
+// for room does not delay responses.
 func TestBodiesThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveRaw(t, smallBuffers())
@@ -128,6 +115,11 @@ func TestBodiesThatWait(t *testing.T) {
 		w.refused(end, stray)
 		liar := `{"jsonrpc":"2.0","id":9,"result":1,"method":"m","params":{"x":"` + padding + `"}}`
 		w.refused(end, liar)
+		response := `{"jsonrpc":"2.0","id":7,"result":{}}`
+		answered := w.later(end, response)
+		synctest.Wait()
+		require.Len(t, answered, 1, "it does not wait")
+		assert.Equal(t, 202, <-answered)
 
 		require.NoError(t, c.Close())
 		synctest.Wait()
@@ -135,6 +127,7 @@ func TestBodiesThatWait(t *testing.T) {
 		synctest.Wait()
 		assert.Empty(t, third, "it waits")
 		assert.Equal(t, bigRequest(1), receive(t, end))
+		assert.Equal(t, response, receive(t, end))
 		assert.Equal(t, 202, <-third)
 	})
 }

@@ -125,15 +125,7 @@ func (p *scriptedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // dial returns a client that is initialized.
 func (p *scriptedServer) dial(t *testing.T, opts *streamhttp.DialOptions) *streamhttp.Client {
 	t.Helper()
-	var c *streamhttp.Client
-	if p.Server == nil {
-		c = p.raw(t)
-	} else {
-		var err error
-		c, err = streamhttp.Dial(p.URL, opts)
-		require.NoError(t, err)
-		t.Cleanup(func() { c.Close() })
-	}
+	c := p.raw(t, opts)
 	require.NoError(t, c.Write([]byte(initialize)))
 	require.Equal(t, initialized, receive(t, c))
 	return c
@@ -263,13 +255,17 @@ func TestHeadersAndCookies(t *testing.T) {
 }
 
 // raw returns a client that is not initialized.
-func (p *scriptedServer) raw(t *testing.T) *streamhttp.Client {
+func (p *scriptedServer) raw(t *testing.T, opts *streamhttp.DialOptions) *streamhttp.Client {
 	t.Helper()
+	var o streamhttp.DialOptions
+	if opts != nil {
+		o = *opts
+	}
 	url := "http://server/"
-	if p.Server != nil {
+	if o.Client = p.client; p.Server != nil {
 		url = p.URL
 	}
-	c, err := streamhttp.Dial(url, &streamhttp.DialOptions{Client: p.client})
+	c, err := streamhttp.Dial(url, &o)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c

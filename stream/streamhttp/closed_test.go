@@ -18,9 +18,7 @@ import (
 // bubbleConnect returns the ends of a connection in memory.
 func bubbleConnect(t *testing.T, opts *streamhttp.HandlerOptions, protocols *http.Protocols) (*streamhttp.Client, *serverEnd) {
 	h, conns := handler(opts)
-	client, end := (&server{conns: conns, client: pipenet.Serve(t, h, protocols)}).connect(t, nil)
-	t.Cleanup(func() { client.Close(); end.Close() })
-	return client, end
+	return (&server{conns: conns, client: pipenet.Serve(t, h, protocols)}).connect(t, nil)
 }
 
 // exchange sends a request of the client and a response to it.

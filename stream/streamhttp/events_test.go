@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,8 +24,6 @@ func TestKeepAlive(t *testing.T) {
 		time.Sleep(time.Hour) // comments keep the connection alive
 		go end.Write([]byte(sessionMade))
 		assert.Equal(t, sessionMade, receive(t, client))
-		client.Close()
-		end.Close()
 	})
 }
 
@@ -35,8 +31,6 @@ func TestKeepAlive(t *testing.T) {
 func TestLineEnds(t *testing.T) {
 	s := serve(t, nil)
 	client, end := s.connect(t, nil)
-	defer client.Close()
-	defer end.Close()
 	msg := []byte("{\"jsonrpc\":\"2.0\",\n\"method\":\"x\",\r\n\"params\":{\r}}")
 	require.NoError(t, end.Write(msg))
 	got := receive(t, client)
@@ -53,21 +47,6 @@ func TestFirstComment(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, first, name)
 	}
-}
-
-// The number of event streams of a connection is limited.
-func TestManyEventStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, nil)
-		client, end := s.connect(t, nil)
-		defer client.Close()
-		defer end.Close()
-		c := &rawClient{t: t, url: "http://server/", id: client.ConnectionID(), client: s.client}
-		for n := range 1024 { // beside that of the connection
-			require.Equal(t, 200, c.request("GET", "", "Acp-Session-Id", fmt.Sprint(n)).StatusCode)
-		}
-		assert.Equal(t, 429, c.request("GET", "", "Acp-Session-Id", "one more").StatusCode)
-	})
 }
 
 // Waiting events are sent in one write.
@@ -144,22 +123,12 @@ func TestReasonOfTheEnd(t *testing.T) {
 		"lines with CRLF": {"data: " + note + "\r\n\r\n: the server shuts down\r\n\r\n", stream.ErrShutdown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Acp-Connection-Id", "x")
-				if r.Method == http.MethodPost {
-					_, _ = io.WriteString(w, initialized)
-				} else if r.Method == http.MethodGet {
-					_, _ = io.WriteString(w, tt.text)
-				}
-			}))
-			defer s.Close()
-			c, err := streamhttp.Dial(s.URL, nil)
-			require.NoError(t, err)
-			defer c.Close()
-			require.NoError(t, c.Write([]byte(initialize)))
-			assert.Equal(t, initialized, receive(t, c))
+			p := newScripted(t)
+			c := p.dial(t, nil)
+			p.on("") <- tt.text
+			p.on("") <- "end"
 			assert.Equal(t, note, receive(t, c))
-			_, err = c.Read()
+			_, err := c.Read()
 			assert.Equal(t, tt.want, err)
 		})
 	}

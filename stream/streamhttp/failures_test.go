@@ -64,11 +64,7 @@ func TestPostFails(t *testing.T) {
 			l, isLost := errors.AsType[*stream.LostError](err)
 			assert.Equal(t, !tt.fatal, isLost, "%v", err)
 			assert.Equal(t, tt.uncertain, errors.Is(err, streamhttp.ErrUncertain))
-			s, _ := errors.AsType[*stream.StatusError](err)
-			if tt.code != 0 {
-				require.NotNil(t, s)
-				assert.Equal(t, tt.code, s.Code)
-			}
+			assert.Equal(t, tt.code, statusOf(err))
 			if isLost && tt.session {
 				assert.Equal(t, "s", l.SessionID)
 			} else if isLost {
@@ -103,9 +99,7 @@ func TestStreamFails(t *testing.T) {
 			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 			_, err := c.Read()
 			require.ErrorAs(t, err, new(*stream.LostError))
-			var status *stream.StatusError
-			require.ErrorAs(t, err, &status)
-			assert.Equal(t, code, status.Code)
+			assert.Equal(t, code, statusOf(err))
 			require.NoError(t, c.Write([]byte(request(2, "session/prompt", "other"))))
 			for m := range p.posts {
 				if m.SessionID == "other" {
@@ -116,12 +110,10 @@ func TestStreamFails(t *testing.T) {
 		t.Run(fmt.Sprint("connection ", code), inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
 			p.get = refuse(code, "")
-			c := p.raw(t)
+			c := p.raw(t, nil)
 			require.NoError(t, c.Write([]byte(initialize)))
 			_, err := c.Read()
-			var status *stream.StatusError
-			require.ErrorAs(t, err, &status)
-			assert.Equal(t, code, status.Code)
+			assert.Equal(t, code, statusOf(err))
 		}))
 	}
 }
@@ -216,12 +208,10 @@ func TestInitializeFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newScripted(t)
 			p.post = func(w http.ResponseWriter, _ *http.Request, _ stream.Message) bool { tt.answer(w); return true }
-			c, err := streamhttp.Dial(p.URL, nil)
-			require.NoError(t, err)
-			defer c.Close()
+			c := p.raw(t, nil)
 			assert.Error(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"x"}`)), "initialize comes first")
 			require.NoError(t, c.Write([]byte(initialize)))
-			_, err = c.Read()
+			_, err := c.Read()
 			assert.ErrorContains(t, err, tt.want)
 			assert.NotErrorIs(t, err, io.EOF)
 			assert.NotContains(t, err.Error(), p.URL, "a URL may hold a secret")

@@ -106,9 +106,8 @@ func TestFailedInitialize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, nil)
-			c := &rawClient{t: t, url: s.URL}
-			answered := make(chan *http.Response, 1)
-			go func() { answered <- c.request("POST", initialize) }() // ends with the response
+			c := s.raw(t)
+			answered := c.later(initialize)
 			end := <-s.conns
 			defer end.Close()
 			tt.answer(end)
@@ -201,23 +200,11 @@ func TestIdleConnectionEnds(t *testing.T) {
 		"resume":  {&streamhttp.HandlerOptions{Resume: true}, time.Minute},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
-			s := bubble(t, tt.opts)
-			answered := make(chan struct{})
-			go func() { // ends with the response
-				resp, err := s.client.Post("http://server/", "application/json", strings.NewReader(initialize))
-				assert.NoError(t, err)
-				resp.Body.Close()
-				close(answered)
-			}()
-			end := <-s.conns
-			receive(t, end)
-			require.NoError(t, end.Write([]byte(initialized)))
-			<-answered
+			_, end := bubble(t, tt.opts).connectRaw(t)
 			began := time.Now()
 			_, err := end.Read()
 			assert.ErrorContains(t, err, "no event stream")
 			assert.Equal(t, tt.want, time.Since(began))
-			end.Close()
 		}))
 	}
 }
@@ -226,7 +213,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubble(t, streamhttp.HandlerOptions{}.Buffering(100_000))
-		client, end := s.connect(t, nil)
+		_, end := s.connect(t, nil)
 		began := time.Now()
 		var err error
 		for err == nil { // no one opens the stream of this session
@@ -234,8 +221,6 @@ func TestStall(t *testing.T) {
 		}
 		assert.ErrorContains(t, err, "does not take what was sent")
 		assert.Equal(t, time.Minute, time.Since(began))
-		client.Close()
-		end.Close()
 	})
 }
 
@@ -250,28 +235,6 @@ func TestUnattendedSessions(t *testing.T) {
 	}
 	assert.Error(t, write(1024))
 	assert.Equal(t, 404, c.post(`{"jsonrpc":"2.0","method":"x"}`))
-}
-
-// A request that waits for room does not delay responses.
-func TestResponsesPassWaitingRequests(t *testing.T) {
-	s := serve(t, streamhttp.HandlerOptions{}.Buffering(100_000))
-	c, end := s.connectRaw(t)
-	require.NoError(t, end.Write([]byte(`{"jsonrpc":"2.0","id":"a","method":"ask"}`))) // a response to nothing would wait
-	big := `{"jsonrpc":"2.0","id":%d,"method":"m","params":{"x":"` + strings.Repeat("x", 60_000) + `"}}`
-	require.Equal(t, 202, c.post(fmt.Sprintf(big, 1)))
-	waiting := make(chan int, 1)
-	go func() { waiting <- c.post(fmt.Sprintf(big, 2)) }() // ends when the first is read
-	answer := `{"jsonrpc":"2.0","id":"a","result":{}}`
-	require.Equal(t, 202, c.post(answer))
-	select {
-	case <-waiting:
-		t.Fatal("there is no room")
-	default:
-	}
-	assert.Equal(t, fmt.Sprintf(big, 1), receive(t, end))
-	got := []string{receive(t, end), receive(t, end)}
-	assert.ElementsMatch(t, []string{answer, fmt.Sprintf(big, 2)}, got)
-	assert.Equal(t, 202, <-waiting)
 }
 
 func TestContract(t *testing.T) {

@@ -3,6 +3,7 @@ package streamhttp_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -68,19 +69,25 @@ func serve(t testing.TB, opts *streamhttp.HandlerOptions) *server {
 	return s
 }
 
-// connect returns the ends of a connection that is initialized.
+// url returns the URL of the server.
+func (s *server) url() string {
+	if s.Server == nil {
+		return "http://server/"
+	}
+	return s.URL
+}
+
+// connect returns the ends of a connection that is initialized. Both are closed when the test ends.
 func (s *server) connect(t testing.TB, opts *streamhttp.DialOptions) (*streamhttp.Client, *serverEnd) {
 	t.Helper()
-	url := "http://server/"
-	if s.Server != nil {
-		url = s.URL
-	} else {
+	if s.Server == nil {
 		opts = &streamhttp.DialOptions{Client: s.client}
 	}
-	client, err := streamhttp.Dial(url, opts)
+	client, err := streamhttp.Dial(s.url(), opts)
 	require.NoError(t, err)
 	require.NoError(t, client.Write([]byte(initialize)))
 	end := <-s.conns
+	t.Cleanup(func() { client.Close(); end.Close() })
 	assert.Equal(t, initialize, receive(t, end))
 	require.NoError(t, end.Write([]byte(initialized)))
 	assert.Equal(t, initialized, receive(t, client))
@@ -108,6 +115,14 @@ func http2() *http.Protocols {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	return protocols
+}
+
+// statusOf returns the status of the response that is the reason for an error, or 0.
+func statusOf(err error) int {
+	if status, ok := errors.AsType[*stream.StatusError](err); ok {
+		return status.Code
+	}
+	return 0
 }
 
 // inBubble runs a test in a synctest bubble.
@@ -199,12 +214,23 @@ func (e *rawEvents) next() string {
 	}
 }
 
+// later posts a message, and returns where the response arrives.
+func (c *rawClient) later(body string, header ...string) <-chan *http.Response {
+	answered := make(chan *http.Response, 1)
+	go func() { answered <- c.request("POST", body, header...) }() // ends with the response
+	return answered
+}
+
+// raw returns a client that has no connection.
+func (s *server) raw(t testing.TB) *rawClient {
+	return &rawClient{t: t, url: s.url(), client: s.client}
+}
+
 // connectRaw initializes a connection.
 func (s *server) connectRaw(t testing.TB) (*rawClient, *serverEnd) {
 	t.Helper()
-	c := &rawClient{t: t, url: s.URL}
-	answered := make(chan *http.Response, 1)
-	go func() { answered <- c.request("POST", initialize) }() // ends with the response
+	c := s.raw(t)
+	answered := c.later(initialize)
 	end := <-s.conns
 	t.Cleanup(func() { end.Close() })
 	assert.Equal(t, initialize, receive(t, end))

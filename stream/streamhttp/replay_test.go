@@ -65,7 +65,7 @@ func status(lines []line, x int) int {
 func TestReplayToServer(t *testing.T) {
 	transcripts(t, func(t *testing.T, name string, lines []line) {
 		s := bubble(t, nil)
-		c := &rawClient{t: t, url: "http://server/", client: s.client}
+		c := s.raw(t)
 		var end *serverEnd
 		open := map[int]*rawEvents{}
 		where := map[string]*rawEvents{} // the open stream of a label
@@ -145,8 +145,7 @@ func TestReplayToServer(t *testing.T) {
 // replayInitialize initializes a connection as it was recorded.
 func replayInitialize(t *testing.T, s *server, c *rawClient, l line, lines []line) *serverEnd {
 	t.Helper()
-	answered := make(chan *http.Response, 1)
-	go func() { answered <- c.request("POST", l.Raw, "Acp-Connection-Id", "") }() // ends with the response
+	answered := c.later(l.Raw, "Acp-Connection-Id", "")
 	end := <-s.conns
 	t.Cleanup(func() { end.Close() })
 	assert.Equal(t, l.Raw, receive(t, end))
@@ -195,7 +194,7 @@ func TestReplayToClient(t *testing.T) {
 			w.Write([]byte(first))
 			return true
 		}
-		c := p.raw(t)
+		c := p.raw(t, nil)
 		for _, l := range lines {
 			switch {
 			case l.Kind == "http-request" && l.Method == "POST":

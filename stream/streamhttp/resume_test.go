@@ -92,8 +92,6 @@ func TestResumeBeforeTheFirstEvent(t *testing.T) {
 	}))}
 	t.Cleanup(s.Close)
 	client, end := s.connect(t, nil)
-	defer client.Close()
-	defer end.Close()
 	<-gets
 	for range 3 {
 		s.CloseClientConnections()

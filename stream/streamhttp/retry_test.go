@@ -22,11 +22,31 @@ import (
 
 // busy answers that nothing is accepted now. It names no time if after is empty.
 func busy(w http.ResponseWriter, code int, after string) {
+	if after == "date" {
+		after = time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
+	}
 	if after != "" {
 		w.Header().Set("Retry-After", after)
 	}
 	http.Error(w, "busy", code)
 }
+
+// refuse makes the server refuse each message that fits, which is called with the number of refusals
+// before. It returns that number.
+func (p *scriptedServer) refuse(code int, after string, fits func(m stream.Message, before int) bool) *int {
+	refusals := new(int)
+	p.post = func(w http.ResponseWriter, _ *http.Request, m stream.Message) bool {
+		if m.Method == "initialize" || !fits(m, *refusals) {
+			return false
+		}
+		*refusals++
+		busy(w, code, after)
+		return true
+	}
+	return refusals
+}
+
+func everything(stream.Message, int) bool { return true }
 
 const cancelNote = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
 
@@ -50,25 +70,15 @@ func TestPostAgain(t *testing.T) {
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
-			refusals := 0
-			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-				if string(m.Data) != tt.msg || refusals == tt.times {
-					return false
-				}
-				refusals++
-				after := tt.after
-				if after == "date" {
-					after = time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
-				}
-				busy(w, tt.code, after)
-				return true
-			}
+			refusals := p.refuse(tt.code, tt.after, func(m stream.Message, before int) bool {
+				return string(m.Data) == tt.msg && before < tt.times
+			})
 			c := p.dial(t, nil)
 			began := time.Now()
 			require.NoError(t, c.Write([]byte(tt.msg)))
 			assert.Equal(t, tt.msg, string((<-p.posts).Data))
 			assert.Equal(t, tt.took, time.Since(began))
-			assert.Equal(t, tt.times, refusals)
+			assert.Equal(t, tt.times, *refusals)
 			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
 			assert.Equal(t, "next", (<-p.posts).Method, "it is not repeated once it was accepted")
 		}))
@@ -92,14 +102,7 @@ func TestRequestIsNotAccepted(t *testing.T) {
 		t.Run(name, inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
 			ask := request(1, "session/prompt", "s")
-			posts := 0
-			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-				if string(m.Data) == ask {
-					posts++
-					busy(w, tt.code, tt.after)
-				}
-				return string(m.Data) == ask
-			}
+			posts := p.refuse(tt.code, tt.after, func(m stream.Message, _ int) bool { return string(m.Data) == ask })
 			c := p.dial(t, nil)
 			began := time.Now()
 			require.NoError(t, c.Write([]byte(ask)))
@@ -107,11 +110,9 @@ func TestRequestIsNotAccepted(t *testing.T) {
 			assert.Equal(t, "1", string(l.ID))
 			assert.Equal(t, tt.notAccepted, isNotAccepted(l))
 			assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
-			var status *stream.StatusError
-			require.ErrorAs(t, l, &status)
-			assert.Equal(t, tt.code, status.Code)
+			assert.Equal(t, tt.code, statusOf(l))
 			assert.Zero(t, time.Since(began))
-			assert.Equal(t, 1, posts)
+			assert.Equal(t, 1, *posts)
 			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"next"}`)))
 			assert.Equal(t, "next", (<-p.posts).Method)
 		}))
@@ -133,25 +134,15 @@ func TestPostAgainHasLimits(t *testing.T) {
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
-			posts := 0
-			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-				if m.Method == "initialize" {
-					return false
-				}
-				posts++
-				busy(w, 503, tt.after)
-				return true
-			}
+			posts := p.refuse(503, tt.after, everything)
 			c := p.dial(t, nil)
 			began := time.Now()
 			require.NoError(t, c.Write([]byte(cancelNote)))
 			_, err := c.Read()
 			assert.Equal(t, tt.notAccepted, isNotAccepted(err))
-			var status *stream.StatusError
-			require.ErrorAs(t, err, &status)
-			assert.Equal(t, 503, status.Code)
+			assert.Equal(t, 503, statusOf(err))
 			assert.LessOrEqual(t, time.Since(began), tt.longest)
-			assert.LessOrEqual(t, posts, tt.most)
+			assert.LessOrEqual(t, *posts, tt.most)
 			_, err = c.Read()
 			assert.NotErrorIs(t, err, io.EOF)
 		}))
@@ -163,15 +154,7 @@ func TestPostAgainHasLimits(t *testing.T) {
 func TestPostAgainKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)
-		refusals := 0
-		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-			if m.Method == "first" && refusals < 4 {
-				refusals++
-				busy(w, 429, "2")
-				return true
-			}
-			return false
-		}
+		refusals := p.refuse(429, "2", func(m stream.Message, before int) bool { return m.Method == "first" && before < 4 })
 		c := p.dial(t, nil)
 		for _, msg := range []string{
 			`{"jsonrpc":"2.0","method":"first"}`,
@@ -184,7 +167,7 @@ func TestPostAgainKeepsOrder(t *testing.T) {
 		assert.Equal(t, "second", (<-p.posts).Method)
 		response := <-p.posts
 		assert.True(t, response.IsResponse())
-		assert.Equal(t, 4, refusals)
+		assert.Equal(t, 4, *refusals)
 	})
 }
 
@@ -192,13 +175,7 @@ func TestPostAgainKeepsOrder(t *testing.T) {
 func TestCloseWhilePostingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)
-		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-			if m.Method == "initialize" {
-				return false
-			}
-			busy(w, 503, "20")
-			return true
-		}
+		p.refuse(503, "20", everything)
 		c := p.dial(t, nil)
 		require.NoError(t, c.Write([]byte(cancelNote)))
 		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
@@ -240,28 +217,6 @@ func TestBarrierAgain(t *testing.T) {
 		assert.Contains(t, receive(t, c), `"id":1`)
 		assert.True(t, refused)
 	})
-}
-
-// The GET of an event stream is repeated as well.
-func TestGetAgain(t *testing.T) {
-	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
-		t.Run(name, inBubble(func(t *testing.T) {
-			p := scriptedInBubble(t)
-			refusals := 0
-			p.get = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Header.Get("Acp-Session-Id") != session || refusals == 2 {
-					return false
-				}
-				refusals++
-				busy(w, 503, "1")
-				return true
-			}
-			c := p.dial(t, nil)
-			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
-			assert.Equal(t, "session/prompt", (<-p.posts).Method)
-			assert.Equal(t, 2, refusals)
-		}))
-	}
 }
 
 func isNotAccepted(err error) bool { return errors.Is(err, streamhttp.ErrNotAccepted) }
@@ -310,20 +265,35 @@ func TestServerCannotBeReached(t *testing.T) {
 
 // If the headers of a request cannot be made, nothing of it was sent.
 func TestNoHeaders(t *testing.T) {
-	p := newScripted(t)
-	fails := new(atomic.Bool)
-	c := p.dial(t, &streamhttp.DialOptions{Header: func(context.Context) (http.Header, error) {
-		if fails.Load() {
-			return nil, errors.New("no token")
-		}
-		return nil, nil
-	}})
-	fails.Store(true)
-	require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
-	l := lost(t, c)
-	assert.ErrorContains(t, l, "no token")
-	assert.ErrorIs(t, l, streamhttp.ErrNotAccepted)
-	assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+	for name, tt := range map[string]struct {
+		fail func(context.Context) error
+		want string
+		took time.Duration
+	}{
+		"an error":  {func(context.Context) error { return errors.New("no token") }, "no token", 0},
+		"it blocks": {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, "", postLimit},
+	} {
+		t.Run(name, inBubble(func(t *testing.T) {
+			p := scriptedInBubble(t)
+			p.keepAlive = 15 * time.Second
+			fails := false
+			c := p.dial(t, &streamhttp.DialOptions{Header: func(ctx context.Context) (http.Header, error) {
+				if fails {
+					return nil, tt.fail(ctx)
+				}
+				return nil, nil
+			}})
+			synctest.Wait() // the event stream is open
+			fails = true
+			began := time.Now()
+			require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
+			l := lost(t, c)
+			assert.ErrorContains(t, l, tt.want)
+			assert.ErrorIs(t, l, streamhttp.ErrNotAccepted)
+			assert.NotErrorIs(t, l, streamhttp.ErrUncertain)
+			assert.Equal(t, tt.took, time.Since(began))
+		}))
+	}
 }
 
 // A server that does not end the response to a POST does not hold back the next one.
@@ -360,22 +330,33 @@ func TestResponseHasNoEnd(t *testing.T) {
 	}
 }
 
-// An event stream that is cut while it is opened, or that the server believes to be open still,
-// is opened again for some seconds. After the first cut the client asks for all events.
-func TestOpeningIsCut(t *testing.T) {
-	for name, session := range map[string]string{"of the connection": "", "of a session": "s"} {
+// The GET of an event stream that the server refuses is repeated. So is one that is cut while it is
+// opened, or that the server believes to be open still, for some seconds: after the first cut the
+// client asks for all events.
+func TestGetAgain(t *testing.T) {
+	refused := func(w http.ResponseWriter) { busy(w, 503, "1") }
+	cut := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+	isOpen := func(w http.ResponseWriter) { http.Error(w, "it is open", http.StatusConflict) }
+	for name, tt := range map[string]struct {
+		session string
+		answers []func(http.ResponseWriter)
+		last    string // the last event that the client has
+	}{
+		"of the connection, refused": {"", []func(http.ResponseWriter){refused, refused}, ""},
+		"of a session, refused":      {"s", []func(http.ResponseWriter){refused, refused}, ""},
+		"of the connection, cut":     {"", []func(http.ResponseWriter){cut, isOpen, isOpen}, "0"},
+		"of a session, cut":          {"s", []func(http.ResponseWriter){cut, isOpen, isOpen}, "0"},
+	} {
 		t.Run(name, inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
 			var asked []string
 			p.get = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Header.Get("Acp-Session-Id") != session {
+				if r.Header.Get("Acp-Session-Id") != tt.session {
 					return false
 				}
-				switch asked = append(asked, r.Header.Get("Last-Event-ID")); len(asked) {
-				case 1:
-					panic(http.ErrAbortHandler)
-				case 2, 3:
-					http.Error(w, "it is open", http.StatusConflict)
+				n := len(asked)
+				if asked = append(asked, r.Header.Get("Last-Event-ID")); n < len(tt.answers) {
+					tt.answers[n](w)
 					return true
 				}
 				return false
@@ -384,7 +365,8 @@ func TestOpeningIsCut(t *testing.T) {
 			require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 			assert.Equal(t, "session/prompt", (<-p.posts).Method)
 			assert.Equal(t, "", asked[0])
-			assert.Equal(t, "0", asked[len(asked)-1], "net/http may repeat the first one itself")
+			assert.Len(t, asked, len(tt.answers)+1)
+			assert.Equal(t, tt.last, asked[len(asked)-1], "net/http may repeat the first one itself")
 		}))
 	}
 }
@@ -404,8 +386,6 @@ func TestOpeningIsCutAfterEvents(t *testing.T) {
 	}))}
 	t.Cleanup(s.Close)
 	client, end := s.connect(t, nil)
-	defer client.Close()
-	defer end.Close()
 	update := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}`
 	require.NoError(t, end.Write([]byte(update)))
 	require.NoError(t, client.Write([]byte(request(1, "session/prompt", "s"))))

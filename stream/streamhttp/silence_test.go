@@ -43,12 +43,16 @@ func neverAnswer(_ http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// A connection whose server does not answer initialize, or the GET of its event stream, ends
-// with an error.
-func TestConnectingIsNotAnswered(t *testing.T) {
+// A connection whose server does not answer initialize, the GET of its event stream, or a
+// notification or response, which may or may not have arrived, ends with an error.
+func TestConnectionIsNotAnswered(t *testing.T) {
+	afterwards := func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+		return m.Method != "initialize" && neverAnswer(w, r)
+	}
 	for name, tt := range map[string]struct {
 		post  func(http.ResponseWriter, *http.Request, stream.Message) bool
 		get   func(http.ResponseWriter, *http.Request) bool
+		msg   string // after initialize
 		limit time.Duration
 	}{
 		"initialize": {
@@ -65,13 +69,19 @@ func TestConnectingIsNotAnswered(t *testing.T) {
 			limit: postLimit,
 		},
 		"the GET of the event stream": {get: neverAnswer, limit: getLimit},
+		"a notification":              {post: afterwards, msg: cancelNote, limit: postLimit},
+		"a response":                  {post: afterwards, msg: `{"jsonrpc":"2.0","id":"a","result":{}}`, limit: postLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, p *scriptedServer) {
 				p.post, p.get = tt.post, tt.get
-				c := p.raw(t)
+				c := p.raw(t, nil)
 				began := time.Now()
 				require.NoError(t, c.Write([]byte(initialize)))
+				if tt.msg != "" {
+					receive(t, c)
+					require.NoError(t, c.Write([]byte(tt.msg)))
+				}
 				_, err := c.Read()
 				assert.ErrorContains(t, err, "does not answer")
 				assert.NotErrorIs(t, err, io.EOF)
@@ -111,29 +121,6 @@ func TestPostIsNotAnswered(t *testing.T) {
 	})
 }
 
-// A notification or a response that the server does not answer ends the connection: it may or
-// may not have arrived.
-func TestNotificationIsNotAnswered(t *testing.T) {
-	for name, msg := range map[string]string{
-		"notification": cancelNote,
-		"response":     `{"jsonrpc":"2.0","id":"a","result":{}}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, p *scriptedServer) {
-				p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
-					return m.Method != "initialize" && neverAnswer(w, r)
-				}
-				c := p.dial(t, nil)
-				began := time.Now()
-				require.NoError(t, c.Write([]byte(msg)))
-				_, err := c.Read()
-				assert.ErrorContains(t, err, "does not answer")
-				assert.Equal(t, postLimit, time.Since(began))
-			})
-		})
-	}
-}
-
 // The event stream of a session that the server does not open fails that session.
 func TestSessionIsNotAnswered(t *testing.T) {
 	overBoth(t, func(t *testing.T, p *scriptedServer) {
@@ -151,31 +138,6 @@ func TestSessionIsNotAnswered(t *testing.T) {
 		}
 		assert.Equal(t, getLimit, time.Since(began))
 		assert.Equal(t, "other", (<-p.posts).SessionID)
-	})
-}
-
-// If DialOptions.Header never returns, the POST is never sent.
-func TestHeaderBlocks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scriptedInBubble(t)
-		p.keepAlive = 15 * time.Second
-		blocks := false
-		c, err := streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: p.client, Header: func(ctx context.Context) (http.Header, error) {
-			if blocks {
-				<-ctx.Done()
-			}
-			return nil, ctx.Err()
-		}})
-		require.NoError(t, err)
-		defer c.Close()
-		require.NoError(t, c.Write([]byte(initialize)))
-		receive(t, c)
-		synctest.Wait()
-		blocks = true
-		began := time.Now()
-		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`)))
-		assert.ErrorIs(t, lost(t, c), streamhttp.ErrNotAccepted)
-		assert.Equal(t, postLimit, time.Since(began))
 	})
 }
 
@@ -266,8 +228,9 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 		h, conns := handler(&streamhttp.HandlerOptions{Resume: true})
 		listener := pipenet.Listen()
 		hs := &http.Server{Handler: h, Protocols: two}
-		go hs.Serve(listener) // ends with Close
-		var mu sync.Mutex     // the transport may dial at the same time
+		go hs.Serve(listener) // ends with the test
+		t.Cleanup(func() { hs.Close() })
+		var mu sync.Mutex // the transport may dial at the same time
 		var dialed []*deafConn
 		before := http.DefaultTransport
 		http.DefaultTransport = &http.Transport{Protocols: two, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -277,7 +240,7 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 			dialed = append(dialed, &deafConn{Conn: conn})
 			return dialed[len(dialed)-1], err
 		}}
-		defer func() { http.DefaultTransport = before }()
+		t.Cleanup(func() { http.DefaultTransport = before })
 		client, end := (&server{conns: conns}).connect(t, nil)
 		open(t, client, end)
 		synctest.Wait() // the event stream of the session is open
@@ -290,8 +253,5 @@ func TestSilentConnectionIsReplaced(t *testing.T) {
 		require.NoError(t, end.Write([]byte(update)))
 		assert.Equal(t, update, receive(t, client))
 		assert.LessOrEqual(t, time.Since(began), 31*time.Second)
-		client.Close()
-		end.Close()
-		hs.Close()
 	})
 }
