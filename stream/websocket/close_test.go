@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -80,15 +79,8 @@ func TestCloseCodes(t *testing.T) {
 // A client whose initialize was refused may send another one, and no more after that.
 func TestInitializeAgain(t *testing.T) {
 	client, server := rawConnect(t)
-	sendText(t, client, initialize)
-	assert.Equal(t, initialize, receive(t, server))
-	refusal := `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Invalid params"}}`
-	require.NoError(t, server.Write([]byte(refusal)))
-	assert.Equal(t, refusal, readText(t, client))
-	sendText(t, client, initialize)
-	assert.Equal(t, initialize, receive(t, server))
-	require.NoError(t, server.Write([]byte(initialized)))
-	assert.Equal(t, initialized, readText(t, client))
+	exchange(t, client, server, initialize, `{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Invalid params"}}`)
+	exchange(t, client, server, initialize, initialized)
 	ask := `{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"_meta":"initialize"}}`
 	sendText(t, client, initialize, ask)
 	assert.Equal(t, ask, receive(t, server), "the second one does not arrive")
@@ -118,7 +110,7 @@ func TestInitializeForEver(t *testing.T) {
 	// arrives while it closes, so a client without pauses would never let it move.
 	t.Run("unread", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			client, server := overPipe(t, 0)
+			client, server := overPipe(t)
 			check(t, client, server, time.Millisecond)
 		})
 	})
@@ -222,8 +214,8 @@ func TestMiddlewareThatCannotHijack(t *testing.T) {
 	}), time.Minute, ""))
 	defer s.Close()
 	_, err := websocket.Dial(t.Context(), s.URL, nil)
-	status, ok := errors.AsType[*stream.StatusError](err)
-	require.True(t, ok, "%v", err)
+	var status *stream.StatusError
+	require.ErrorAs(t, err, &status)
 	assert.Equal(t, 500, status.Code)
 	assert.ErrorContains(t, <-refused, "Unwrap")
 }

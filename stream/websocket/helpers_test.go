@@ -29,15 +29,6 @@ func accepting(opts *websocket.AcceptOptions) (http.HandlerFunc, <-chan *websock
 	}, conns
 }
 
-// greet initializes a connection.
-func greet(t testing.TB, client, server stream.Stream) {
-	t.Helper()
-	require.NoError(t, client.Write([]byte(initialize)))
-	assert.Equal(t, initialize, receive(t, server))
-	require.NoError(t, server.Write([]byte(initialized)))
-	assert.Equal(t, initialized, receive(t, client))
-}
-
 func receive(t testing.TB, s stream.Stream) string {
 	t.Helper()
 	msg, err := s.Read()
@@ -45,28 +36,32 @@ func receive(t testing.TB, s stream.Stream) string {
 	return string(msg)
 }
 
-// overTCP returns the ends of a connection that is initialized.
+// overTCP returns the ends of a connection that is initialized. Both are closed when the test ends.
 func overTCP(t testing.TB, maxMessage int) (client, server *websocket.Conn) {
 	t.Helper()
 	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
 	s := httptest.NewServer(handler)
 	defer s.Close()
-	client, err := websocket.Dial(t.Context(), s.URL, &websocket.DialOptions{MaxMessage: maxMessage})
-	require.NoError(t, err)
-	server = <-conns
-	greet(t, client, server)
-	return client, server
+	return connected(t, s.URL, conns, &websocket.DialOptions{MaxMessage: maxMessage})
 }
 
 // overPipe does the same in memory, for synctest. The connections are not buffered.
-func overPipe(t testing.TB, maxMessage int) (client, server *websocket.Conn) {
+func overPipe(t testing.TB) (client, server *websocket.Conn) {
 	t.Helper()
-	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
-	client, err := websocket.Dial(t.Context(), "ws://server", &websocket.DialOptions{MaxMessage: maxMessage, Client: pipenet.Serve(t, handler, nil)})
+	handler, conns := accepting(nil)
+	return connected(t, "ws://server", conns, &websocket.DialOptions{Client: pipenet.Serve(t, handler, nil)})
+}
+
+func connected(t testing.TB, url string, conns <-chan *websocket.Conn, opts *websocket.DialOptions) (client, server *websocket.Conn) {
+	t.Helper()
+	client, err := websocket.Dial(t.Context(), url, opts)
 	require.NoError(t, err)
 	server = <-conns
 	t.Cleanup(func() { client.Close(); server.Close() })
-	greet(t, client, server)
+	require.NoError(t, client.Write([]byte(initialize)))
+	assert.Equal(t, initialize, receive(t, server))
+	require.NoError(t, server.Write([]byte(initialized)))
+	assert.Equal(t, initialized, receive(t, client))
 	return client, server
 }
 
@@ -76,7 +71,19 @@ func rawConnect(t testing.TB) (client *raw.Conn, server *websocket.Conn) {
 	handler, conns := accepting(nil)
 	s := httptest.NewServer(handler)
 	defer s.Close()
-	client, _, err := raw.Dial(t.Context(), s.URL, nil)
+	return rawConnected(t, s.URL, conns, nil)
+}
+
+// rawOverPipe does the same in memory.
+func rawOverPipe(t testing.TB, maxMessage int) (client *raw.Conn, server *websocket.Conn) {
+	t.Helper()
+	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
+	return rawConnected(t, "ws://server", conns, &raw.DialOptions{HTTPClient: pipenet.Serve(t, handler, nil)})
+}
+
+func rawConnected(t testing.TB, url string, conns <-chan *websocket.Conn, opts *raw.DialOptions) (client *raw.Conn, server *websocket.Conn) {
+	t.Helper()
+	client, _, err := raw.Dial(t.Context(), url, opts)
 	require.NoError(t, err)
 	client.SetReadLimit(-1)
 	server = <-conns
@@ -84,15 +91,13 @@ func rawConnect(t testing.TB) (client *raw.Conn, server *websocket.Conn) {
 	return client, server
 }
 
-// rawOverPipe does the same in memory.
-func rawOverPipe(t testing.TB, maxMessage int) (client *raw.Conn, server *websocket.Conn) {
+// exchange sends a text to the server, and the response to the client.
+func exchange(t testing.TB, client *raw.Conn, server *websocket.Conn, text, response string) {
 	t.Helper()
-	handler, conns := accepting(&websocket.AcceptOptions{MaxMessage: maxMessage})
-	client, _, err := raw.Dial(t.Context(), "ws://server", &raw.DialOptions{HTTPClient: pipenet.Serve(t, handler, nil)})
-	require.NoError(t, err)
-	server = <-conns
-	t.Cleanup(func() { client.CloseNow(); server.Close() })
-	return client, server
+	sendText(t, client, text)
+	assert.Equal(t, text, receive(t, server))
+	require.NoError(t, server.Write([]byte(response)))
+	assert.Equal(t, response, readText(t, client))
 }
 
 // sendText sends text frames.

@@ -31,8 +31,6 @@ func TestContract(t *testing.T) {
 func TestLongMessages(t *testing.T) {
 	leak.Check(t)
 	client, server := overTCP(t, 0)
-	defer client.Close()
-	defer server.Close()
 	for _, size := range []int{33 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 20 << 20} {
 		for _, pair := range [][2]stream.Stream{{client, server}, {server, client}} {
 			msg := `{"a":"` + strings.Repeat("x", size) + `"}`
@@ -49,8 +47,6 @@ func TestLongMessages(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	leak.Check(t)
 	client, server := overTCP(t, 100_000)
-	defer client.Close()
-	defer server.Close()
 	for _, size := range []int{100_001, 300_000} {
 		for _, pair := range [][2]stream.Stream{{client, server}, {server, client}} {
 			msg := fmt.Sprintf(`{"jsonrpc":"2.0","result":"%s","id":7}`, strings.Repeat("x", size-len(`{"jsonrpc":"2.0","result":"","id":7}`)))
@@ -129,11 +125,8 @@ func TestHowItEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)
 			client, server := rawConnect(t)
-			sendText(t, client, initialize)
-			assert.Equal(t, initialize, receive(t, server))
+			exchange(t, client, server, initialize, initialized)
 			seen := make(chan error, 1)
-			require.NoError(t, server.Write([]byte(initialized)))
-			assert.Equal(t, initialized, readText(t, client))
 			if name == "our own close" {
 				go func() { _, _, err := client.Read(t.Context()); seen <- err }() // ends with the close
 			}
@@ -231,9 +224,7 @@ func TestRefusedHandshake(t *testing.T) {
 		var status *stream.StatusError
 		require.ErrorAs(t, err, &status)
 		assert.Equal(t, want, status.Code)
-		if want == 401 {
-			assert.Equal(t, "who are you?\n", status.Body)
-		}
+		assert.Equal(t, want == 401, status.Body == "who are you?\n")
 	}
 }
 
@@ -264,8 +255,6 @@ func TestOrigins(t *testing.T) {
 // A text frame is UTF-8.
 func TestBadUTF8IsReplaced(t *testing.T) {
 	client, server := overTCP(t, 0)
-	defer client.Close()
-	defer server.Close()
 	require.NoError(t, client.Write([]byte("{\"a\":\"x\xff\xfey\"}")))
 	assert.Equal(t, `{"a":"x`+"\ufffd\ufffd"+`y"}`, receive(t, server))
 }
@@ -273,27 +262,33 @@ func TestBadUTF8IsReplaced(t *testing.T) {
 // Two idle ends keep each other alive.
 func TestIdleConnectionLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, 0)
+		client, server := overPipe(t)
 		time.Sleep(time.Hour)
 		go client.Write([]byte(`{"n":1}`)) // ends when it is read
 		assert.Equal(t, `{"n":1}`, receive(t, server))
 	})
 }
 
+// writeMany writes a message 20 times, and returns where the error arrives.
+func writeMany(s stream.Stream, msg []byte) <-chan error {
+	sent := make(chan error, 1)
+	go func() { // ends when all is read
+		var err error
+		for i := 0; i < 20 && err == nil; i++ {
+			err = s.Write(msg)
+		}
+		sent <- err
+	}()
+	return sent
+}
+
 // A reader that pauses for longer than the limit does not end the connection: its
 // own limit does not run, and because of its pings the peer does not give up.
 func TestPausedReaderLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, 0)
+		client, server := overPipe(t)
 		msg := bytes.Repeat([]byte("x"), 300_000)
-		sent := make(chan error, 1)
-		go func() { // ends when all is read
-			var err error
-			for i := 0; i < 20 && err == nil; i++ {
-				err = server.Write(msg)
-			}
-			sent <- err
-		}()
+		sent := writeMany(server, msg)
 		time.Sleep(10 * time.Minute)
 		for range 20 {
 			assert.Len(t, receive(t, client), len(msg))
@@ -308,18 +303,9 @@ func TestPausedReaderLives(t *testing.T) {
 // When neither end reads, pings meet writes that are stuck. Nothing breaks.
 func TestBothPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := overPipe(t, 0)
+		client, server := overPipe(t)
 		msg := bytes.Repeat([]byte("x"), 300_000)
-		sent := make(chan error, 2)
-		for _, s := range []stream.Stream{client, server} {
-			go func() { // ends when all is read
-				var err error
-				for i := 0; i < 20 && err == nil; i++ {
-					err = s.Write(msg)
-				}
-				sent <- err
-			}()
-		}
+		first, second := writeMany(client, msg), writeMany(server, msg)
 		time.Sleep(5 * time.Minute)
 		for range 20 {
 			assert.Len(t, receive(t, client), len(msg))
@@ -327,8 +313,8 @@ func TestBothPaused(t *testing.T) {
 		for range 20 {
 			assert.Len(t, receive(t, server), len(msg))
 		}
-		require.NoError(t, <-sent)
-		require.NoError(t, <-sent)
+		require.NoError(t, <-first)
+		require.NoError(t, <-second)
 	})
 }
 
