@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/acpkit/go-sdk/internal/codectest"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // Tables has the types of this version.
@@ -62,133 +61,33 @@ var Tables = codectest.Tables{
 		codectest.Struct("PromptCapabilities", decodePromptCapabilities, encodePromptCapabilities, nil),
 		codectest.Struct("McpCapabilities", decodeMCPCapabilities, encodeMCPCapabilities, nil),
 		codectest.Struct("SessionCapabilities", decodeSessionCapabilities, encodeSessionCapabilities, nil),
-		codectest.Struct("SessionListCapabilities",
-			func(d *wire.Decoder, v *SessionListCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionListCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionDeleteCapabilities",
-			func(d *wire.Decoder, v *SessionDeleteCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionDeleteCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionAdditionalDirectoriesCapabilities",
-			func(d *wire.Decoder, v *SessionAdditionalDirectoriesCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionAdditionalDirectoriesCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SessionListCapabilities]("SessionListCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionDeleteCapabilities]("SessionDeleteCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionAdditionalDirectoriesCapabilities]("SessionAdditionalDirectoriesCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SessionSystemPromptCapabilities", decodeSessionSystemPromptCapabilities, encodeSessionSystemPromptCapabilities, nil),
 		codectest.Struct("SessionSystemPromptModeCapabilities", decodeSessionSystemPromptModeCapabilities, encodeSessionSystemPromptModeCapabilities, nil),
-		codectest.Struct("SessionSystemPromptOverrideCapabilities",
-			func(d *wire.Decoder, v *SessionSystemPromptOverrideCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionSystemPromptOverrideCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionForkCapabilities",
-			func(d *wire.Decoder, v *SessionForkCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionForkCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionArchiveCapabilities",
-			func(d *wire.Decoder, v *SessionArchiveCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionArchiveCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionStatusCapabilities",
-			func(d *wire.Decoder, v *SessionStatusCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionStatusCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionTitleCapabilities",
-			func(d *wire.Decoder, v *SessionTitleCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionTitleCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionResumeCapabilities",
-			func(d *wire.Decoder, v *SessionResumeCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionResumeCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionCloseCapabilities",
-			func(d *wire.Decoder, v *SessionCloseCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionCloseCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SessionSystemPromptOverrideCapabilities]("SessionSystemPromptOverrideCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionForkCapabilities]("SessionForkCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionArchiveCapabilities]("SessionArchiveCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionStatusCapabilities]("SessionStatusCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionTitleCapabilities]("SessionTitleCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionResumeCapabilities]("SessionResumeCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionCloseCapabilities]("SessionCloseCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AgentAuthCapabilities", decodeAgentAuthCapabilities, encodeAgentAuthCapabilities, nil),
-		codectest.Struct("AuthStatusCapabilities",
-			func(d *wire.Decoder, v *AuthStatusCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *AuthStatusCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("LogoutCapabilities",
-			func(d *wire.Decoder, v *LogoutCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *LogoutCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("ProvidersCapabilities",
-			func(d *wire.Decoder, v *ProvidersCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ProvidersCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[AuthStatusCapabilities]("AuthStatusCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[LogoutCapabilities]("LogoutCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[ProvidersCapabilities]("ProvidersCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Union("AuthMethod", decodeAuthMethod, encodeAuthMethod, validAuthMethod),
 		codectest.Struct("AuthMethodTerminal", decodeAuthMethodTerminal, encodeAuthMethodTerminal, validAuthMethodTerminal),
 		codectest.Struct("AuthMethodAgent", decodeAuthMethodAgent, encodeAuthMethodAgent, validAuthMethodAgent),
 		codectest.Struct("Implementation", decodeImplementation, encodeImplementation, nil),
-		codectest.Struct("AuthenticateResponse",
-			func(d *wire.Decoder, v *AuthenticateResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *AuthenticateResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[AuthenticateResponse]("AuthenticateResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ListProvidersResponse", decodeListProvidersResponse, encodeListProvidersResponse, validListProvidersResponse),
 		codectest.Struct("ProviderInfo", decodeProviderInfo, encodeProviderInfo, validProviderInfo),
 		codectest.Struct("ProviderCurrentConfig", decodeProviderCurrentConfig, encodeProviderCurrentConfig, validProviderCurrentConfig),
-		codectest.Struct("SetProviderResponse",
-			func(d *wire.Decoder, v *SetProviderResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SetProviderResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("DisableProviderResponse",
-			func(d *wire.Decoder, v *DisableProviderResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *DisableProviderResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("LogoutResponse",
-			func(d *wire.Decoder, v *LogoutResponse) *wire.FieldErrors { return decodeMetaOnly(d, (*metaOnly)(v)) },
-			func(e *wire.Encoder, v *LogoutResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SetProviderResponse]("SetProviderResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[DisableProviderResponse]("DisableProviderResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[LogoutResponse]("LogoutResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AuthStatusResponse", decodeAuthStatusResponse, encodeAuthStatusResponse, validAuthStatusResponse),
 		codectest.Struct("AuthAccount", decodeAuthAccount, encodeAuthAccount, nil),
 		codectest.Struct("NewSessionResponse", decodeNewSessionResponse, encodeNewSessionResponse, validNewSessionResponse),
@@ -203,72 +102,24 @@ var Tables = codectest.Tables{
 		codectest.Struct("LoadSessionResponse", decodeLoadSessionResponse, encodeLoadSessionResponse, validLoadSessionResponse),
 		codectest.Struct("ListSessionsResponse", decodeListSessionsResponse, encodeListSessionsResponse, validListSessionsResponse),
 		codectest.Struct("SessionInfo", decodeSessionInfo, encodeSessionInfo, validSessionInfo),
-		codectest.Struct("DeleteSessionResponse",
-			func(d *wire.Decoder, v *DeleteSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *DeleteSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[DeleteSessionResponse]("DeleteSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ForkSessionResponse", decodeForkSessionResponse, encodeForkSessionResponse, validForkSessionResponse),
-		codectest.Struct("ArchiveSessionResponse",
-			func(d *wire.Decoder, v *ArchiveSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ArchiveSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("UnarchiveSessionResponse",
-			func(d *wire.Decoder, v *UnarchiveSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *UnarchiveSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ArchiveSessionResponse]("ArchiveSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[UnarchiveSessionResponse]("UnarchiveSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SessionStatusResponse", decodeSessionStatusResponse, encodeSessionStatusResponse, validSessionStatusResponse),
 		codectest.Struct("SetSessionTitleResponse", decodeSetSessionTitleResponse, encodeSetSessionTitleResponse, nil),
 		codectest.Struct("ResumeSessionResponse", decodeResumeSessionResponse, encodeResumeSessionResponse, validResumeSessionResponse),
-		codectest.Struct("CloseSessionResponse",
-			func(d *wire.Decoder, v *CloseSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *CloseSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SetSessionModeResponse",
-			func(d *wire.Decoder, v *SetSessionModeResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SetSessionModeResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[CloseSessionResponse]("CloseSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SetSessionModeResponse]("SetSessionModeResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SetSessionConfigOptionResponse", decodeSetSessionConfigOptionResponse, encodeSetSessionConfigOptionResponse, validSetSessionConfigOptionResponse),
 		codectest.Struct("PromptResponse", decodePromptResponse, encodePromptResponse, validPromptResponse),
 		codectest.Struct("Usage", decodeUsage, encodeUsage, nil),
 		codectest.Struct("Error", decodeError, encodeError, nil),
 		codectest.Struct("SessionNotification", decodeSessionNotification, encodeSessionNotification, validSessionNotification),
 		codectest.Union("SessionUpdate", decodeSessionUpdate, encodeSessionUpdate, validSessionUpdate),
-		codectest.Struct("AgentThoughtChunk",
-			func(d *wire.Decoder, v *AgentThoughtChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *AgentThoughtChunk) { encodeAgentThoughtChunk(e, v) },
-			func(v *AgentThoughtChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
-		codectest.Struct("AgentMessageChunk",
-			func(d *wire.Decoder, v *AgentMessageChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *AgentMessageChunk) { encodeAgentMessageChunk(e, v) },
-			func(v *AgentMessageChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
-		codectest.Struct("UserMessageChunk",
-			func(d *wire.Decoder, v *UserMessageChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *UserMessageChunk) { encodeUserMessageChunk(e, v) },
-			func(v *UserMessageChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
+		codectest.Tagged("AgentThoughtChunk", decodeContentChunk, encodeAgentThoughtChunk, validContentChunk),
+		codectest.Tagged("AgentMessageChunk", decodeContentChunk, encodeAgentMessageChunk, validContentChunk),
+		codectest.Tagged("UserMessageChunk", decodeContentChunk, encodeUserMessageChunk, validContentChunk),
 		codectest.Struct("ContentChunk", decodeContentChunk, encodeContentChunk, validContentChunk),
 		codectest.Struct("ToolCall", decodeToolCall, encodeToolCall, validToolCall),
 		codectest.Struct("PlanEntry", decodePlanEntry, encodePlanEntry, validPlanEntry),
@@ -292,13 +143,7 @@ var Tables = codectest.Tables{
 		codectest.Struct("CompactionUpdate", decodeCompactionUpdate, encodeCompactionUpdate, validCompactionUpdate),
 		codectest.Struct("CompactionSummaryChunk", decodeCompactionSummaryChunk, encodeCompactionSummaryChunk, validCompactionSummaryChunk),
 		codectest.Struct("SubagentSessionCapabilities", decodeSubagentSessionCapabilities, encodeSubagentSessionCapabilities, nil),
-		codectest.Struct("SessionCancelCapabilities",
-			func(d *wire.Decoder, v *SessionCancelCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionCancelCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SessionCancelCapabilities]("SessionCancelCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Union("StateUpdate", decodeStateUpdate, encodeStateUpdate, nil),
 		codectest.Struct("RunningStateUpdate", decodeRunningStateUpdate, encodeRunningStateUpdate, nil),
 		codectest.Struct("IdleStateUpdate", decodeIdleStateUpdate, encodeIdleStateUpdate, nil),
@@ -315,64 +160,20 @@ var Tables = codectest.Tables{
 		codectest.Struct("ClientSessionCapabilities", decodeClientSessionCapabilities, encodeClientSessionCapabilities, nil),
 		codectest.Struct("CompactionCapabilities", decodeCompactionCapabilities, encodeCompactionCapabilities, nil),
 		codectest.Struct("SessionConfigOptionsCapabilities", decodeSessionConfigOptionsCapabilities, encodeSessionConfigOptionsCapabilities, nil),
-		codectest.Struct("BooleanConfigOptionCapabilities",
-			func(d *wire.Decoder, v *BooleanConfigOptionCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *BooleanConfigOptionCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[BooleanConfigOptionCapabilities]("BooleanConfigOptionCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("NoticeCapabilities", decodeNoticeCapabilities, encodeNoticeCapabilities, nil),
-		codectest.Struct("SubagentCapabilities",
-			func(d *wire.Decoder, v *SubagentCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SubagentCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("PlanCapabilities",
-			func(d *wire.Decoder, v *PlanCapabilities) *wire.FieldErrors { return decodeMetaOnly(d, (*metaOnly)(v)) },
-			func(e *wire.Encoder, v *PlanCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SubagentCapabilities]("SubagentCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[PlanCapabilities]("PlanCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AuthCapabilities", decodeAuthCapabilities, encodeAuthCapabilities, nil),
 		codectest.Struct("ElicitationCapabilities", decodeElicitationCapabilities, encodeElicitationCapabilities, nil),
-		codectest.Struct("ElicitationFormCapabilities",
-			func(d *wire.Decoder, v *ElicitationFormCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ElicitationFormCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("ElicitationUrlCapabilities",
-			func(d *wire.Decoder, v *ElicitationURLCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ElicitationURLCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ElicitationFormCapabilities]("ElicitationFormCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[ElicitationURLCapabilities]("ElicitationUrlCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AuthenticateRequest", decodeAuthenticateRequest, encodeAuthenticateRequest, validAuthenticateRequest),
-		codectest.Struct("ListProvidersRequest",
-			func(d *wire.Decoder, v *ListProvidersRequest) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ListProvidersRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ListProvidersRequest]("ListProvidersRequest", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SetProviderRequest", decodeSetProviderRequest, encodeSetProviderRequest, validSetProviderRequest),
 		codectest.Struct("DisableProviderRequest", decodeDisableProviderRequest, encodeDisableProviderRequest, validDisableProviderRequest),
-		codectest.Struct("LogoutRequest",
-			func(d *wire.Decoder, v *LogoutRequest) *wire.FieldErrors { return decodeMetaOnly(d, (*metaOnly)(v)) },
-			func(e *wire.Encoder, v *LogoutRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("AuthStatusRequest",
-			func(d *wire.Decoder, v *AuthStatusRequest) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *AuthStatusRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[LogoutRequest]("LogoutRequest", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[AuthStatusRequest]("AuthStatusRequest", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("NewSessionRequest", decodeNewSessionRequest, encodeNewSessionRequest, validNewSessionRequest),
 		codectest.Union("McpServer", decodeMCPServer, encodeMCPServer, validMCPServer),
 		codectest.Struct("HttpHeader", decodeHTTPHeader, encodeHTTPHeader, nil),
@@ -394,13 +195,7 @@ var Tables = codectest.Tables{
 		codectest.Struct("SetSessionModeRequest", decodeSetSessionModeRequest, encodeSetSessionModeRequest, validSetSessionModeRequest),
 		codectest.Struct("SetSessionConfigOptionRequest", decodeSetSessionConfigOptionRequest, encodeSetSessionConfigOptionRequest, validSetSessionConfigOptionRequest),
 		codectest.Struct("PromptRequest", decodePromptRequest, encodePromptRequest, validPromptRequest),
-		codectest.Struct("WriteTextFileResponse",
-			func(d *wire.Decoder, v *WriteTextFileResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *WriteTextFileResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[WriteTextFileResponse]("WriteTextFileResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ReadTextFileResponse", decodeReadTextFileResponse, encodeReadTextFileResponse, nil),
 		codectest.Struct("RequestPermissionResponse", decodeRequestPermissionResponse, encodeRequestPermissionResponse, validRequestPermissionResponse),
 		codectest.Union("RequestPermissionOutcome", decodeRequestPermissionOutcome, encodeRequestPermissionOutcome, validRequestPermissionOutcome),
@@ -409,21 +204,9 @@ var Tables = codectest.Tables{
 		codectest.Struct("CreateTerminalResponse", decodeCreateTerminalResponse, encodeCreateTerminalResponse, validCreateTerminalResponse),
 		codectest.Struct("TerminalOutputResponse", decodeTerminalOutputResponse, encodeTerminalOutputResponse, nil),
 		codectest.Struct("TerminalExitStatus", decodeTerminalExitStatus, encodeTerminalExitStatus, nil),
-		codectest.Struct("ReleaseTerminalResponse",
-			func(d *wire.Decoder, v *ReleaseTerminalResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ReleaseTerminalResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ReleaseTerminalResponse]("ReleaseTerminalResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("WaitForTerminalExitResponse", decodeWaitForTerminalExitResponse, encodeWaitForTerminalExitResponse, nil),
-		codectest.Struct("KillTerminalResponse",
-			func(d *wire.Decoder, v *KillTerminalResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *KillTerminalResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[KillTerminalResponse]("KillTerminalResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("CreateElicitationResponse", decodeCreateElicitationResponse, encodeCreateElicitationResponse, validCreateElicitationResponse),
 		codectest.Struct("ElicitationCancelAction", decodeElicitationCancelAction, encodeElicitationCancelAction, nil),
 		codectest.Struct("ElicitationDeclineAction", decodeElicitationDeclineAction, encodeElicitationDeclineAction, nil),

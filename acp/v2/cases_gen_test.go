@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/acpkit/go-sdk/internal/codectest"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // Tables has the types of this version.
@@ -31,41 +30,11 @@ var Tables = codectest.Tables{
 		codectest.Struct("EmbeddedResource", decodeEmbeddedResource, encodeEmbeddedResource, validEmbeddedResource),
 		codectest.Struct("Content", decodeContent, encodeContent, validContent),
 		codectest.Struct("DiffChange", decodeDiffChange, encodeDiffChange, validDiffChange),
-		codectest.Struct("DiffCopy",
-			func(d *wire.Decoder, v *DiffCopy) *wire.FieldErrors {
-				return decodeDiffPathPairChange(d, (*DiffPathPairChange)(v))
-			},
-			func(e *wire.Encoder, v *DiffCopy) { encodeDiffCopy(e, v) },
-			func(v *DiffCopy, strict bool) bool { return validDiffPathPairChange((*DiffPathPairChange)(v), strict) },
-		),
-		codectest.Struct("DiffMove",
-			func(d *wire.Decoder, v *DiffMove) *wire.FieldErrors {
-				return decodeDiffPathPairChange(d, (*DiffPathPairChange)(v))
-			},
-			func(e *wire.Encoder, v *DiffMove) { encodeDiffMove(e, v) },
-			func(v *DiffMove, strict bool) bool { return validDiffPathPairChange((*DiffPathPairChange)(v), strict) },
-		),
-		codectest.Struct("DiffModify",
-			func(d *wire.Decoder, v *DiffModify) *wire.FieldErrors {
-				return decodeDiffPathChange(d, (*DiffPathChange)(v))
-			},
-			func(e *wire.Encoder, v *DiffModify) { encodeDiffModify(e, v) },
-			func(v *DiffModify, strict bool) bool { return validDiffPathChange((*DiffPathChange)(v), strict) },
-		),
-		codectest.Struct("DiffDelete",
-			func(d *wire.Decoder, v *DiffDelete) *wire.FieldErrors {
-				return decodeDiffPathChange(d, (*DiffPathChange)(v))
-			},
-			func(e *wire.Encoder, v *DiffDelete) { encodeDiffDelete(e, v) },
-			func(v *DiffDelete, strict bool) bool { return validDiffPathChange((*DiffPathChange)(v), strict) },
-		),
-		codectest.Struct("DiffAdd",
-			func(d *wire.Decoder, v *DiffAdd) *wire.FieldErrors {
-				return decodeDiffPathChange(d, (*DiffPathChange)(v))
-			},
-			func(e *wire.Encoder, v *DiffAdd) { encodeDiffAdd(e, v) },
-			func(v *DiffAdd, strict bool) bool { return validDiffPathChange((*DiffPathChange)(v), strict) },
-		),
+		codectest.Tagged("DiffCopy", decodeDiffPathPairChange, encodeDiffCopy, validDiffPathPairChange),
+		codectest.Tagged("DiffMove", decodeDiffPathPairChange, encodeDiffMove, validDiffPathPairChange),
+		codectest.Tagged("DiffModify", decodeDiffPathChange, encodeDiffModify, validDiffPathChange),
+		codectest.Tagged("DiffDelete", decodeDiffPathChange, encodeDiffDelete, validDiffPathChange),
+		codectest.Tagged("DiffAdd", decodeDiffPathChange, encodeDiffAdd, validDiffPathChange),
 		codectest.Struct("DiffPathChange", decodeDiffPathChange, encodeDiffPathChange, validDiffPathChange),
 		codectest.Struct("DiffPathPairChange", decodeDiffPathPairChange, encodeDiffPathPairChange, validDiffPathPairChange),
 		codectest.Struct("DiffPatch", decodeDiffPatch, encodeDiffPatch, validDiffPatch),
@@ -73,13 +42,7 @@ var Tables = codectest.Tables{
 		codectest.Struct("Terminal", decodeTerminal, encodeTerminal, validTerminal),
 		codectest.Struct("ToolCallLocation", decodeToolCallLocation, encodeToolCallLocation, validToolCallLocation),
 		codectest.Struct("ToolCallCapabilities", decodeToolCallCapabilities, encodeToolCallCapabilities, nil),
-		codectest.Struct("ToolCallCancelCapabilities",
-			func(d *wire.Decoder, v *ToolCallCancelCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ToolCallCancelCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ToolCallCancelCapabilities]("ToolCallCancelCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ToolCallPermissionSubject", decodeToolCallPermissionSubject, encodeToolCallPermissionSubject, validToolCallPermissionSubject),
 		codectest.Struct("CommandPermissionSubject", decodeCommandPermissionSubject, encodeCommandPermissionSubject, validCommandPermissionSubject),
 		codectest.Struct("PermissionOption", decodePermissionOption, encodePermissionOption, validPermissionOption),
@@ -105,150 +68,36 @@ var Tables = codectest.Tables{
 		codectest.Struct("AgentCapabilities", decodeAgentCapabilities, encodeAgentCapabilities, nil),
 		codectest.Struct("SessionCapabilities", decodeSessionCapabilities, encodeSessionCapabilities, nil),
 		codectest.Struct("PromptCapabilities", decodePromptCapabilities, encodePromptCapabilities, nil),
-		codectest.Struct("PromptImageCapabilities",
-			func(d *wire.Decoder, v *PromptImageCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *PromptImageCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("PromptAudioCapabilities",
-			func(d *wire.Decoder, v *PromptAudioCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *PromptAudioCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("PromptEmbeddedContextCapabilities",
-			func(d *wire.Decoder, v *PromptEmbeddedContextCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *PromptEmbeddedContextCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[PromptImageCapabilities]("PromptImageCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[PromptAudioCapabilities]("PromptAudioCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[PromptEmbeddedContextCapabilities]("PromptEmbeddedContextCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("McpCapabilities", decodeMCPCapabilities, encodeMCPCapabilities, nil),
-		codectest.Struct("McpStdioCapabilities",
-			func(d *wire.Decoder, v *MCPStdioCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *MCPStdioCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("McpHttpCapabilities",
-			func(d *wire.Decoder, v *MCPHTTPCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *MCPHTTPCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("McpAcpCapabilities",
-			func(d *wire.Decoder, v *MCPACPCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *MCPACPCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionDeleteCapabilities",
-			func(d *wire.Decoder, v *SessionDeleteCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionDeleteCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionAdditionalDirectoriesCapabilities",
-			func(d *wire.Decoder, v *SessionAdditionalDirectoriesCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionAdditionalDirectoriesCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[MCPStdioCapabilities]("McpStdioCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[MCPHTTPCapabilities]("McpHttpCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[MCPACPCapabilities]("McpAcpCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionDeleteCapabilities]("SessionDeleteCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionAdditionalDirectoriesCapabilities]("SessionAdditionalDirectoriesCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SessionSystemPromptCapabilities", decodeSessionSystemPromptCapabilities, encodeSessionSystemPromptCapabilities, nil),
 		codectest.Struct("SessionSystemPromptModeCapabilities", decodeSessionSystemPromptModeCapabilities, encodeSessionSystemPromptModeCapabilities, nil),
-		codectest.Struct("SessionSystemPromptOverrideCapabilities",
-			func(d *wire.Decoder, v *SessionSystemPromptOverrideCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionSystemPromptOverrideCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionForkCapabilities",
-			func(d *wire.Decoder, v *SessionForkCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionForkCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionArchiveCapabilities",
-			func(d *wire.Decoder, v *SessionArchiveCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionArchiveCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionStatusCapabilities",
-			func(d *wire.Decoder, v *SessionStatusCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionStatusCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("SessionTitleCapabilities",
-			func(d *wire.Decoder, v *SessionTitleCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionTitleCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SessionSystemPromptOverrideCapabilities]("SessionSystemPromptOverrideCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionForkCapabilities]("SessionForkCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionArchiveCapabilities]("SessionArchiveCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionStatusCapabilities]("SessionStatusCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[SessionTitleCapabilities]("SessionTitleCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AgentAuthCapabilities", decodeAgentAuthCapabilities, encodeAgentAuthCapabilities, nil),
-		codectest.Struct("AuthStatusCapabilities",
-			func(d *wire.Decoder, v *AuthStatusCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *AuthStatusCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("ProvidersCapabilities",
-			func(d *wire.Decoder, v *ProvidersCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ProvidersCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[AuthStatusCapabilities]("AuthStatusCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[ProvidersCapabilities]("ProvidersCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Union("AuthMethod", decodeAuthMethod, encodeAuthMethod, validAuthMethod),
 		codectest.Struct("EnvVariable", decodeEnvVariable, encodeEnvVariable, nil),
 		codectest.Struct("AuthMethodTerminal", decodeAuthMethodTerminal, encodeAuthMethodTerminal, validAuthMethodTerminal),
 		codectest.Struct("AuthMethodAgent", decodeAuthMethodAgent, encodeAuthMethodAgent, validAuthMethodAgent),
-		codectest.Struct("LoginAuthResponse",
-			func(d *wire.Decoder, v *LoginAuthResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *LoginAuthResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[LoginAuthResponse]("LoginAuthResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ListProvidersResponse", decodeListProvidersResponse, encodeListProvidersResponse, validListProvidersResponse),
 		codectest.Struct("ProviderInfo", decodeProviderInfo, encodeProviderInfo, validProviderInfo),
 		codectest.Struct("ProviderCurrentConfig", decodeProviderCurrentConfig, encodeProviderCurrentConfig, validProviderCurrentConfig),
-		codectest.Struct("SetProviderResponse",
-			func(d *wire.Decoder, v *SetProviderResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SetProviderResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("DisableProviderResponse",
-			func(d *wire.Decoder, v *DisableProviderResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *DisableProviderResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("LogoutAuthResponse",
-			func(d *wire.Decoder, v *LogoutAuthResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *LogoutAuthResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SetProviderResponse]("SetProviderResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[DisableProviderResponse]("DisableProviderResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[LogoutAuthResponse]("LogoutAuthResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("AuthStatusResponse", decodeAuthStatusResponse, encodeAuthStatusResponse, validAuthStatusResponse),
 		codectest.Struct("AuthAccount", decodeAuthAccount, encodeAuthAccount, nil),
 		codectest.Struct("NewSessionResponse", decodeNewSessionResponse, encodeNewSessionResponse, validNewSessionResponse),
@@ -264,28 +113,10 @@ var Tables = codectest.Tables{
 		codectest.Struct("Command", decodeCommand, encodeCommand, nil),
 		codectest.Struct("ListSessionsResponse", decodeListSessionsResponse, encodeListSessionsResponse, validListSessionsResponse),
 		codectest.Struct("SessionInfo", decodeSessionInfo, encodeSessionInfo, validSessionInfo),
-		codectest.Struct("DeleteSessionResponse",
-			func(d *wire.Decoder, v *DeleteSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *DeleteSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[DeleteSessionResponse]("DeleteSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ForkSessionResponse", decodeForkSessionResponse, encodeForkSessionResponse, validForkSessionResponse),
-		codectest.Struct("ArchiveSessionResponse",
-			func(d *wire.Decoder, v *ArchiveSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ArchiveSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("UnarchiveSessionResponse",
-			func(d *wire.Decoder, v *UnarchiveSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *UnarchiveSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ArchiveSessionResponse]("ArchiveSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[UnarchiveSessionResponse]("UnarchiveSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SessionStatusResponse", decodeSessionStatusResponse, encodeSessionStatusResponse, validSessionStatusResponse),
 		codectest.Union("StateUpdate", decodeStateUpdate, encodeStateUpdate, validStateUpdate),
 		codectest.Union("BackgroundWork", decodeBackgroundWork, encodeBackgroundWork, validBackgroundWork),
@@ -302,53 +133,17 @@ var Tables = codectest.Tables{
 		codectest.Struct("UnknownStateUpdate", decodeUnknownStateUpdate, encodeUnknownStateUpdate, validUnknownStateUpdate),
 		codectest.Struct("SetSessionTitleResponse", decodeSetSessionTitleResponse, encodeSetSessionTitleResponse, nil),
 		codectest.Struct("ResumeSessionResponse", decodeResumeSessionResponse, encodeResumeSessionResponse, validResumeSessionResponse),
-		codectest.Struct("CloseSessionResponse",
-			func(d *wire.Decoder, v *CloseSessionResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *CloseSessionResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("CancelToolCallResponse",
-			func(d *wire.Decoder, v *CancelToolCallResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *CancelToolCallResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("CancelTerminalResponse",
-			func(d *wire.Decoder, v *CancelTerminalResponse) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *CancelTerminalResponse) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[CloseSessionResponse]("CloseSessionResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[CancelToolCallResponse]("CancelToolCallResponse", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[CancelTerminalResponse]("CancelTerminalResponse", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SetSessionConfigOptionResponse", decodeSetSessionConfigOptionResponse, encodeSetSessionConfigOptionResponse, validSetSessionConfigOptionResponse),
 		codectest.Struct("PromptResponse", decodePromptResponse, encodePromptResponse, validPromptResponse),
 		codectest.Struct("UpdateSessionNotification", decodeUpdateSessionNotification, encodeUpdateSessionNotification, validUpdateSessionNotification),
 		codectest.Union("SessionUpdate", decodeSessionUpdate, encodeSessionUpdate, validSessionUpdate),
 		codectest.Struct("SessionStateUpdate", decodeSessionStateUpdate, encodeSessionStateUpdate, validSessionStateUpdate),
-		codectest.Struct("AgentThoughtChunk",
-			func(d *wire.Decoder, v *AgentThoughtChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *AgentThoughtChunk) { encodeAgentThoughtChunk(e, v) },
-			func(v *AgentThoughtChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
-		codectest.Struct("AgentMessageChunk",
-			func(d *wire.Decoder, v *AgentMessageChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *AgentMessageChunk) { encodeAgentMessageChunk(e, v) },
-			func(v *AgentMessageChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
-		codectest.Struct("UserMessageChunk",
-			func(d *wire.Decoder, v *UserMessageChunk) *wire.FieldErrors {
-				return decodeContentChunk(d, (*ContentChunk)(v))
-			},
-			func(e *wire.Encoder, v *UserMessageChunk) { encodeUserMessageChunk(e, v) },
-			func(v *UserMessageChunk, strict bool) bool { return validContentChunk((*ContentChunk)(v), strict) },
-		),
+		codectest.Tagged("AgentThoughtChunk", decodeContentChunk, encodeAgentThoughtChunk, validContentChunk),
+		codectest.Tagged("AgentMessageChunk", decodeContentChunk, encodeAgentMessageChunk, validContentChunk),
+		codectest.Tagged("UserMessageChunk", decodeContentChunk, encodeUserMessageChunk, validContentChunk),
 		codectest.Struct("ContentChunk", decodeContentChunk, encodeContentChunk, validContentChunk),
 		codectest.Struct("UserMessage", decodeUserMessage, encodeUserMessage, validUserMessage),
 		codectest.Struct("AgentMessage", decodeAgentMessage, encodeAgentMessage, validAgentMessage),
@@ -358,13 +153,7 @@ var Tables = codectest.Tables{
 		codectest.Struct("TerminalExitStatus", decodeTerminalExitStatus, encodeTerminalExitStatus, nil),
 		codectest.Struct("TerminalSize", decodeTerminalSize, encodeTerminalSize, validTerminalSize),
 		codectest.Struct("TerminalCapabilities", decodeTerminalCapabilities, encodeTerminalCapabilities, nil),
-		codectest.Struct("TerminalCancelCapabilities",
-			func(d *wire.Decoder, v *TerminalCancelCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *TerminalCancelCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[TerminalCancelCapabilities]("TerminalCancelCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("TerminalUpdate", decodeTerminalUpdate, encodeTerminalUpdate, validTerminalUpdate),
 		codectest.Struct("TerminalOutputChunk", decodeTerminalOutputChunk, encodeTerminalOutputChunk, validTerminalOutputChunk),
 		codectest.Union("PlanUpdateContent", decodePlanUpdateContent, encodePlanUpdateContent, validPlanUpdateContent),
@@ -383,13 +172,7 @@ var Tables = codectest.Tables{
 		codectest.Struct("CompactionUpdate", decodeCompactionUpdate, encodeCompactionUpdate, validCompactionUpdate),
 		codectest.Struct("CompactionSummaryChunk", decodeCompactionSummaryChunk, encodeCompactionSummaryChunk, validCompactionSummaryChunk),
 		codectest.Struct("SubagentSessionCapabilities", decodeSubagentSessionCapabilities, encodeSubagentSessionCapabilities, nil),
-		codectest.Struct("SessionCancelCapabilities",
-			func(d *wire.Decoder, v *SessionCancelCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *SessionCancelCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[SessionCancelCapabilities]("SessionCancelCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SubagentUpdate", decodeSubagentUpdate, encodeSubagentUpdate, validSubagentUpdate),
 		codectest.Struct("SessionMessage", decodeSessionMessage, encodeSessionMessage, validSessionMessage),
 		codectest.Struct("SessionMessageChunk", decodeSessionMessageChunk, encodeSessionMessageChunk, validSessionMessageChunk),
@@ -398,52 +181,16 @@ var Tables = codectest.Tables{
 		codectest.Struct("InitializeRequest", decodeInitializeRequest, encodeInitializeRequest, nil),
 		codectest.Struct("ClientCapabilities", decodeClientCapabilities, encodeClientCapabilities, nil),
 		codectest.Struct("ClientAuthCapabilities", decodeClientAuthCapabilities, encodeClientAuthCapabilities, nil),
-		codectest.Struct("TerminalAuthCapabilities",
-			func(d *wire.Decoder, v *TerminalAuthCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *TerminalAuthCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[TerminalAuthCapabilities]("TerminalAuthCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("ElicitationCapabilities", decodeElicitationCapabilities, encodeElicitationCapabilities, nil),
-		codectest.Struct("ElicitationFormCapabilities",
-			func(d *wire.Decoder, v *ElicitationFormCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ElicitationFormCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("ElicitationUrlCapabilities",
-			func(d *wire.Decoder, v *ElicitationURLCapabilities) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ElicitationURLCapabilities) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ElicitationFormCapabilities]("ElicitationFormCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[ElicitationURLCapabilities]("ElicitationUrlCapabilities", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("LoginAuthRequest", decodeLoginAuthRequest, encodeLoginAuthRequest, validLoginAuthRequest),
-		codectest.Struct("ListProvidersRequest",
-			func(d *wire.Decoder, v *ListProvidersRequest) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *ListProvidersRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[ListProvidersRequest]("ListProvidersRequest", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("SetProviderRequest", decodeSetProviderRequest, encodeSetProviderRequest, validSetProviderRequest),
 		codectest.Struct("DisableProviderRequest", decodeDisableProviderRequest, encodeDisableProviderRequest, validDisableProviderRequest),
-		codectest.Struct("LogoutAuthRequest",
-			func(d *wire.Decoder, v *LogoutAuthRequest) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *LogoutAuthRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
-		codectest.Struct("AuthStatusRequest",
-			func(d *wire.Decoder, v *AuthStatusRequest) *wire.FieldErrors {
-				return decodeMetaOnly(d, (*metaOnly)(v))
-			},
-			func(e *wire.Encoder, v *AuthStatusRequest) { encodeMetaOnly(e, (*metaOnly)(v)) },
-			nil,
-		),
+		codectest.Like[LogoutAuthRequest]("LogoutAuthRequest", decodeMetaOnly, encodeMetaOnly, nil),
+		codectest.Like[AuthStatusRequest]("AuthStatusRequest", decodeMetaOnly, encodeMetaOnly, nil),
 		codectest.Struct("NewSessionRequest", decodeNewSessionRequest, encodeNewSessionRequest, validNewSessionRequest),
 		codectest.Union("McpServer", decodeMCPServer, encodeMCPServer, validMCPServer),
 		codectest.Struct("HttpHeader", decodeHTTPHeader, encodeHTTPHeader, nil),

@@ -46,6 +46,20 @@ func Union[T any](name string, decode func(*wire.Decoder, *T) *wire.FieldErrors,
 	return Struct(name, decode, func(e *wire.Encoder, v *T) { encode(e, *v) }, check)
 }
 
+// Tagged returns the Case of a type that is decoded and checked as a type M with the same fields.
+func Tagged[T, M any](name string, decode func(*wire.Decoder, *M) *wire.FieldErrors, encode func(*wire.Encoder, *T), valid func(*M, bool) bool) Case {
+	return Struct(name, func(d *wire.Decoder, v *T) *wire.FieldErrors { return decode(d, as[M](v)) }, encode,
+		func(v *T, strict bool) bool { return valid == nil || valid(as[M](v), strict) })
+}
+
+// Like is like [Tagged], for a type T that is encoded as M too.
+func Like[T, M any](name string, decode func(*wire.Decoder, *M) *wire.FieldErrors, encode func(*wire.Encoder, *M), valid func(*M, bool) bool) Case {
+	return Tagged(name, decode, func(e *wire.Encoder, v *T) { encode(e, as[M](v)) }, valid)
+}
+
+// as converts a pointer.
+func as[M any](v any) *M { return reflect.ValueOf(v).Convert(reflect.TypeFor[*M]()).Interface().(*M) }
+
 // Type returns the type of the values.
 func (c Case) Type() reflect.Type { return reflect.TypeOf(c.New()).Elem() }
 

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // emitCases writes the tables that tests go through: every type with its codec,
 // the variants and tags of every union, the values of every enumeration.
@@ -69,29 +66,23 @@ func (x *goType) hasCase() bool {
 }
 
 func emitCase(f *file, x *goType) {
-	check, name := "nil", x.Name
+	if !x.hasCase() {
+		return
+	}
+	name, maker, decode, encode, check := x.Name, "Struct", x.Name, x.Name, "nil"
 	if goName(x.Def) == x.Name {
 		name = x.Def
 	}
-	switch {
-	case !x.hasCase():
-	case x.Kind == structType && x.Model != nil:
-		if x.Ruled {
-			check = fmt.Sprintf("func(v *%s, strict bool) bool { return %s }", x.Name, validCall(x, "v"))
+	if m := x.Model; m != nil {
+		maker, decode = "Tagged", m.Name
+		if x.Tag == "" {
+			maker, encode = "Like["+x.Name+"]", m.Name
 		}
-		f.p("codectest.Struct(%q,", name)
-		f.p("func(d *wire.Decoder, v *%s) *wire.FieldErrors { return %s },", x.Name, decodeCall(x, "v"))
-		f.p("func(e *wire.Encoder, v *%s) { %s },", x.Name, encodeCall(x, "e", "v"))
-		f.p("%s,", check)
-		f.p("),")
-	default:
-		if x.Ruled {
-			check = "valid" + x.Name
-		}
-		maker := "Struct"
-		if x.Kind == unionType || x.Interface {
-			maker = "Union"
-		}
-		f.p("codectest.%s(%q, decode%s, encode%s, %s),", maker, name, x.Name, x.Name, check)
+	} else if x.Kind == unionType || x.Interface {
+		maker = "Union"
 	}
+	if x.Ruled {
+		check = "valid" + decode
+	}
+	f.p("codectest.%s(%q, decode%s, encode%s, %s),", maker, name, decode, encode, check)
 }
