@@ -66,6 +66,12 @@ type broken string
 
 func fail(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...))) }
 
+func failIf(wrong bool, format string, args ...any) {
+	if wrong {
+		fail(format, args...)
+	}
+}
+
 // declare makes the type of a definition without its content, so that others can refer to it.
 func (v *vocabulary) declare(d member) {
 	key := "type " + d.Name
@@ -92,9 +98,7 @@ func (v *vocabulary) declare(d member) {
 }
 
 func (v *vocabulary) add(at int, x *goType) {
-	if v.byName[x.Name] != nil {
-		fail("two types %s", x.Name)
-	}
+	failIf(v.byName[x.Name] != nil, "two types %s", x.Name)
 	v.byName[x.Name] = x
 	v.Types = slices.Insert(v.Types, at, x)
 }
@@ -176,19 +180,12 @@ func rank(f *field) int {
 func (v *vocabulary) fold(x *goType, s *schema, tag, enum, doc string) {
 	e := v.derive(x, &goType{Name: enum, Kind: enumType, Doc: doc})
 	for _, c := range s.choices() {
-		p := c.Props.find(tag)
-		if p == nil {
-			continue
-		}
 		if _, _, open := tagOf(c); open && string(c.More) == "true" {
 			x.Extra = true
 		}
-		value, ok := p.constant()
+		value, ok := c.Props.find(tag).constant()
 		if ok {
-			doc := v.texts.find("value "+x.Def+"."+value, "value StopReason."+value)
-			if doc == "" {
-				v.texts.need("value " + x.Def + "." + value)
-			}
+			doc := v.texts.need("value "+x.Def+"."+value, "value StopReason."+value)
 			e.Values = append(e.Values, enumValue{Name: enum + goName(value), Value: value, Doc: doc})
 		}
 		if ref := c.refName(); ref != "" {

@@ -58,9 +58,7 @@ func (v *vocabulary) baseOf(key, name string, s *schema) base {
 		if kind, ok := v.tables.builtins.get(ref); ok {
 			return base{Kind: kind}
 		}
-		if v.byDef[ref] == nil {
-			fail("%s refers to %s, which is not there", key, ref)
-		}
+		failIf(v.byDef[ref] == nil, "%s refers to %s, which is not there", key, ref)
 		return base{Kind: isNamed, Type: v.byDef[ref]}
 	}
 	switch {
@@ -72,9 +70,7 @@ func (v *vocabulary) baseOf(key, name string, s *schema) base {
 		return base{Kind: isBool}
 	case s.Type.has("integer"), s.Type.has("number"):
 		kind, ok := formats[s.Format]
-		if !ok {
-			fail("%s: number format %q", key, s.Format)
-		}
+		failIf(!ok, "%s: number format %q", key, s.Format)
 		return base{Kind: kind}
 	case s.Type.has("array"):
 		elem := v.baseOf(key, "", s.Items)
@@ -115,9 +111,7 @@ func (v *vocabulary) formOf(key string, f *field) form {
 // and enumerations that must be there, are not empty.
 func (v *vocabulary) ruleOf(key string, f *field, s *schema) string {
 	if s.MinLen > 0 {
-		if s.MinLen != 1 {
-			fail("%s: minLength %d", key, s.MinLen)
-		}
+		failIf(s.MinLen != 1, "%s: minLength %d", key, s.MinLen)
 		return "min=1"
 	}
 	if rule, ok := v.tables.prose.get(key); ok {

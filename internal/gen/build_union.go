@@ -68,9 +68,7 @@ func (v *vocabulary) variantType(x *goType, c *schema, tag, value string) *goTyp
 	t := of
 	if of == nil || of.Kind == unionType || v.uses[of.Def] > 1 {
 		name, ok := v.tables.inlineVariants.get(key)
-		if !ok && (of == nil || of.Kind == unionType) {
-			fail("%s: variant %s has no name", x.Def, value)
-		}
+		failIf(!ok && (of == nil || of.Kind == unionType), "%s: variant %s has no name", x.Def, value)
 		t = v.derive(x, &goType{Name: cmp.Or(name, goName(value)), Kind: structType, Doc: v.texts.need("variant " + key)})
 	}
 	switch {
@@ -99,15 +97,11 @@ func (v *vocabulary) presence(list []*schema) []variant {
 	var out []variant
 	for _, c := range list {
 		def := v.byDef[c.refName()]
-		if def == nil {
-			fail("variant %q refers to nothing", c.Title)
-		}
+		failIf(def == nil, "variant %q refers to nothing", c.Title)
 		alone := slices.IndexFunc(required(c), func(name string) bool {
 			return !slices.ContainsFunc(list, func(other *schema) bool { return other != c && slices.Contains(required(other), name) })
 		})
-		if alone < 0 {
-			fail("%s: no member tells it from the others", def.Def)
-		}
+		failIf(alone < 0, "%s: no member tells it from the others", def.Def)
 		out = append(out, variant{required(c)[alone], def})
 	}
 	return out

@@ -148,10 +148,7 @@ func emitCheckValue(f *file, field *field, target string) {
 		if b.Elem.open() {
 			f.reject("%s == nil", element)
 		}
-		if b.Elem.ruled() && b.Kind == isMap && !b.Elem.open() {
-			f.p("x := %s", element)
-			f.reject("!%s", validCall(b.Elem.Type, "&x"))
-		} else if b.Elem.ruled() {
+		if b.Elem.ruled() {
 			f.reject("!%s", validCall(b.Elem.Type, at(b.Elem.Type, element)))
 		}
 		f.p("}")
@@ -180,8 +177,6 @@ func breaks(rule string, b base, target string) string {
 		return target + ` == ""`
 	}
 	name, ok := ruleFuncs[rule]
-	if !ok {
-		fail("no check for the rule %s", rule)
-	}
+	failIf(!ok, "no check for the rule %s", rule)
 	return fmt.Sprintf("strict && !wire.%s(%s)", name, asString(b, target))
 }

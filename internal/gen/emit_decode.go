@@ -171,8 +171,6 @@ func emitDecodeBound(f *file, field *field, target string) {
 	if field.Form == pointer {
 		value = "*" + target
 		f.p("%s = wire.New[%s](d)", target, field.Base.goType())
-	} else if field.Base.Kind == isNamed {
-		value = asString(field.Base, target)
 	}
 	f.p("errs := %s", read(field, target))
 	f.p("if errs == nil && (%s) {", fmt.Sprintf(field.Bound, value))

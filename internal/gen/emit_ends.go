@@ -232,9 +232,7 @@ func (v *vocabulary) setBit(caps *goType, path string) string {
 	x := caps
 	for name := range strings.SplitSeq(path, ".") {
 		j := slices.IndexFunc(x.members().Fields, func(f *field) bool { return f.JSON == name && f.isBit() })
-		if j < 0 {
-			fail("%s has no capability %s", caps.Name, path)
-		}
+		failIf(j < 0, "%s has no capability %s", caps.Name, path)
 		b := x.members().Fields[j]
 		at = fmt.Sprintf("%s.%s", at, b.Name)
 		if b.Base.Kind == isBool {

@@ -82,9 +82,7 @@ func (m *method) results(pkg string) string {
 func (v *vocabulary) emitHas(f *file) {
 	for _, side := range []string{"Agent", "Client"} {
 		x := v.byName[side+"Capabilities"]
-		if x == nil {
-			fail("no type %sCapabilities", side)
-		}
+		failIf(x == nil, "no type %sCapabilities", side)
 		f.WriteString(comment("", fmt.Sprintf("Has reports whether the %s advertises the capability at path, which consists of the "+
 			"wire names of its members, separated by dots, such as %q. It returns false for a nil receiver, an absent group and an unknown path.%s",
 			strings.ToLower(side), v.somePath(side), v.groupDoc(x))))

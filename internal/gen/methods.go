@@ -159,9 +159,7 @@ func (v *vocabulary) buildMethods(all *facts) {
 		m := found[key]
 		if m == nil {
 			row, ok := v.tables.methods.get(key)
-			if !ok {
-				fail("method %s has no row", key)
-			}
+			failIf(!ok, "method %s has no row", key)
 			m = &method{
 				Name: name, Const: "Method" + goName(name), Side: goName(d.Schema.Side),
 				Notification: note, Row: row,

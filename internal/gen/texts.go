@@ -50,11 +50,11 @@ func readTexts(dir string) (*texts, error) {
 	return t, nil
 }
 
-// need returns the text of a key, and records a missing one.
-func (t *texts) need(key string) string {
-	text := t.find(key)
+// need is find for a text that must be there: it records the first key if none has one.
+func (t *texts) need(keys ...string) string {
+	text := t.find(keys...)
 	if text == "" {
-		t.lost = append(t.lost, key)
+		t.lost = append(t.lost, keys[0])
 	}
 	return text
 }
