@@ -9,7 +9,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/bench/work"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -132,9 +131,7 @@ func (c *benchClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileReque
 	return &acp.ReadTextFileResponse{Content: c.env.Files[req.Path]}, nil
 }
 
-func (c *benchClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method != work.SyncMethod {
-		return nil, rpcerr.MethodNotFound(method)
-	}
+// HandleExtension answers work.SyncMethod, the only extension.
+func (c *benchClient) HandleExtension(ctx context.Context, _ string, params json.RawMessage) (any, error) {
 	return c.env.HandleSync(ctx, params)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/bench/work"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -88,10 +87,8 @@ func (a *benchAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.P
 
 func (a *benchAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
-func (a *benchAgent) HandleExtension(_ context.Context, method string, _ json.RawMessage) (any, error) {
-	if method != work.MarkMethod {
-		return nil, rpcerr.MethodNotFound(method)
-	}
+// HandleExtension answers work.MarkMethod, the only extension.
+func (a *benchAgent) HandleExtension(_ context.Context, _ string, _ json.RawMessage) (any, error) {
 	return work.Mark(true), nil
 }
 

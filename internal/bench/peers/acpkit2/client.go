@@ -8,7 +8,6 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/bench/work"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -82,9 +81,7 @@ func (c *benchClient) SessionUpdate(_ context.Context, n *acp.UpdateSessionNotif
 	return nil
 }
 
-func (c *benchClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method != work.SyncMethod {
-		return nil, rpcerr.MethodNotFound(method)
-	}
+// HandleExtension answers work.SyncMethod, the only extension.
+func (c *benchClient) HandleExtension(ctx context.Context, _ string, params json.RawMessage) (any, error) {
 	return c.env.HandleSync(ctx, params)
 }

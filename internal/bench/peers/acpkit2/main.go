@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/internal/bench/work"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -69,10 +68,8 @@ func (a *benchAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.P
 	})
 }
 
-func (a *benchAgent) HandleExtension(_ context.Context, method string, _ json.RawMessage) (any, error) {
-	if method != work.MarkMethod {
-		return nil, rpcerr.MethodNotFound(method)
-	}
+// HandleExtension answers work.MarkMethod, the only extension.
+func (a *benchAgent) HandleExtension(_ context.Context, _ string, _ json.RawMessage) (any, error) {
 	return work.Mark(true), nil
 }
 

@@ -109,9 +109,7 @@ func (c *client) ReadTextFile(_ context.Context, p acp.ReadTextFileRequest) (acp
 	return acp.ReadTextFileResponse{Content: c.env.Files[p.Path]}, nil
 }
 
-func (c *client) HandleExtensionMethod(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if method != work.SyncMethod {
-		return nil, acp.NewMethodNotFound(method)
-	}
+// HandleExtensionMethod answers work.SyncMethod, the only extension.
+func (c *client) HandleExtensionMethod(ctx context.Context, _ string, params json.RawMessage) (any, error) {
 	return c.env.HandleSync(ctx, params)
 }

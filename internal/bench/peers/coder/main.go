@@ -80,10 +80,8 @@ func (a *agent) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.
 	return acp.LoadSessionResponse{}, work.RunLoad(ctx, a, string(p.SessionId))
 }
 
-func (a *agent) HandleExtensionMethod(_ context.Context, method string, _ json.RawMessage) (any, error) {
-	if method != work.MarkMethod {
-		return nil, acp.NewMethodNotFound(method)
-	}
+// HandleExtensionMethod answers work.MarkMethod, the only extension.
+func (a *agent) HandleExtensionMethod(_ context.Context, _ string, _ json.RawMessage) (any, error) {
 	return work.Mark(true), nil
 }
 
