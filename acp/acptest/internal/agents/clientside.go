@@ -51,9 +51,9 @@ func served(method, name string, answer any) func(*check.T) {
 	return check.With(open, func(t *check.T, s *session) {
 		s.Handle(method, func(check.Message) any { return answer })
 		s.goesOnAfter(name, method)
-		if path := s.question.Text("path"); !check.Absolute.MatchString(path) || s.question.Text("sessionId") != s.id {
-			t.FailAt(s.question, "The path %q is not absolute, or the session is another one.", path)
-		}
+		path := s.question.Text("path")
+		right := check.Absolute.MatchString(path) && s.question.Text("sessionId") == s.id
+		t.FailAtIf(!right, s.question, "The path %q is not absolute, or the session is another one.", path)
 	})
 }
 

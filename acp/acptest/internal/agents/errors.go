@@ -34,9 +34,7 @@ var failing = []check.Check{
 	{ID: "AK-ERROR-003", Title: "The codes of errors are those of the protocol, or outside of the ranges that it reserves.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
 			reserved := m.Error.Code >= -32768 && m.Error.Code <= -32000 || m.Error.Code >= -32899 && m.Error.Code <= -32800
-			if reserved && !slices.Contains(codes, m.Error.Code) {
-				t.FailAt(m, "The code %d is reserved.", m.Error.Code)
-			}
+			t.FailAtIf(reserved && !slices.Contains(codes, m.Error.Code), m, "The code %d is reserved.", m.Error.Code)
 		})},
 }
 

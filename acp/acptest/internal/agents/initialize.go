@@ -107,9 +107,8 @@ var initializing = []check.Check{
 
 func named(t *check.T, member string) {
 	m := check.Message{Result: t.Init}
-	if m.Text(member, "name") == "" || m.Text(member, "version") == "" {
-		t.Fail("The member %s of the result of initialize has no name or no version.", member)
-	}
+	named := m.Text(member, "name") != "" && m.Text(member, "version") != ""
+	t.FailIf(!named, "The member %s of the result of initialize has no name or no version.", member)
 }
 
 // works fails the check if no session can be started, unless the agent wants the user to sign in.

@@ -104,13 +104,11 @@ type httpConn struct {
 func newHTTP(t *check.T) *httpConn {
 	c := &httpConn{t: t}
 	var err error
-	if c.url, err = url.Parse(strings.Replace(t.Target.URL, "ws", "http", 1)); err != nil {
-		t.Inconclusive("The URL cannot be read: %v.", err)
-	}
+	c.url, err = url.Parse(strings.Replace(t.Target.URL, "ws", "http", 1))
+	t.Requires(err == nil, "The URL cannot be read: %v.", err)
 	if t.Target.Header != nil {
-		if c.credentials, err = t.Target.Header(t.Context()); err != nil {
-			t.Inconclusive("There are no credentials: %v.", err)
-		}
+		c.credentials, err = t.Target.Header(t.Context())
+		t.Requires(err == nil, "There are no credentials: %v.", err)
 	}
 	return c
 }
@@ -118,9 +116,7 @@ func newHTTP(t *check.T) *httpConn {
 // request sends a request. Its response is closed when the check ends.
 func (c *httpConn) request(method, body, host string, header http.Header, want ...int) *http.Response {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url.String(), strings.NewReader(body))
-	if err != nil {
-		c.t.Inconclusive("A request cannot be made: %v.", err)
-	}
+	c.t.Requires(err == nil, "A request cannot be made: %v.", err)
 	maps.Copy(r.Header, c.credentials)
 	if c.id != "" {
 		r.Header.Set("Acp-Connection-Id", c.id)
@@ -231,8 +227,7 @@ func (c *httpConn) events(session string, last ...string) *eventStream {
 
 // line returns the next line that is not empty.
 func (s *eventStream) line(within time.Duration) (string, error) {
-	timer := time.NewTimer(within)
-	defer timer.Stop()
+	timeout := time.After(within)
 	for {
 		select {
 		case line, ok := <-s.lines:
@@ -242,7 +237,7 @@ func (s *eventStream) line(within time.Duration) (string, error) {
 			if line != "" {
 				return line, nil
 			}
-		case <-timer.C:
+		case <-timeout:
 			return "", context.DeadlineExceeded
 		}
 	}

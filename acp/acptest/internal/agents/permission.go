@@ -12,15 +12,13 @@ var permission = []check.Check{
 		Run: check.With(asking, func(t *check.T, s *session) {
 			var ids, kinds []string
 			for _, option := range check.Get[[]struct{ OptionID, Kind string }](&s.question, "options") {
-				if slices.Contains(ids, option.OptionID) || option.OptionID == "" {
-					t.FailAt(s.question, "The id %q of an option is empty, or that of another one.", option.OptionID)
-				}
+				wrong := slices.Contains(ids, option.OptionID) || option.OptionID == ""
+				t.FailAtIf(wrong, s.question, "The id %q of an option is empty, or that of another one.", option.OptionID)
 				kind, _, _ := strings.Cut(option.Kind, "_")
 				ids, kinds = append(ids, option.OptionID), append(kinds, kind)
 			}
-			if !slices.Contains(kinds, "allow") || !slices.Contains(kinds, "reject") {
-				t.FailAt(s.question, "There is no option to allow, or none to reject.")
-			}
+			complete := slices.Contains(kinds, "allow") && slices.Contains(kinds, "reject")
+			t.FailAtIf(!complete, s.question, "There is no option to allow, or none to reject.")
 			s.Answer(s.question, allow(s.question))
 		})},
 	{ID: "AK-PERM-001", Title: "A turn goes on when permission was given.", Tier: check.Must, Fact: "8.5", In: check.Both, Prompts: []string{"ask"},
@@ -80,8 +78,7 @@ func (s *session) notCompleted() {
 		id = s.question.Text("subject", "toolCall", "toolCallId")
 	}
 	for _, m := range s.Quiet(s.call.From()) {
-		if m.Text("update", "toolCallId") == id && id != "" && m.Text("update", "status") == "completed" {
-			s.t.FailAt(m, "The tool call has succeeded without permission.")
-		}
+		completed := m.Text("update", "toolCallId") == id && id != "" && m.Text("update", "status") == "completed"
+		s.t.FailAtIf(completed, m, "The tool call has succeeded without permission.")
 	}
 }

@@ -18,14 +18,9 @@ var reopening = []check.Check{
 			history, m := s.reopen(true)
 			replayed, typed := words(said(history, "agent")), words(said(history, "user"))
 			t.Expect("the text of the agent: " + live)
-			switch {
-			case !strings.Contains(replayed, live):
-				t.FailAt(m, "The history does not have what the agent has said, but %.200q.", replayed)
-			case replayed == live+" "+live || replayed == live+live:
-				t.FailAt(m, "The history has what the agent has said more than once.")
-			case !strings.Contains(typed, words(t.Prompt("text"))):
-				t.FailAt(m, "The history does not have the prompt.")
-			}
+			t.FailAtIf(!strings.Contains(replayed, live), m, "The history does not have what the agent has said, but %.200q.", replayed)
+			t.FailAtIf(replayed == live+" "+live || replayed == live+live, m, "The history has what the agent has said more than once.")
+			t.FailAtIf(!strings.Contains(typed, words(t.Prompt("text"))), m, "The history does not have the prompt.")
 		})},
 	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "1.5.2", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {

@@ -30,9 +30,8 @@ var settings = []check.Check{
 	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, o := range s.options(s.new) {
-				if o.Type == "select" && !slices.Contains(o.values(), o.value()) {
-					t.FailAt(s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
-				}
+				wrong := o.Type == "select" && !slices.Contains(o.values(), o.value())
+				t.FailAtIf(wrong, s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
 			}
 		})},
 	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "8.2", In: check.Both,

@@ -21,9 +21,8 @@ var signingIn = []check.Check{
 		Run: func(t *check.T) {
 			var ids []string
 			for _, m := range methods(t, t.Init) {
-				if m.id() == "" || m.Name == "" || slices.Contains(ids, m.id()) {
-					t.Fail("The method %q has no id, the id of another one, or no name.", m.id())
-				}
+				wrong := m.id() == "" || m.Name == "" || slices.Contains(ids, m.id())
+				t.FailIf(wrong, "The method %q has no id, the id of another one, or no name.", m.id())
 				ids = append(ids, m.id())
 			}
 		}},
@@ -36,9 +35,8 @@ var signingIn = []check.Check{
 	{ID: "ACP-AUTH-206", Title: "The type of a method to sign in is known, or begins with an underscore.", Tier: check.Should, Fact: "2.5", In: check.V2,
 		Run: func(t *check.T) {
 			for _, m := range methods(t, t.Init) {
-				if m.Type != "agent" && m.Type != "terminal" && !strings.HasPrefix(m.Type, "_") {
-					t.Fail("The method %q has the type %q.", m.id(), m.Type)
-				}
+				known := m.Type == "agent" || m.Type == "terminal" || strings.HasPrefix(m.Type, "_")
+				t.FailIf(!known, "The method %q has the type %q.", m.id(), m.Type)
 			}
 		}},
 	{ID: "ACP-AUTH-207", Title: "The arguments and variables of a method that needs a terminal can be read, and no variable is set twice.", Tier: check.Must, Fact: "8.10", In: check.Both,
@@ -52,9 +50,8 @@ var signingIn = []check.Check{
 			all := methods(t, m.Result)
 			t.SkipIf(!slices.ContainsFunc(all, func(m method) bool { return m.Type == "terminal" }), "No method needs a terminal.")
 			for _, one := range all {
-				if one.Type == "terminal" && !launches(one, t.Version) {
-					t.FailAt(m, "The arguments or variables of the method %q cannot be used.", one.id())
-				}
+				wrong := one.Type == "terminal" && !launches(one, t.Version)
+				t.FailAtIf(wrong, m, "The arguments or variables of the method %q cannot be used.", one.id())
 			}
 		}},
 	{ID: "ACP-AUTH-003", Title: "A user who signs in by a method that is offered can start a session.", Tier: check.Must, Fact: "8.10", In: check.Both,

@@ -34,11 +34,8 @@ var starting = []check.Check{
 	{ID: "AK-START-002", Title: "The agent waits for the processes that it has started, and none is left when it has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			left, known := s.Left()
-			if !known {
-				t.Skip("It is not known which processes such a peer has started.")
-			} else if left {
-				t.Fail("The agent has not waited for a process that has ended.")
-			}
+			t.SkipIf(!known, "It is not known which processes such a peer has started.")
+			t.FailIf(left, "The agent has not waited for a process that has ended.")
 			s.CloseInput()
 			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
 			left, _ = s.Left()

@@ -170,9 +170,8 @@ func (p *Peer) write(raw []byte) error {
 
 // Send sends a line, or a message, unchanged.
 func (p *Peer) Send(raw string) {
-	if err := p.write([]byte(raw)); err != nil {
-		p.t.Fail("The connection ended before a message could be sent: %v.", err)
-	}
+	err := p.write([]byte(raw))
+	p.t.FailIf(err != nil, "The connection ended before a message could be sent: %v.", err)
 }
 
 // Try sends a message to a peer that may have ended.
@@ -283,8 +282,7 @@ func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
 		wait *= startFactor
 	}
 	p.mu.Unlock()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	timeout := time.After(wait)
 	for {
 		p.mu.Lock()
 		for ; from < len(p.log); from++ {
@@ -300,7 +298,7 @@ func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
 		}
 		select {
 		case <-grown:
-		case <-timer.C:
+		case <-timeout:
 			return Message{}, errSilent
 		case <-p.t.ctx.Done():
 			return Message{}, errSilent
@@ -311,10 +309,8 @@ func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
 // Quiet waits until the peer has had the time for what it must not send, and returns what came
 // from a place of the log on.
 func (p *Peer) Quiet(from int) []Message {
-	timer := time.NewTimer(p.t.Opts.Quiet)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(p.t.Opts.Quiet):
 	case <-p.t.ctx.Done():
 	}
 	return p.Since(from)
@@ -355,12 +351,10 @@ func (p *Peer) endedUnheard() bool {
 
 // Ends reports whether the peer ends within a time.
 func (p *Peer) Ends(within time.Duration) bool {
-	timer := time.NewTimer(within)
-	defer timer.Stop()
 	select {
 	case <-p.link.Done():
 		return true
-	case <-timer.C:
+	case <-time.After(within):
 	case <-p.t.ctx.Done():
 	}
 	return false
@@ -371,7 +365,6 @@ func (p *Peer) Left() (left, known bool) { return p.link.Left() }
 
 // Alive fails the check if the peer does not answer a request any more.
 func (p *Peer) Alive() {
-	if _, ok := p.Start("_acptest/ping", map[string]any{}).Arrives(); !ok {
-		p.t.Fail("After it the peer answers no request any more.")
-	}
+	_, ok := p.Start("_acptest/ping", map[string]any{}).Arrives()
+	p.t.FailIf(!ok, "After it the peer answers no request any more.")
 }

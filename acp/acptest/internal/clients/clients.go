@@ -85,19 +85,14 @@ func hello(t *check.T) {
 	p := accept(t, handlers(t.Version))
 	m := p.Await(0, "initialize", is("initialize"))
 	asked := check.Get[int](&m, "protocolVersion")
-	if asked < max(t.Version, 1) {
-		t.Inconclusive("The client asks for version %d, which is not checked.", asked)
-	}
+	t.Requires(asked >= max(t.Version, 1), "The client asks for version %d, which is not checked.", asked)
 	if t.Version == 0 {
 		t.Version = min(asked, newest)
 	}
-	if _, ok := p.Arrives(0, is("session/new")); !ok {
-		t.Inconclusive("The client opens no session by itself.")
-	}
+	_, opens := p.Arrives(0, is("session/new"))
+	t.Requires(opens, "The client opens no session by itself.")
 	_, t.Prompts = p.Arrives(0, is("session/prompt"))
-	if !t.Prompts && p.Closed() {
-		t.Inconclusive("The client ends when it has opened its session.")
-	}
+	t.Requires(t.Prompts || !p.Closed(), "The client ends when it has opened its session.")
 	for _, m := range p.Since(0) { // the last one is for the version that was chosen
 		if m.Method == "initialize" {
 			t.Init = m.Params

@@ -53,9 +53,8 @@ var asking = []check.Check{
 			for _, options := range [][]option{offered, {reject}, {allow}} {
 				m := s.asked(permission, s.question(options))
 				id, outcome := m.Text("outcome", "optionId"), m.Text("outcome", "outcome")
-				if outcome != "cancelled" && (outcome != "selected" || !slices.ContainsFunc(options, func(o option) bool { return o.ID == id })) {
-					t.FailAt(m, "The answer chooses none of the options.")
-				}
+				known := outcome == "selected" && slices.ContainsFunc(options, func(o option) bool { return o.ID == id })
+				t.FailAtIf(!known && outcome != "cancelled", m, "The answer chooses none of the options.")
 			}
 		})},
 	{ID: "AKC-PERM-002", Title: "Only in a turn that is cancelled is permission cancelled; else an option is chosen.", Tier: check.Should, Fact: "4.2", In: check.Both,
