@@ -17,14 +17,6 @@ func (v *vocabulary) endFiles(side, peer string) map[string]*file {
 	return map[string]*file{"calls_gen.go": calls, "rows_gen.go": rows}
 }
 
-// peerFiles returns the files of the peers of tests by name.
-func (v *vocabulary) peerFiles() map[string]*file {
-	f := &file{}
-	v.emitFull(f, "Agent")
-	v.emitFull(f, "Client")
-	return map[string]*file{"full_gen.go": f}
-}
-
 // emitFull writes a type that has every method of one side.
 func (v *vocabulary) emitFull(f *file, side string) {
 	f.p("// Full%s has every method of the %s, extensions included. All of them call Do.", side, strings.ToLower(side))

@@ -100,7 +100,11 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 	switch {
 	case x.Hidden:
 	case x.Kind == structType:
-		f.p("// MarshalJSON encodes the value in its wire format%s.", tagNote(x))
+		note := ""
+		if x.Tag != "" {
+			note = ", with its tag"
+		}
+		f.p("// MarshalJSON encodes the value in its wire format%s.", note)
 		if m := x.Model; m != nil && x.Tag == "" {
 			f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal((*%s)(&v), encode%s) }\n", x.Name, m.spelled(), m.Name)
 		} else {
@@ -128,11 +132,4 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshalUnknown(data, %q, &v.Type, &v.Raw) }\n", x.Name, x.Union.Tag)
 		}
 	}
-}
-
-func tagNote(x *goType) string {
-	if x.Tag == "" {
-		return ""
-	}
-	return ", with its tag"
 }

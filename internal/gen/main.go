@@ -85,19 +85,17 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
 	add("capability_gen.go", v.emitHas)
 	add("cases_gen_test.go", v.emitCases)
-	for _, topic := range v.topics() {
-		types, codecs := &file{}, &file{}
-		out[topic+"_gen.go"], out[topic+"_codec_gen.go"] = types, codecs
-		for _, x := range v.Types {
-			if x.Topic == topic {
-				v.emitType(types, x)
-				v.emitDecode(codecs, x)
-				v.emitEncode(codecs, x)
-				v.emitJSON(codecs, x)
-				v.emitCodec(codecs, x)
-				emitCheck(codecs, x)
-			}
+	for _, x := range v.Types {
+		if out[x.Topic+"_gen.go"] == nil {
+			out[x.Topic+"_gen.go"], out[x.Topic+"_codec_gen.go"] = &file{}, &file{}
 		}
+		types, codecs := out[x.Topic+"_gen.go"], out[x.Topic+"_codec_gen.go"]
+		v.emitType(types, x)
+		v.emitDecode(codecs, x)
+		v.emitEncode(codecs, x)
+		v.emitJSON(codecs, x)
+		v.emitCodec(codecs, x)
+		emitCheck(codecs, x)
 	}
 	return out
 }
@@ -105,13 +103,4 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 // generated reports whether the name is that of a generated file.
 func generated(name string) bool {
 	return strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go")
-}
-
-func (v *vocabulary) topics() []string {
-	var list []string
-	for _, x := range v.Types {
-		list = append(list, x.Topic)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
 }

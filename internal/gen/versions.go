@@ -66,9 +66,12 @@ func (v *vocabulary) render() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	peers := &file{}
+	v.emitFull(peers, "Agent")
+	v.emitFull(peers, "Client")
 	packages := map[string]map[string]*file{
 		"acp": v.vocabularyFiles(), "agent": v.endFiles("Agent", "Client"),
-		"client": v.endFiles("Client", "Agent"), "internal/endpoint/peertest": v.peerFiles(),
+		"client": v.endFiles("Client", "Agent"), "internal/endpoint/peertest": {"full_gen.go": peers},
 	}
 	for pkg, list := range packages {
 		for name, f := range list {

@@ -179,8 +179,9 @@ func (c *contractCheck) declaration(call *ast.CallExpr, stack []ast.Node) {
 		report(c.pass, at, category, fmt.Sprintf(format, args...))
 	}
 	handle := c.handles[call]
+	_, alone := stack[len(stack)-2].(*ast.ExprStmt) // the result is not used
 	switch {
-	case handle == nil && !dropped(stack), isField(handle):
+	case handle == nil && !alone, isField(handle):
 		// The result is stored in a struct or a list, or passed to a function, and may be used from
 		// there.
 	case handle == nil || handle.Name() == "_":
@@ -316,12 +317,6 @@ func isTrue(pass *analysis.Pass, e ast.Expr) bool {
 // retryable has the kinds that may be retried unless the error excludes it. A Mode always sets this
 // explicitly.
 var retryable = map[string]bool{"rate_limited": true, "timeout": true, "service_unavailable": true, "transient": true, "mcp_unavailable": true}
-
-// dropped reports whether the result of the call on top of the stack is not used.
-func dropped(stack []ast.Node) bool {
-	_, alone := stack[len(stack)-2].(*ast.ExprStmt)
-	return alone
-}
 
 // functionAround returns the function around the call on top of the stack, and nil at package
 // level and in a function init.

@@ -92,17 +92,13 @@ func (p *plainCheck) isHandler(stack []ast.Node) bool {
 		known, seen := p.bodies[body]
 		if !seen {
 			sig := signatureOf(p.pass, stack[:i+1])
-			known = sig != nil && returnsError(sig) && (isHandler(sig) || len(contractsOf(p.pass, p.declared, body)) > 0)
+			returns := sig != nil && sig.Results().Len() > 0 && isErrorInterface(sig.Results().At(sig.Results().Len()-1).Type())
+			known = returns && (isHandler(sig) || len(contractsOf(p.pass, p.declared, body)) > 0)
 			p.bodies[body] = known
 		}
 		return known
 	}
 	return false
-}
-
-func returnsError(sig *types.Signature) bool {
-	n := sig.Results().Len()
-	return n > 0 && isErrorInterface(sig.Results().At(n-1).Type())
 }
 
 // isHandler recognises the methods of acp.Agent and acp.Client and of their optional interfaces by
@@ -152,7 +148,7 @@ func (p *plainCheck) isPlain(e ast.Expr) bool {
 	case "errors.Join":
 		inside = call.Args
 	case "fmt.Errorf":
-		if !wraps(p.pass, call.Args[0]) {
+		if text, ok := stringOf(p.pass, call.Args[0]); ok && !strings.Contains(text, "%w") && !strings.Contains(text, "]w") {
 			return true
 		}
 		inside = wrapped(p.pass, call.Args[0], call.Args[1:])
@@ -189,10 +185,4 @@ func (p *plainCheck) raw(at, e ast.Expr) {
 		report(p.pass, at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+
 			`; build one that says what happened, as in kind.NotFound.Errorf("...: %w", err), or set Options.OnError to classify.OnError(nil)`)
 	}
-}
-
-// wraps reports whether a format has %w, or cannot be read.
-func wraps(pass *analysis.Pass, format ast.Expr) bool {
-	text, ok := stringOf(pass, format)
-	return !ok || strings.Contains(text, "%w") || strings.Contains(text, "]w")
 }

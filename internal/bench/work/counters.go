@@ -37,7 +37,7 @@ func Mark(gc bool) Counters {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return Counters{CPU: cpuSeconds(), Mallocs: m.Mallocs, Live: watchedHeap()}
+	return Counters{CPU: cpuSeconds(), Mallocs: m.Mallocs, Live: peakHeap.Load()}
 }
 
 // Sub returns the difference of two readings. Live is that of the later one.
@@ -82,5 +82,3 @@ func watchHeap() {
 		}
 	}()
 }
-
-func watchedHeap() uint64 { return peakHeap.Load() }
