@@ -130,7 +130,7 @@ func TestPages(t *testing.T) {
 	assert.EqualValues(t, "e", done)
 	require.NoError(t, (&elicitation.FormsAndPages{}).CompleteElicitation(t.Context(), &acp.CompleteElicitationNotification{}))
 
-	for _, url := range []string{"file:///etc/passwd", "javascript:alert(1)", "https://"} {
+	for _, url := range []string{"file:///etc/passwd", "javascript:alert(1)", "https://", "ftp://example.com/x"} {
 		req := request(t, page)
 		req.Mode.(*acp.ElicitationURLMode).URL = url
 		_, err = part.CreateElicitation(t.Context(), req)

@@ -41,6 +41,7 @@ func TestResponses(t *testing.T) {
 		"a person says no":                      {nil, pick(no), usual, "id of " + no, permission.ByPerson, false},
 		"a person says never":                   {nil, pick(never), usual, "id of " + never, permission.ByPerson, false},
 		"a person chooses nothing":              {nil, pick("?"), usual, "id of " + no, permission.ByPerson, false},
+		"a person chooses nothing, only always": {nil, pick("?"), options(always, never), "", permission.ByPerson, false},
 		"no one to ask":                         {nil, nil, usual, "id of " + no, permission.ByNoOne, false},
 		"no one to ask, only always":            {nil, nil, options(always, never), "", permission.ByNoOne, false},
 		"no allow_once, a rule allows: ask":     {allow, pick(always), options(always, no), "id of " + always, permission.ByPerson, true},

@@ -56,7 +56,7 @@ func TestAcpx(t *testing.T) {
 			t.Parallel()
 			dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
 			got := run(t, dir, append(selfEnv("agent"), "HOME="+home), "",
-				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), test.flag, "--format", "json", "exec", test.prompt)...)
+				acpx(t, dir, self(t), test.flag, "--format", "json", "exec", test.prompt)...)
 			require.Equal(t, test.code, got.code, "stdout: %s\nstderr: %s", got.stdout, got.stderr)
 			assert.NotContains(t, got.stderr, "level=", "our agent has nothing to warn of")
 			var said []envelope
@@ -76,17 +76,18 @@ func TestAcpxQuiet(t *testing.T) {
 	t.Parallel()
 	dir := pairtest.TempDir(t)
 	got := run(t, dir, append(selfEnv("agent"), "HOME="+dir), "",
-		node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", quoted(self(t)), "--approve-all", "--format", "quiet", "exec", "say hello")...)
+		acpx(t, dir, self(t), "--approve-all", "--format", "quiet", "exec", "say hello")...)
 	assert.Equal(t, outcome{stdout: "hello\n"}, got)
 }
 
-// quoted is a command as acpx takes it, in one argument.
-func quoted(command []string) string {
-	q := make([]string, len(command))
-	for i, word := range command {
-		q[i] = `"` + strings.ReplaceAll(word, `\`, `\\`) + `"`
+// acpx is the command that runs acpx with an agent in a folder.
+func acpx(t *testing.T, dir string, agent []string, args ...string) []string {
+	t.Helper()
+	quoted := make([]string, len(agent))
+	for i, word := range agent {
+		quoted[i] = `"` + strings.ReplaceAll(word, `\`, `\\`) + `"`
 	}
-	return strings.Join(q, " ")
+	return node(t, "node_modules/acpx/dist/cli.js", append([]string{"--cwd", dir, "--agent", strings.Join(quoted, " ")}, args...)...)
 }
 
 // chunks is what the agent said.

@@ -2,7 +2,6 @@ package interop_test
 
 import (
 	"context"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -11,27 +10,23 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
-// Our client holds its whole conversation with an agent on the TypeScript SDK, and
-// with ours.
+// Our client holds its whole conversation with agents on the TypeScript SDK, by itself and behind
+// their router, and with ours.
 func TestConversation(t *testing.T) {
-	t.Parallel()
 	needShell(t)
-	for name, command := range map[string][]string{"their agent": node(t, "agent.mjs"), "our agent": self(t)} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
-			defer cancel()
-			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = selfEnv("agent")
-			h := newGoClient()
-			c := conversationWith(ctx, t, dial(t, cmd, h), h)
-			c.all(t)
-		})
-	}
+	eachWay(t, map[string]map[string]way{
+		"their agent": waysTo(t, "agent.mjs"), "their router": waysTo(t, "v2/router.mjs"), "our agent": waysToOurs(t, "agent"),
+	}, func(t *testing.T, agent, transport string, s stream.Stream) {
+		var without []string
+		if transport == "WebSocket" && agent != "their router" {
+			without = append(without, "before initialize") // it ends the connection
+		}
+		converse(t, s, connect).all(t, without...)
+	})
 }
 
 // conversation is what one run of the steps shares.
@@ -43,8 +38,23 @@ type conversation struct {
 	session *client.Session
 }
 
-func conversationWith(ctx context.Context, t *testing.T, conn *client.Conn, h *goClient) *conversation {
-	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t)}
+// converse connects our client to an agent.
+func converse(t *testing.T, s stream.Stream, connect func(*testing.T, stream.Stream, func(*client.Conn) acp.Client) *client.Conn) *conversation {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
+	t.Cleanup(cancel)
+	h := newGoClient(t)
+	conn := connect(t, s, h.of)
+	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: h.dir}
+}
+
+// start initializes the connection and opens a session.
+func (c *conversation) start(t *testing.T) {
+	t.Helper()
+	_, err := c.conn.Initialize(c.ctx, &acp.InitializeRequest{})
+	require.NoError(t, err)
+	c.session, err = c.conn.StartSession(c.ctx, &acp.NewSessionRequest{Cwd: c.dir})
+	require.NoError(t, err)
 }
 
 // all runs every step, except those that are named.

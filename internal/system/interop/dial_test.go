@@ -3,7 +3,6 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"os/exec"
 	"slices"
 	"testing"
@@ -20,27 +19,25 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// dial starts an agent as a child process and connects our client to it. The child is
-// gone when the test ends.
-func dial(t *testing.T, cmd *exec.Cmd, c acp.Client) *client.Conn {
-	t.Helper()
-	return dialFor(t, cmd, pairtest.StrictLogger(t), func(*client.Conn) acp.Client { return c })
-}
-
-// dialFor is dial for a client that needs its connection, and with any log.
-func dialFor(t *testing.T, cmd *exec.Cmd, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
-	t.Helper()
-	return connect(t, spawn(t, cmd), log, newClient)
-}
-
 // connect connects our client over s. The connection is closed when the test ends.
-func connect(t *testing.T, s stream.Stream, log *slog.Logger, newClient func(*client.Conn) acp.Client) *client.Conn {
+func connect(t *testing.T, s stream.Stream, newClient func(*client.Conn) acp.Client) *client.Conn {
 	t.Helper()
-	conn := client.New(s, newClient, &client.Options{Unstable: true, Logger: log, OnDropped: noDrop(t)})
-	require.NoError(t, conn.Start(context.Background()))
+	conn := connectMortal(t, s, newClient)
 	t.Cleanup(func() {
 		assert.NoError(t, conn.Close())
 		assert.NoError(t, conn.Wait())
+	})
+	return conn
+}
+
+// connectMortal is connect for an agent that ends before the connection is closed.
+func connectMortal(t *testing.T, s stream.Stream, newClient func(*client.Conn) acp.Client) *client.Conn {
+	t.Helper()
+	conn := client.New(s, newClient, &client.Options{Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t)})
+	require.NoError(t, conn.Start(context.Background()))
+	t.Cleanup(func() {
+		conn.Close()
+		conn.Wait()
 	})
 	return conn
 }

@@ -1,12 +1,12 @@
 package interop_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,18 +20,17 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// readAndWrite is a model that reads a file, writes another, and ends.
-var readAndWrite = []modelTurn{
-	{parts: []any{
-		map[string]any{"text": "**Plan** think", "thought": true},
-		map[string]any{"text": "Reading. "},
-		call("fc1", "read_file", map[string]any{"file_path": "@in.txt"}),
-	}},
-	{parts: []any{
-		map[string]any{"text": "Writing. "},
-		call("fc2", "write_file", map[string]any{"file_path": "@out.txt", "content": "new\n"}),
-	}},
-	{parts: []any{map[string]any{"text": "Done."}}},
+// readAndWrite is a model that reads a file, writes another, and ends: the parts of each answer.
+var readAndWrite = [][]string{
+	{
+		`{"text":"**Plan** think","thought":true}`, `{"text":"Reading. "}`,
+		`{"functionCall":{"id":"fc1","name":"read_file","args":{"file_path":"@in.txt"}}}`,
+	},
+	{
+		`{"text":"Writing. "}`,
+		`{"functionCall":{"id":"fc2","name":"write_file","args":{"file_path":"@out.txt","content":"new\n"}}}`,
+	},
+	{`{"text":"Done."}`},
 }
 
 // Gemini CLI as agent, with canned answers of its model: a turn reads a file, asks for
@@ -51,15 +50,12 @@ func TestGemini(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
-			g := startGemini(t, readAndWrite)
-			g.handler.reset(test.allow)
-			res, err := g.conn.Initialize(ctx, &acp.InitializeRequest{})
-			require.NoError(t, err)
+			h := newGoClient(t)
+			h.reset(test.allow)
+			conn, res, session := startGemini(ctx, t, h.dir, h.of)
 			assert.True(t, res.AgentCapabilities.LoadSession)
 			assert.NotEmpty(t, res.AuthMethods)
 			assert.Equal(t, "gemini-cli", res.AgentInfo.Name)
-			session, err := g.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: g.dir})
-			require.NoError(t, err)
 			require.NotNil(t, session.Modes())
 			assert.Equal(t, acp.SessionModeID("default"), session.Modes().CurrentModeID)
 
@@ -84,10 +80,10 @@ func TestGemini(t *testing.T) {
 			assert.Contains(t, thought, "think")
 			assert.Contains(t, text, "Reading. Writing. ")
 			assert.Equal(t, acp.ToolCallStatusCompleted, calls["read_file__fc1"], "%v", calls)
-			written, err := os.ReadFile(filepath.Join(g.dir, "out.txt"))
+			written, err := os.ReadFile(filepath.Join(h.dir, "out.txt"))
 			require.NoError(t, err)
 			assert.Equal(t, test.written, string(written))
-			_, asked := g.handler.recorded()
+			_, asked := h.recorded()
 			var perm acp.RequestPermissionRequest
 			require.NoError(t, json.Unmarshal(last(t, asked, "session/request_permission"), &perm))
 			diff, ok := perm.ToolCall.Content[0].(*acp.Diff)
@@ -101,7 +97,7 @@ func TestGemini(t *testing.T) {
 				assert.Equal(t, test.final, calls["write_file__fc2"], "%v", calls)
 				assert.Contains(t, end.Meta, "quota")
 			}
-			hasCode(t, rpcerr.CodeMethodNotFound, g.conn.Call(ctx, "_interop/nothing", struct{}{}, nil))
+			hasCode(t, rpcerr.CodeMethodNotFound, conn.Call(ctx, "_interop/nothing", struct{}{}, nil))
 		})
 	}
 }
@@ -125,11 +121,7 @@ func TestGeminiWithHostKit(t *testing.T) {
 			}})
 			require.NoError(t, err)
 			defer h.Close()
-			g := startGeminiFor(t, dir, readAndWrite, h.Client)
-			_, err = g.conn.Initialize(ctx, nil)
-			require.NoError(t, err)
-			session, err := g.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
-			require.NoError(t, err)
+			_, _, session := startGemini(ctx, t, dir, h.Client)
 			_, err = session.Prompt(ctx, acp.Text("change the file")).Wait()
 			require.NoError(t, err)
 			written, err := os.ReadFile(filepath.Join(dir, "out.txt"))
@@ -142,71 +134,46 @@ func TestGeminiWithHostKit(t *testing.T) {
 	}
 }
 
-// gemini is a running Gemini CLI, in a home of its own, with a folder that holds
-// in.txt and out.txt.
-type gemini struct {
-	conn    *client.Conn
-	handler *goClient
-	dir     string
-}
-
-// modelTurn is what its model answers to one call.
-type modelTurn struct{ parts []any }
-
-func startGemini(t *testing.T, turns []modelTurn) *gemini {
+// startGemini starts Gemini CLI with a home of its own and the model readAndWrite, and opens a session in
+// dir, which holds in.txt and out.txt.
+func startGemini(ctx context.Context, t *testing.T, dir string, newClient func(*client.Conn) acp.Client) (*client.Conn, *acp.InitializeResponse, *client.Session) {
 	t.Helper()
-	h := newGoClient()
-	g := startGeminiFor(t, pairtest.TempDir(t), turns, func(*client.Conn) acp.Client { return h })
-	g.handler = h
-	return g
-}
-
-// startGeminiFor is startGemini in the folder dir, with any client.
-func startGeminiFor(t *testing.T, dir string, turns []modelTurn, newClient func(*client.Conn) acp.Client) *gemini {
-	t.Helper()
-	program := filepath.Join(peers(t), "node_modules", "@google", "gemini-cli", "bundle", "gemini.js")
 	home := pairtest.TempDir(t)
-	write := func(path, text string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	responses := filepath.Join(home, "responses.jsonl")
+	require.NoError(t, os.Mkdir(filepath.Join(home, ".gemini"), 0o700))
+	for path, text := range map[string]string{
+		filepath.Join(home, ".gemini", "settings.json"): `{"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"telemetry":{"enabled":false}}`,
+		filepath.Join(dir, "in.txt"):                    "hello in\n",
+		filepath.Join(dir, "out.txt"):                   "old\n",
+		responses:                                       modelAnswers(dir),
+	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	write(filepath.Join(home, ".gemini", "settings.json"),
-		`{"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false},"telemetry":{"enabled":false}}`)
-	write(filepath.Join(dir, "in.txt"), "hello in\n")
-	write(filepath.Join(dir, "out.txt"), "old\n")
-	responses := filepath.Join(home, "responses.jsonl")
-	write(responses, modelAnswers(t, dir, turns))
-
-	cmd := exec.Command(need(t, "node"), program, "--acp", "--model", "gemini-3-flash-preview", "--fake-responses-non-strict", responses)
+	command := node(t, "node_modules/@google/gemini-cli/bundle/gemini.js", "--acp", "--model", "gemini-3-flash-preview", "--fake-responses-non-strict", responses)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "GEMINI_API_KEY=fake"}
-	return &gemini{conn: dialFor(t, cmd, pairtest.StrictLogger(t), newClient), dir: dir}
+	conn := connect(t, spawn(t, cmd), newClient)
+	res, err := conn.Initialize(ctx, &acp.InitializeRequest{})
+	require.NoError(t, err)
+	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
+	require.NoError(t, err)
+	return conn, res, session
 }
 
-// modelAnswers are the canned answers, one line a call of the model, one chunk a part.
-// A path that begins with @ lies in dir.
-func modelAnswers(t *testing.T, dir string, turns []modelTurn) string {
-	t.Helper()
-	var b bytes.Buffer
-	lines := json.NewEncoder(&b)
-	for _, turn := range turns {
-		var chunks []any
-		for i, part := range turn.parts {
-			candidate := map[string]any{"content": map[string]any{"role": "model", "parts": []any{part}}, "index": 0}
-			if i == len(turn.parts)-1 {
-				candidate["finishReason"] = "STOP"
-			}
-			chunks = append(chunks, map[string]any{
-				"candidates":    []any{candidate},
-				"usageMetadata": map[string]any{"promptTokenCount": 11, "candidatesTokenCount": 7, "totalTokenCount": 18},
-			})
+// modelAnswers are the canned answers of readAndWrite, one line a call of the model, one chunk a part. A
+// path that begins with @ lies in dir.
+func modelAnswers(dir string) string {
+	var lines strings.Builder
+	for _, parts := range readAndWrite {
+		var chunks []string
+		for _, part := range parts {
+			chunks = append(chunks, `{"candidates":[{"index":0,"content":{"role":"model","parts":[`+part+`]}}],`+
+				`"usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":7,"totalTokenCount":18}}`)
 		}
-		require.NoError(t, lines.Encode(map[string]any{"method": "generateContentStream", "response": chunks}))
+		last := &chunks[len(chunks)-1]
+		*last = strings.Replace(*last, `"index":0`, `"index":0,"finishReason":"STOP"`, 1)
+		lines.WriteString(`{"method":"generateContentStream","response":[` + strings.Join(chunks, ",") + "]}\n")
 	}
-	return string(bytes.ReplaceAll(b.Bytes(), []byte(`"@`), []byte(`"`+filepath.ToSlash(dir)+`/`)))
-}
-
-// call is a part in which the model calls a tool.
-func call(id, name string, args map[string]any) any {
-	return map[string]any{"functionCall": map[string]any{"id": id, "name": name, "args": args}}
+	return strings.ReplaceAll(lines.String(), `"@`, `"`+filepath.ToSlash(dir)+`/`)
 }

@@ -3,29 +3,57 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
+	"maps"
 	"slices"
-	"strings"
-	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/elicitation"
+	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// goClient is the client of the tests: permissions, real files, real terminals and
-// elicitation, with a record of everything it was asked.
+// goClient is the client of the tests: permissions, and files, terminals and forms as the packages of
+// the SDK serve them, with a record of everything it was asked.
 type goClient struct {
+	*files.ReadWriter
+	*terminals.Terminals
+	*elicitation.FormsAndPages
+
 	record
-	updates   []acp.SessionUpdate      // guarded by record.mu, like the rest
-	allow     acp.PermissionOptionKind // which option to choose; empty holds the question open
-	terminals map[acp.TerminalID]*goTerminal
-	made      int
+	dir     string // that the agent may use
+	folders *files.Folders
+	pool    *terminals.Pool
+	updates []acp.SessionUpdate      // guarded by record.mu
+	allow   acp.PermissionOptionKind // guarded by record.mu: which option to choose; empty holds the question open
 }
 
-func newGoClient() *goClient {
-	return &goClient{record: record{changed: make(chan struct{})}, allow: acp.PermissionOptionKindAllowOnce, terminals: map[acp.TerminalID]*goTerminal{}}
+func newGoClient(t *testing.T) *goClient {
+	t.Helper()
+	h := &goClient{record: record{changed: make(chan struct{})}, allow: acp.PermissionOptionKindAllowOnce, dir: pairtest.TempDir(t)}
+	var err error
+	h.folders, err = files.Open(&files.Options{Roots: []string{h.dir}})
+	require.NoError(t, err)
+	h.pool = terminals.New(h.folders, &terminals.Options{AgentEnv: []string{"GREETING"}})
+	t.Cleanup(func() {
+		assert.NoError(t, h.pool.Close())
+		assert.NoError(t, h.folders.Close())
+	})
+	return h
+}
+
+// of returns the client of a connection.
+func (h *goClient) of(conn *client.Conn) acp.Client {
+	h.ReadWriter = h.folders.ReadWriter(conn, nil)
+	h.Terminals = h.pool.Terminals(conn, nil)
+	h.FormsAndPages = &elicitation.FormsAndPages{Ask: fillIn, Open: func(context.Context, *elicitation.Page) error { return nil }}
+	return h
 }
 
 // reset forgets what was recorded, and chooses the answer to permission requests.
@@ -58,63 +86,40 @@ func (h *goClient) RequestPermission(ctx context.Context, req *acp.RequestPermis
 		<-ctx.Done() // the SDK answers for us when the turn is cancelled
 		return nil, ctx.Err()
 	}
-	for _, o := range req.Options {
-		if o.Kind == allow {
-			return acp.Selected(o.OptionID), nil
-		}
-	}
-	return acp.Cancelled(), nil
+	return acp.SelectKind(req.Options, allow), nil
 }
 
-func (h *goClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+func (h *goClient) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	h.note("fs/read_text_file", req)
-	b, err := os.ReadFile(req.Path)
-	if err != nil {
-		return nil, rpcerr.ResourceNotFound(req.Path).WithCause(err)
-	}
-	if req.Line == nil && req.Limit == nil {
-		return &acp.ReadTextFileResponse{Content: string(b)}, nil
-	}
-	lines := strings.Split(string(b), "\n")
-	if req.Line != nil && *req.Line > 0 {
-		lines = lines[min(int(*req.Line)-1, len(lines)):]
-	}
-	if req.Limit != nil {
-		lines = lines[:min(int(*req.Limit), len(lines))]
-	}
-	return &acp.ReadTextFileResponse{Content: strings.Join(lines, "\n")}, nil
+	return h.ReadWriter.ReadTextFile(ctx, req)
 }
 
-func (h *goClient) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
-	h.note("fs/write_text_file", req)
-	return nil, os.WriteFile(req.Path, []byte(req.Content), 0o600)
+func (h *goClient) CreateTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	h.note("terminal/create", req)
+	return h.Terminals.CreateTerminal(ctx, req)
 }
 
-func (h *goClient) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+func (h *goClient) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	h.note("elicitation/create", req)
-	form, ok := req.Mode.(*acp.ElicitationFormMode)
-	switch {
-	case !ok:
-		return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{}}, nil
-	case req.Message == "Decline me":
-		return &acp.CreateElicitationResponse{Action: &acp.ElicitationDeclineAction{}}, nil
+	return h.FormsAndPages.CreateElicitation(ctx, req)
+}
+
+// fillIn is the user of the forms.
+func fillIn(_ context.Context, form *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
+	if form.Message == "Decline me" {
+		return nil, elicitation.ErrDeclined
 	}
 	answers := map[string]acp.ElicitationContentValue{
 		"token": acp.ElicitationString("s3cret"), "name": acp.ElicitationString("Ann"), "level": acp.ElicitationInteger(3),
 		"share": acp.ElicitationNumber(0.5), "web": acp.ElicitationBoolean(true), "tags": acp.ElicitationStrings{"a", "b"},
 	}
-	content := map[string]acp.ElicitationContentValue{}
-	for name := range form.RequestedSchema.Properties {
-		if v, ok := answers[name]; ok {
-			content[name] = v
-		}
-	}
-	return &acp.CreateElicitationResponse{Action: &acp.ElicitationAcceptAction{Content: content}}, nil
+	maps.DeleteFunc(answers, func(name string, _ acp.ElicitationContentValue) bool { return form.Schema.Properties[name] == nil })
+	return answers, nil
 }
 
-func (h *goClient) CompleteElicitation(_ context.Context, n *acp.CompleteElicitationNotification) error {
+func (h *goClient) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
 	h.note("elicitation/complete", n)
-	return nil
+	return h.FormsAndPages.CompleteElicitation(ctx, n)
 }
 
 func (h *goClient) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
@@ -142,106 +147,4 @@ func (h *goClient) HandleExtension(ctx context.Context, method string, params js
 func (h *goClient) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
 	h.note(method, params)
 	return nil
-}
-
-// goTerminal is a command that the client runs for its agent.
-type goTerminal struct {
-	cmd    *exec.Cmd
-	out    strings.Builder // read and written under client.mu
-	client *goClient
-	exited chan struct{} // closed when status is set
-	status acp.TerminalExitStatus
-}
-
-// Write collects the output of a terminal.
-func (t *goTerminal) Write(b []byte) (int, error) {
-	t.client.mu.Lock()
-	defer t.client.mu.Unlock()
-	return t.out.Write(b)
-}
-
-func (h *goClient) CreateTerminal(_ context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	h.note("terminal/create", req)
-	t := &goTerminal{cmd: exec.Command(req.Command, req.Args...), client: h, exited: make(chan struct{})}
-	t.cmd.Dir, t.cmd.Env = req.Cwd, os.Environ()
-	for _, v := range req.Env {
-		t.cmd.Env = append(t.cmd.Env, v.Name+"="+v.Value)
-	}
-	t.cmd.Stdout, t.cmd.Stderr = t, t
-	if err := t.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() { // ends with the command
-		defer close(t.exited)
-		_ = t.cmd.Wait()
-		if s, ok := t.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-			t.status.Signal = map[syscall.Signal]string{syscall.SIGKILL: "SIGKILL", syscall.SIGTERM: "SIGTERM"}[s.Signal()]
-			return
-		}
-		t.status.ExitCode = new(uint32(t.cmd.ProcessState.ExitCode()))
-	}()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.made++
-	id := acp.TerminalID(fmt.Sprintf("term-%d", h.made))
-	h.terminals[id] = t
-	return &acp.CreateTerminalResponse{TerminalID: id}, nil
-}
-
-func (h *goClient) terminal(id acp.TerminalID) (*goTerminal, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.terminals[id]; t != nil {
-		return t, nil
-	}
-	return nil, rpcerr.ResourceNotFound(string(id))
-}
-
-func (h *goClient) TerminalOutput(_ context.Context, req *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
-	t, err := h.terminal(req.TerminalID)
-	if err != nil {
-		return nil, err
-	}
-	res := &acp.TerminalOutputResponse{}
-	select {
-	case <-t.exited:
-		res.ExitStatus = &t.status
-	default:
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	res.Output = t.out.String()
-	return res, nil
-}
-
-func (h *goClient) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
-	t, err := h.terminal(req.TerminalID)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-t.exited:
-		return &acp.WaitForTerminalExitResponse{ExitCode: t.status.ExitCode, Signal: t.status.Signal}, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (h *goClient) KillTerminal(_ context.Context, req *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
-	t, err := h.terminal(req.TerminalID)
-	if err != nil {
-		return nil, err
-	}
-	_ = t.cmd.Process.Kill() // it may have ended already
-	return &acp.KillTerminalResponse{}, nil
-}
-
-func (h *goClient) ReleaseTerminal(ctx context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
-	if _, err := h.KillTerminal(ctx, &acp.KillTerminalRequest{TerminalID: req.TerminalID}); err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.terminals, req.TerminalID)
-	return &acp.ReleaseTerminalResponse{}, nil
 }

@@ -75,7 +75,7 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 				agent := &recordedAgent{t: t, stream: far, lines: p.lines, dir: dir, asked: map[string]string{}}
 				ended := make(chan struct{})
 				go func() { defer close(ended); agent.run() }() // ends with the stream
-				conn := connect(t, near, pairtest.StrictLogger(t), h.Client)
+				conn := connect(t, near, h.Client)
 				_, err = conn.Initialize(t.Context(), nil)
 				require.NoError(t, err)
 				session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})

@@ -2,17 +2,13 @@ package interop_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +23,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -70,27 +65,19 @@ func recipes(t *testing.T) (whole, byInstance string) {
 	return found[0][1], found[1][1]
 }
 
-// certificate writes a certificate for the proxy and its key, and returns a pool with it.
+// certificate writes the certificate of httptest, which is for the proxy, too, and its key, and returns a
+// pool with it.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	server := httptest.NewTLSServer(nil)
+	server.Close()
+	secret, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: proxyHost}, DNSNames: []string{proxyHost},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, "key.pem": {Type: "PRIVATE KEY", Bytes: secret}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
 	}
-	cert, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
 	pool := x509.NewCertPool()
-	pool.AddCert(cert)
+	pool.AddCert(server.Certificate())
 	return pool
 }
 
@@ -180,20 +167,11 @@ func (s seenVersion) RoundTrip(r *http.Request) (*http.Response, error) {
 // proxiedConn dials our client through nginx.
 func proxiedConn(t *testing.T, url string, httpClient *http.Client) *conversation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
-	t.Cleanup(cancel)
-	s, err := remote.Dial(ctx, url, &remote.DialOptions{Client: httpClient, Header: func(context.Context) (http.Header, error) {
+	s, err := remote.Dial(t.Context(), url, &remote.DialOptions{Client: httpClient, Header: func(context.Context) (http.Header, error) {
 		return http.Header{"Authorization": {"Bearer " + proxyToken}}, nil
 	}})
 	require.NoError(t, err)
-	h := newGoClient()
-	conn := client.New(s, func(*client.Conn) acp.Client { return h }, &client.Options{Unstable: true, Logger: pairtest.StrictLogger(t)})
-	require.NoError(t, conn.Start(context.Background()))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-	})
-	return conversationWith(ctx, t, conn, h)
+	return converse(t, s, connectMortal)
 }
 
 // The recipe of docs/remote.md carries whole conversations: over WebSocket, HTTP/1.1 and
@@ -295,10 +273,7 @@ func TestNginxIdle(t *testing.T) {
 			t.Parallel()
 			httpClient, _ := proxied(t, address, pool, false)
 			c := proxiedConn(t, scheme+"://"+proxyHost+"/acp", httpClient)
-			_, err := c.conn.Initialize(c.ctx, &acp.InitializeRequest{})
-			require.NoError(t, err)
-			c.session, err = c.conn.StartSession(c.ctx, &acp.NewSessionRequest{Cwd: c.dir})
-			require.NoError(t, err)
+			c.start(t)
 			select {
 			case <-c.conn.Done():
 				t.Fatalf("the proxy has cut the connection: %v", c.conn.Err())

@@ -13,44 +13,27 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// newConversation initializes a connection to a server and opens a session.
-func newConversation(t *testing.T, url string) *conversation {
-	t.Helper()
-	return converse(t, url, dialRemote)
-}
-
-func converse(t *testing.T, url string, dial func(*testing.T, string, acp.Client) *client.Conn) *conversation {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
-	t.Cleanup(cancel)
-	h := newGoClient()
-	c := conversationWith(ctx, t, dial(t, url, h), h)
-	_, err := c.conn.Initialize(ctx, &acp.InitializeRequest{})
-	require.NoError(t, err)
-	c.session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir})
-	require.NoError(t, err)
-	return c
-}
-
-func eachRemote(t *testing.T, test func(t *testing.T, url string)) {
-	t.Parallel()
-	for server, start := range servers {
-		for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
-			t.Run(server+" over "+profile, func(t *testing.T) {
-				t.Parallel()
-				test(t, address(start(t)))
-			})
-		}
+// eachRemote holds a conversation with their server and ours, and opens a session.
+func eachRemote(t *testing.T, test func(*testing.T, *conversation)) {
+	agents := map[string]map[string]way{"their server": waysTo(t, "agent.mjs"), "our server": waysToOurs(t, "agent")}
+	for _, ways := range agents {
+		delete(ways, "stdio")
 	}
+	eachWay(t, agents, func(t *testing.T, _, _ string, s stream.Stream) {
+		c := converse(t, s, connect)
+		c.start(t)
+		test(t, c)
+	})
 }
 
 // The replay of a session was handled when the call returns, whatever stream the
 // response comes on.
 func TestRemoteReplayComesFirst(t *testing.T) {
-	eachRemote(t, func(t *testing.T, url string) {
-		c := newConversation(t, url)
+	eachRemote(t, func(t *testing.T, c *conversation) {
 		words := strings.TrimSpace(strings.Repeat("word ", 2000))
 		c.session.OnUpdate(func(context.Context, acp.SessionUpdate) {}) // the handler records them
 		c.say(t, "say "+words)
@@ -71,8 +54,7 @@ func TestRemoteReplayComesFirst(t *testing.T) {
 }
 
 func TestRemoteLongMessages(t *testing.T) {
-	eachRemote(t, func(t *testing.T, url string) {
-		c := newConversation(t, url)
+	eachRemote(t, func(t *testing.T, c *conversation) {
 		for _, size := range []int{1 << 20, 20 << 20} {
 			word := strings.Repeat("x", size)
 			said, _ := c.say(t, "say "+word)
@@ -82,8 +64,7 @@ func TestRemoteLongMessages(t *testing.T) {
 }
 
 func TestRemoteSessionsAtOnce(t *testing.T) {
-	eachRemote(t, func(t *testing.T, url string) {
-		c := newConversation(t, url)
+	eachRemote(t, func(t *testing.T, c *conversation) {
 		other, err := c.conn.StartSession(c.ctx, &acp.NewSessionRequest{Cwd: c.dir})
 		require.NoError(t, err)
 		var all sync.WaitGroup
@@ -107,8 +88,15 @@ func TestRemoteRestart(t *testing.T) {
 	for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			url, kill := theirMortalServer(t, "agent.mjs")
-			c := converse(t, address(url), dialMortal)
+			server := func() (*conversation, func()) {
+				url, kill := theirMortalServer(t, "agent.mjs")
+				s, err := remote.Dial(t.Context(), address(url), nil)
+				require.NoError(t, err)
+				c := converse(t, s, connectMortal)
+				c.start(t)
+				return c, kill
+			}
+			c, kill := server()
 			turn := c.session.Prompt(c.ctx, acp.Text("wait"))
 			for range turn.Updates() {
 				break // it runs
@@ -118,7 +106,7 @@ func TestRemoteRestart(t *testing.T) {
 			_, err := turn.Wait()
 			assert.Error(t, err)
 			assert.Less(t, time.Since(began), 5*time.Second)
-			again := newConversation(t, address(theirServer(t)))
+			again, _ := server()
 			said, _ := again.say(t, "say back")
 			assert.Equal(t, "back", strings.TrimSpace(said))
 		})

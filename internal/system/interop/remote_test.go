@@ -7,25 +7,17 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
-
-// theirServer starts the agent on the TypeScript SDK as a server and returns its URL.
-func theirServer(t *testing.T) string {
-	t.Helper()
-	url, _ := theirMortalServer(t, "agent.mjs")
-	return url
-}
 
 // theirMortalServer starts one of the peers' scripts as a server. kill ends it early.
 // The variables are added to its environment.
@@ -66,11 +58,8 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ourServer serves our agent of version 1 and returns its URL.
-func ourServer(t *testing.T) string { return ourServerOf(t, "agent") }
-
-// ourServerOf serves the agent of a role of main_test.go and returns its URL.
-func ourServerOf(t *testing.T, role string) string {
+// ourServer serves the agent of a role of main_test.go and returns its URL.
+func ourServer(t *testing.T, role string) string {
 	t.Helper()
 	log := pairtest.StrictLogger(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
@@ -90,68 +79,56 @@ func ourServerOf(t *testing.T, role string) string {
 
 func webSocket(url string) string { return "ws" + strings.TrimPrefix(url, "http") }
 
-var servers = map[string]func(*testing.T) string{"their server": theirServer, "our server": ourServer}
+// way is a way to an agent. It can be gone more than once.
+type way func(context.Context) (stream.Stream, error)
 
-// dialRemote connects our client to a server.
-func dialRemote(t *testing.T, url string, c acp.Client) *client.Conn {
-	t.Helper()
-	conn := dialMortal(t, url, c)
-	t.Cleanup(func() {
-		assert.NoError(t, conn.Close())
-		assert.NoError(t, conn.Wait())
+// waysTo are the ways to a script of the peers, over each transport. The variables are added to its
+// environment.
+func waysTo(t *testing.T, script string, variables ...string) map[string]way {
+	start := func() *exec.Cmd {
+		command := node(t, script)
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = append(os.Environ(), variables...)
+		return cmd
+	}
+	return ways(t, start, func() string {
+		url, _ := theirMortalServer(t, script, variables...)
+		return url
 	})
-	return conn
 }
 
-// dialMortal is dialRemote for a server that is killed.
-func dialMortal(t *testing.T, url string, c acp.Client) *client.Conn {
-	t.Helper()
-	s, err := remote.Dial(t.Context(), url, nil)
-	require.NoError(t, err)
-	conn := client.New(s, func(*client.Conn) acp.Client { return c }, &client.Options{
-		Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t),
-	})
-	require.NoError(t, conn.Start(context.Background()))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-	})
-	return conn
+// waysToOurs are the ways to our agent of a role.
+func waysToOurs(t *testing.T, role string) map[string]way {
+	start := func() *exec.Cmd {
+		cmd := exec.Command(self(t)[0])
+		cmd.Env = selfEnv(role)
+		return cmd
+	}
+	return ways(t, start, func() string { return ourServer(t, role) })
 }
 
-// Our client holds its whole conversation over the network, with their server and ours.
-func TestConversationRemote(t *testing.T) {
-	t.Parallel()
-	needShell(t)
-	for server, start := range servers {
-		for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
-			t.Run(server+" over "+profile, func(t *testing.T) {
-				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
-				defer cancel()
-				h := newGoClient()
-				c := conversationWith(ctx, t, dialRemote(t, address(start(t)), h), h)
-				if profile == "HTTP" {
-					c.all(t)
-				} else {
-					c.all(t, "before initialize") // it ends the connection
-				}
-			})
-		}
+func ways(t *testing.T, start func() *exec.Cmd, listen func() string) map[string]way {
+	over := func(address func(string) string) way {
+		url := sync.OnceValue(listen)
+		return func(ctx context.Context) (stream.Stream, error) { return remote.Dial(ctx, address(url()), nil) }
+	}
+	return map[string]way{
+		"stdio":     func(context.Context) (stream.Stream, error) { return spawn(t, start()), nil },
+		"HTTP":      over(func(url string) string { return url }),
+		"WebSocket": over(webSocket),
 	}
 }
 
-// The client of the TypeScript SDK holds its whole conversation over the network.
-func TestTypeScriptClientRemote(t *testing.T) {
+// eachWay runs a test for each way to agents, which are named.
+func eachWay(t *testing.T, agents map[string]map[string]way, test func(t *testing.T, agent, transport string, s stream.Stream)) {
 	t.Parallel()
-	needShell(t)
-	for server, start := range servers {
-		for profile, address := range map[string]func(string) string{"HTTP": func(url string) string { return url }, "WebSocket": webSocket} {
-			t.Run(server+" over "+profile, func(t *testing.T) {
+	for agent, ways := range agents {
+		for transport, dial := range ways {
+			t.Run(agent+" over "+transport, func(t *testing.T) {
 				t.Parallel()
-				r, got := driven(t, "client.mjs", "", address(start(t)))
-				assert.Empty(t, got.stderr, "nothing of this is worth a warning")
-				assert.Len(t, r.Checks, 25, "a check that was not made proves nothing: %q", r.Checks)
+				s, err := dial(t.Context())
+				require.NoError(t, err)
+				test(t, agent, transport, s)
 			})
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/passive"
-	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // acpCommand is the command acp. Its recordings are in a folder of the test.
@@ -57,41 +56,6 @@ func tapRecords(t *testing.T, state string) (kinds map[string]int, faults []stri
 		}
 	}
 	return kinds, faults
-}
-
-// acpx and the example agent do the same with acp tap between them.
-func TestTapUnderAcpx(t *testing.T) {
-	needShell(t)
-	acp, state := acpCommand(t)
-	for _, test := range []struct{ flag, prompt string }{
-		{"--approve-all", "read notes.txt"},
-		{"--approve-all", `edit notes.txt: replace "first" with "second"`},
-		{"--approve-all", "run wc -l notes.txt"},
-		{"--deny-all", "run touch made.txt"},
-	} {
-		var outcomes []outcome
-		var files []string
-		for _, tap := range [][]string{nil, {acp, "tap", "--"}} {
-			dir, home := pairtest.TempDir(t), pairtest.TempDir(t)
-			notes := filepath.Join(dir, "notes.txt")
-			require.NoError(t, os.WriteFile(notes, []byte("first line\n"), 0o600))
-			agent := quoted(append(tap, example(t, "agent"), "-state", home))
-			got := run(t, dir, append(os.Environ(), "HOME="+home), "",
-				node(t, "node_modules/acpx/dist/cli.js", "--cwd", dir, "--agent", agent, test.flag, "--format", "quiet", "exec", test.prompt)...)
-			got.stderr = ""
-			outcomes = append(outcomes, got)
-			text, err := os.ReadFile(notes)
-			require.NoError(t, err)
-			files = append(files, string(text))
-		}
-		assert.Equal(t, outcomes[0], outcomes[1], test.prompt)
-		assert.Equal(t, files[0], files[1], test.prompt)
-	}
-	kinds, faults := tapRecords(t, state)
-	assert.Empty(t, faults)
-	assert.Equal(t, kinds["request"], kinds["response"])
-	assert.Greater(t, kinds["notification"], 4)
-	assert.Zero(t, kinds["invalid"]+kinds["gap"])
 }
 
 // The client of the TypeScript SDK holds its whole conversation through acp tap.

@@ -3,7 +3,6 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -17,21 +16,19 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// Our client of version 2 holds its whole conversation with an agent on the TypeScript
-// SDK, and with ours, by itself and behind our router.
+// Our client of version 2 holds its whole conversation with agents on the TypeScript SDK, and with
+// ours, by themselves and behind routers.
 func TestConversationOfVersion2(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		role    string
-		command []string
-	}{"their agent": {"", node(t, "v2/agent.mjs")}, "our agent": {"agent2", self(t)}, "our router": {"router", self(t)}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.Command(c.command[0], c.command[1:]...)
-			cmd.Env = selfEnv(c.role)
-			converse2(t, spawn(t, cmd))
-		})
-	}
+	eachWay(t, map[string]map[string]way{
+		"their agent": waysTo(t, "v2/agent.mjs"), "their router": waysTo(t, "v2/router.mjs"),
+		"our agent": waysToOurs(t, "agent2"), "our router": waysToOurs(t, "router"),
+	}, func(t *testing.T, agent, transport string, s stream.Stream) {
+		var without []string
+		if transport == "HTTP" {
+			without = append(without, "initialize again") // their server takes one initialize a connection
+		}
+		converse2(t, s, without...)
+	})
 }
 
 // conversation2 is what one run of the steps shares.

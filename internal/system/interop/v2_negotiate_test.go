@@ -3,10 +3,8 @@ package interop_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,8 +19,6 @@ import (
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
-	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // theirEndpoints are the endpoints that the TypeScript SDK can make, and the version that a
@@ -44,7 +40,7 @@ var theirEndpoints = map[string]struct {
 func TestNegotiateWithTypeScript(t *testing.T) {
 	t.Parallel()
 	for name, peer := range theirEndpoints {
-		for transport, dial := range ways(t, peer.script, peer.variables...) {
+		for transport, dial := range waysTo(t, peer.script, peer.variables...) {
 			t.Run(name+" over "+transport, func(t *testing.T) {
 				t.Parallel()
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
@@ -103,7 +99,7 @@ func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
 // take one initialize, over another one. The agent can read and write files then.
 func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 	t.Parallel()
-	for transport, dial := range ways(t, "v2/router.mjs", "ACP_ROUTE=1") {
+	for transport, dial := range waysTo(t, "v2/router.mjs", "ACP_ROUTE=1") {
 		for _, again := range []bool{true, false} {
 			name := transport
 			if !again {
@@ -113,8 +109,8 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 				t.Parallel()
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
-				h := newGoClient()
-				opts := &negotiate.Options{Logger: pairtest.StrictLogger(t), V1: func(*client.Conn) acp.Client { return h }, ConnV1: &client.Options{Unstable: true}}
+				h := newGoClient(t)
+				opts := &negotiate.Options{Logger: pairtest.StrictLogger(t), V1: h.of, ConnV1: &client.Options{Unstable: true}}
 				var conn *negotiate.Conn
 				var err error
 				if again {
@@ -130,8 +126,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 					assert.NoError(t, conn.Wait())
 				}()
 				require.Equal(t, 1, conn.ProtocolVersion())
-				dir := pairtest.TempDir(t)
-				session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: dir})
+				session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: h.dir})
 				require.NoError(t, err)
 				if !again && transport != "stdio" { // without files, but it works
 					turn, err := session.Prompt(ctx, negotiate.Text("say yes")).Wait()
@@ -141,7 +136,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 				}
 				_, err = session.Prompt(ctx, negotiate.Text("files")).Wait()
 				require.NoError(t, err)
-				text, err := os.ReadFile(filepath.Join(dir, "file.txt"))
+				text, err := os.ReadFile(filepath.Join(h.dir, "file.txt"))
 				require.NoError(t, err)
 				assert.Equal(t, "one\ntwo\nthree\nfour\n", string(text))
 			})
@@ -157,7 +152,7 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 		"version 1": func(ctx context.Context, dial way) error {
 			s, err := dial(ctx)
 			require.NoError(t, err)
-			conn, err := client.Connect(ctx, s, func(*client.Conn) acp.Client { return newGoClient() }, &client.Options{Unstable: true})
+			conn, err := client.Connect(ctx, s, newGoClient(t).of, &client.Options{Unstable: true})
 			if err == nil {
 				assert.NoError(t, conn.Close())
 			}
@@ -204,67 +199,13 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 				transport = "HTTP"
 			}
 			var got *acp.VersionError
-			require.ErrorAs(t, clients[c.client](t.Context(), ways(t, peer.script, peer.variables...)[transport]), &got)
+			require.ErrorAs(t, clients[c.client](t.Context(), waysTo(t, peer.script, peer.variables...)[transport]), &got)
 			if got.Supported != nil {
 				hasCode(t, rpcerr.CodeUnsupportedProtocolVersion, got.Err)
 			}
 			said := *got
 			said.Err = nil
 			assert.Equal(t, c.want, said)
-		})
-	}
-}
-
-// way is a way to an agent. It can be gone more than once.
-type way func(context.Context) (stream.Stream, error)
-
-// ways are the ways to a script of the peers, over each transport. The variables are added
-// to its environment.
-func ways(t *testing.T, script string, variables ...string) map[string]way {
-	over := func(address func(string) string) way {
-		listen := sync.OnceValue(func() string {
-			url, _ := theirMortalServer(t, script, variables...)
-			return address(url)
-		})
-		return func(ctx context.Context) (stream.Stream, error) { return remote.Dial(ctx, listen(), nil) }
-	}
-	return map[string]way{
-		"stdio": func(context.Context) (stream.Stream, error) {
-			command := node(t, script)
-			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = append(os.Environ(), variables...)
-			return spawn(t, cmd), nil
-		},
-		"HTTP":      over(func(url string) string { return url }),
-		"WebSocket": over(webSocket),
-	}
-}
-
-// Our clients of both versions hold their whole conversation with the agents behind the
-// router of the TypeScript SDK.
-func TestTypeScriptRouter(t *testing.T) {
-	t.Parallel()
-	needShell(t)
-	for transport, dial := range ways(t, "v2/router.mjs") {
-		t.Run("version 1 over "+transport, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
-			defer cancel()
-			s, err := dial(ctx)
-			require.NoError(t, err)
-			h := newGoClient()
-			c := conversationWith(ctx, t, connect(t, s, pairtest.StrictLogger(t), func(*client.Conn) acp.Client { return h }), h)
-			c.all(t)
-		})
-		t.Run("version 2 over "+transport, func(t *testing.T) {
-			t.Parallel()
-			s, err := dial(t.Context())
-			require.NoError(t, err)
-			if transport == "HTTP" {
-				converse2(t, s, "initialize again") // their server takes one initialize a connection
-			} else {
-				converse2(t, s)
-			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 // The turns of the agent: the first word of a prompt says what to do.
 import { readFileSync } from "node:fs";
 import { RequestError, methods } from "@agentclientprotocol/sdk/unstable";
-import { runScript } from "./agent-script.mjs";
 
 const updates = JSON.parse(readFileSync(new URL("updates.json", import.meta.url), "utf8"));
 const unstable = new Set(["plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"]);
@@ -105,9 +104,6 @@ export async function runTurn({ params, signal, client }, store) {
       await tell("extension", client.request("_interop/client_echo", { n: 9007199254740991, s: "ü\u2028", list: [null, true] }));
       await client.notify("_interop/client_note", { from: "agent" });
       await tell("extension missing", client.request("_interop/none", {}));
-    },
-    async script() {
-      await runScript(JSON.parse(params.prompt[1].text), { client, sessionId: session.id, note: (what, value) => store.note(what, value) });
     },
     async ["Hello,"]() {
       await turns.permission();
