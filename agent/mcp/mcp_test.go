@@ -240,11 +240,11 @@ func TestCancel(t *testing.T) {
 // Headers are sent to the origin of the server and to no other one.
 func TestHTTP(t *testing.T) {
 	var mu sync.Mutex
-	got := map[string]string{}
+	got := map[string]map[string]bool{"server": {}, "redirects": {}, "other": {}} // the headers, by where they were seen
 	see := func(where string, next http.Handler) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
-			got[where] = r.Header.Get("Authorization")
+			got[where][r.Header.Get("Authorization")] = true
 			mu.Unlock()
 			next.ServeHTTP(w, r)
 		}
@@ -260,12 +260,14 @@ func TestHTTP(t *testing.T) {
 	headers := []acp.HTTPHeader{{Name: "Authorization", Value: "Bearer secret"}}
 	set := open(t, nil, &acp.MCPServerHTTP{Name: "a", URL: there.URL, Headers: headers}, &acp.MCPServerHTTP{Name: "b", URL: redirects.URL, Headers: headers})
 	set.Ready(t.Context())
-	assert.Equal(t, "hi", run(t.Context(), t, set, &session{}, "mcp__a__echo", `{"text":"hi"}`).Model[0].Text)
+	for _, tool := range []string{"mcp__a__echo", "mcp__b__echo"} {
+		assert.Equal(t, "hi", run(t.Context(), t, set, &session{}, tool, `{"text":"hi"}`).Model[0].Text)
+	}
 	mu.Lock()
 	defer mu.Unlock()
-	assert.Equal(t, "Bearer secret", got["server"])
-	assert.Equal(t, "Bearer secret", got["redirects"])
-	assert.Empty(t, got["other"])
+	assert.Equal(t, map[string]bool{"Bearer secret": true}, got["server"], "each request has it")
+	assert.Equal(t, map[string]bool{"Bearer secret": true}, got["redirects"])
+	assert.Equal(t, map[string]bool{"": true}, got["other"], "no request has it")
 }
 
 func TestTwoServersOfOneName(t *testing.T) {

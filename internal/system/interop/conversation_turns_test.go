@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path"
 	"testing"
 
@@ -124,12 +125,7 @@ func (c *conversation) form(t *testing.T) {
 	assert.JSONEq(t, `{"action":"accept","content":{"name":"Ann","level":3,"share":0.5,"web":true,"tags":["a","b"]}}`, c.told(t, "form"))
 	assert.JSONEq(t, `{"action":"decline"}`, c.told(t, "form declined"))
 	_, asked := c.handler.recorded()
-	assert.JSONEq(t, `{"message":"Settings?","mode":"form","sessionId":"`+string(c.session.ID())+`","toolCallId":"call-1","requestedSchema":{
-		"type":"object","title":"Settings","required":["name"],"properties":{
-		"name":{"type":"string","title":"Name","minLength":1,"maxLength":20,"default":""},"mail":{"type":"string","format":"email"},
-		"level":{"type":"integer","minimum":0,"maximum":9,"default":0},"share":{"type":"number","minimum":0,"maximum":1},
-		"web":{"type":"boolean","default":false},"size":{"type":"string","oneOf":[{"const":"s","title":"Small"},{"const":"l","title":"Large"}]},
-		"tags":{"type":"array","minItems":1,"items":{"type":"string","enum":["a","b","c"]}}}}}`, string(asked[0].Value))
+	assert.JSONEq(t, fmt.Sprintf(settingsFormat, c.session.ID()), string(asked[0].Value))
 }
 
 func (c *conversation) url(t *testing.T) {
@@ -138,7 +134,7 @@ func (c *conversation) url(t *testing.T) {
 	assert.JSONEq(t, `{"action":"accept"}`, c.told(t, "url"))
 	_, asked := c.handler.recorded()
 	require.Len(t, asked, 2)
-	assert.JSONEq(t, `{"message":"Open this","mode":"url","sessionId":"`+string(c.session.ID())+`","elicitationId":"el-1","url":"https://example.com/login"}`, string(asked[0].Value))
+	assert.JSONEq(t, fmt.Sprintf(pageFormat, c.session.ID()), string(asked[0].Value))
 	assert.Equal(t, "elicitation/complete", asked[1].What)
 	assert.JSONEq(t, `{"elicitationId":"el-1"}`, string(asked[1].Value))
 }

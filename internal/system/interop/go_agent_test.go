@@ -6,16 +6,17 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // goAgent is the agent of peers/README.md, made with package agent. It takes every
 // optional method there is.
 type goAgent struct {
+	peertest.FullAgent
 	conn *agent.Conn
 
 	ourAgent
@@ -38,20 +39,63 @@ type goSession struct {
 }
 
 func newGoAgent(conn *agent.Conn) acp.Agent {
-	return &goAgent{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession{}}
+	p := &goAgent{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession{}}
+	p.Do = p.do
+	return p
 }
 
-func (p *goAgent) find(id acp.SessionID) (*goSession, error) {
+// do handles every request and notification.
+func (p *goAgent) do(ctx context.Context, method string, params any) (any, error) {
+	if raw, ok := params.(json.RawMessage); ok {
+		return p.extension(ctx, method, raw)
+	}
+	p.note(method, params)
+	switch req := params.(type) {
+	case *acp.InitializeRequest:
+		return p.initialize(), nil
+	case *acp.AuthenticateRequest:
+		return nil, p.authenticate(ctx, req)
+	case *acp.LogoutRequest:
+		p.setAuthenticated(false)
+	case *acp.AuthStatusRequest:
+		if !p.isAuthenticated() {
+			return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
+		}
+		me := acp.AuthAccount{Label: "me", Active: new(true), Email: "me@example.com"}
+		return &acp.AuthStatusResponse{State: acp.AuthStateAuthenticated, Accounts: []acp.AuthAccount{me}}, nil
+	case *acp.NewSessionRequest:
+		return p.newSession(ctx, req)
+	case *acp.ListSessionsRequest:
+		return p.listSessions(req)
+	case *acp.DeleteSessionRequest:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.sessions, req.SessionID)
+		p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
+	case *acp.ListProvidersRequest:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
+			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider,
+		}}}, nil
+	case *acp.SetProviderRequest:
+		p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
+	case *acp.DisableProviderRequest:
+		p.setProvider(nil)
+	case *acp.CancelNotification:
+	default:
+		return p.doInSession(ctx, params)
+	}
+	return nil, nil
+}
+
+func (p *goAgent) setProvider(config *acp.ProviderCurrentConfig) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.sessions[id]; s != nil {
-		return s, nil
-	}
-	return nil, rpcerr.SessionNotFound(string(id))
+	p.provider = config
 }
 
-func (p *goAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	p.note("initialize", req)
+func (p *goAgent) initialize() *acp.InitializeResponse {
 	caps := agent.Capabilities(p)
 	caps.PromptCapabilities = &acp.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}
 	caps.MCPCapabilities = &acp.MCPCapabilities{HTTP: true, SSE: true}
@@ -63,41 +107,32 @@ func (p *goAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*ac
 			&acp.AuthMethodAgent{ID: "token", Name: "Token", Description: "asks for a token"},
 			&acp.AuthMethodTerminal{ID: "tty", Name: "Terminal", Args: []string{"login"}, Env: map[string]string{"LOGIN": "1"}},
 		},
-	}, nil
+	}
 }
 
-func (p *goAgent) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	p.note("authenticate", req)
+func (p *goAgent) authenticate(ctx context.Context, req *acp.AuthenticateRequest) error {
 	if req.MethodID != "token" {
-		return nil, rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("unknown method")
+		return rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("unknown method")
 	}
 	if p.conn.ClientCapabilities().Has("elicitation.form") {
 		id, _ := agent.RequestID(ctx)
-		answer, err := p.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{
-			Message: "Your token?",
-			Mode: &acp.ElicitationFormMode{
-				Scope: &acp.ElicitationRequestScope{RequestID: id},
-				RequestedSchema: acp.ElicitationSchema{
-					Properties: map[string]acp.ElicitationPropertySchema{"token": &acp.StringPropertySchema{MinLength: new(uint32(3))}},
-					Required:   []string{"token"},
-				},
-			},
-		})
+		answer, err := p.elicit(ctx, "authenticate", tokenFormat, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.note("answer:authenticate", answer)
 		if _, ok := answer.Action.(*acp.ElicitationAcceptAction); !ok {
-			return nil, rpcerr.AuthRequired(nil)
+			return rpcerr.AuthRequired(nil)
 		}
 	}
 	p.setAuthenticated(true)
-	return nil, nil
+	return nil
 }
 
-func (p *goAgent) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
-	p.setAuthenticated(false)
-	return &acp.LogoutResponse{}, nil
+// elicit asks the user. The response goes into the journal.
+func (p *goAgent) elicit(ctx context.Context, label, format string, args ...any) (*acp.CreateElicitationResponse, error) {
+	answer, err := p.conn.CreateElicitation(ctx, parse[*acp.CreateElicitationRequest](format, args...))
+	p.tell(label, answer, err)
+	return answer, err
 }
 
 func (p *goAgent) create(cwd string) *goSession {
@@ -113,8 +148,7 @@ func (p *goAgent) create(cwd string) *goSession {
 	return s
 }
 
-func (p *goAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	p.note("session/new", req)
+func (p *goAgent) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	if path.Base(req.Cwd) == "locked" && !p.isAuthenticated() {
 		return nil, rpcerr.AuthRequired(nil)
 	}
@@ -122,38 +156,11 @@ func (p *goAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*
 	agent.AfterResponse(ctx, func(ctx context.Context) {
 		_ = p.conn.Session(s.id).Commands(ctx, acp.AvailableCommand{Name: "greet", Description: "says hello"})
 	})
-	modes, options := s.state()
-	return &acp.NewSessionResponse{SessionID: s.id, Modes: modes, ConfigOptions: options}, nil
+	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
-func (p *goAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	p.note("session/load", req)
-	s, err := p.find(req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range s.history {
-		if err := p.conn.Session(s.id).Update(ctx, u); err != nil {
-			return nil, err
-		}
-	}
-	modes, options := s.state()
-	return &acp.LoadSessionResponse{Modes: modes, ConfigOptions: options}, nil
-}
-
-func (p *goAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	p.note("session/resume", req)
-	s, err := p.find(req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	modes, options := s.state()
-	return &acp.ResumeSessionResponse{Modes: modes, ConfigOptions: options}, nil
-}
-
-// ListSessions gives two sessions a page; the cursor is the place of the next one.
-func (p *goAgent) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	p.note("session/list", req)
+// listSessions gives two sessions a page; the cursor is the place of the next one.
+func (p *goAgent) listSessions(req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	start := 0
 	if req.Cursor != "" {
 		var err error
@@ -175,31 +182,4 @@ func (p *goAgent) ListSessions(_ context.Context, req *acp.ListSessionsRequest) 
 		res.Sessions, res.NextCursor = res.Sessions[:2], strconv.Itoa(start+2)
 	}
 	return res, nil
-}
-
-func (p *goAgent) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	p.note("session/close", req)
-	_, err := p.find(req.SessionID)
-	return nil, err
-}
-
-func (p *goAgent) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	p.note("session/delete", req)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.sessions, req.SessionID)
-	p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
-	return &acp.DeleteSessionResponse{}, nil
-}
-
-func (p *goAgent) Cancel(_ context.Context, n *acp.CancelNotification) error {
-	p.note("session/cancel", n)
-	return nil
-}
-
-func (p *goAgent) HandleExtensionNotification(_ context.Context, method string, params json.RawMessage) error {
-	if strings.HasPrefix(method, "_interop/") {
-		p.note(method, params)
-	}
-	return nil
 }

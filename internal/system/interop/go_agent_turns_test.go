@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"path"
@@ -20,12 +21,7 @@ type turn struct {
 	args    []string
 }
 
-func (p *goAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	p.note("session/prompt", req)
-	s, err := p.find(req.SessionID)
-	if err != nil {
-		return nil, err
-	}
+func (p *goAgent) prompt(ctx context.Context, s *goSession, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	text, _ := req.Prompt[0].(*acp.TextContent)
 	words := strings.Fields(text.Text)
 	p.remember(s, &acp.UserMessageChunk{Content: req.Prompt[0]})
@@ -88,22 +84,26 @@ func (t turn) updates() error {
 	return nil
 }
 
-func (t turn) permission() error {
-	file := path.Join(t.session.cwd, "a.txt")
-	call := acp.ToolCallUpdate{
-		ToolCallID: "call-1", Title: "Edit a.txt", Kind: acp.ToolKindEdit, Status: acp.ToolCallStatusPending,
-		Content:   []acp.ToolCallContent{&acp.Diff{Path: file, NewText: "new\n"}},
-		Locations: []acp.ToolCallLocation{{Path: file, Line: new(uint32(1))}},
-		RawInput:  json.RawMessage(`{"path":"a.txt"}`),
+//go:embed peers/updates.json
+var updatesFile []byte
+
+// allUpdates are the updates of peers/updates.json for one session.
+func allUpdates(id acp.SessionID) []*acp.SessionNotification {
+	var all []*acp.SessionNotification
+	for _, raw := range parse[[]json.RawMessage]("%s", updatesFile) {
+		all = append(all, parse[*acp.SessionNotification](`{"sessionId":%q,"update":%s}`, id, raw))
 	}
-	err := t.update(&acp.ToolCall{
-		ToolCallID: call.ToolCallID, Title: call.Title, Kind: call.Kind, Status: call.Status,
-		Content: call.Content, Locations: call.Locations, RawInput: call.RawInput,
-	})
-	if err != nil {
+	return all
+}
+
+func (t turn) permission() error {
+	const call = `{"toolCallId":"call-1","title":"Edit a.txt","kind":"edit","status":"pending","rawInput":{"path":"a.txt"},
+		"content":[{"type":"diff","path":%[1]q,"newText":"new\n"}],"locations":[{"path":%[1]q,"line":1}]}`
+	file := path.Join(t.session.cwd, "a.txt")
+	if err := t.update(parse[*acp.ToolCall](call, file)); err != nil {
 		return err
 	}
-	req := &acp.RequestPermissionRequest{SessionID: t.session.id, ToolCall: call}
+	req := &acp.RequestPermissionRequest{SessionID: t.session.id, ToolCall: parse[acp.ToolCallUpdate](call, file)}
 	for _, kind := range []acp.PermissionOptionKind{"allow_once", "allow_always", "reject_once", "reject_always"} {
 		req.Options = append(req.Options, acp.PermissionOption{OptionID: acp.PermissionOptionID("id-" + kind), Name: string(kind), Kind: kind})
 	}
@@ -196,6 +196,21 @@ func (t turn) terminal() error {
 	out, err = t.conn.TerminalOutput(t.ctx, output)
 	t.tell("terminal gone", out, err)
 	return nil
+}
+
+// form asks with one field of each kind, then with a form that is declined.
+func (t turn) form() error {
+	_, _ = t.elicit(t.ctx, "form", settingsFormat, t.session.id) // the journal has the error
+	_, _ = t.elicit(t.ctx, "form declined", emptyFormat, t.session.id, "Decline me")
+	return nil
+}
+
+func (t turn) url() error {
+	_, _ = t.elicit(t.ctx, "url", pageFormat, t.session.id) // the journal has the error
+	if err := t.conn.CompleteElicitation(t.ctx, &acp.CompleteElicitationNotification{ElicitationID: "el-1"}); err != nil {
+		return err
+	}
+	return t.say("completed")
 }
 
 // wait says what it does, and a last word after the cancel.

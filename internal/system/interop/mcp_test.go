@@ -6,10 +6,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -257,43 +253,4 @@ func TestMCPServerTroubles(t *testing.T) {
 	assert.Equal(t, `failed: The MCP server "every" has ended during the call: it may have taken effect.`, s.ask(t, t.Context(), long))
 	require.NoError(t, <-killed)
 	assert.Regexp(t, `(?s)The MCP server "every" has ended.*completed: Echo: again$`, s.ask(t, t.Context(), `mcp__every__echo {"message":"again"}`))
-}
-
-// Headers reach the server with each request, and no other host, to which it redirects.
-func TestMCPServerHeaders(t *testing.T) {
-	t.Parallel()
-	port := freePort(t)
-	target, err := url.Parse(httpServer(t, port, []string{"PORT=" + strconv.Itoa(port)}, node(t, everything, "streamableHttp")...))
-	require.NoError(t, err)
-	var mu sync.Mutex
-	seen := map[string]map[string]int{} // by the proxy and the header
-	proxy := func(name string, next http.Handler) string {
-		seen[name] = map[string]int{}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			seen[name][r.Header.Get("Authorization")]++
-			mu.Unlock()
-			next.ServeHTTP(w, r)
-		}))
-		t.Cleanup(server.Close)
-		return server.URL
-	}
-	direct := proxy("direct", httputil.NewSingleHostReverseProxy(target))
-	other := proxy("other", httputil.NewSingleHostReverseProxy(target))
-	redirects := proxy("redirects", http.RedirectHandler(other+"/mcp", http.StatusTemporaryRedirect))
-	headers := []acp.HTTPHeader{{Name: "Authorization", Value: "Bearer secret"}}
-	s := startMCP(t, mcp.Options{},
-		&acp.MCPServerHTTP{Name: "a", URL: direct + "/mcp", Headers: headers},
-		&acp.MCPServerHTTP{Name: "b", URL: redirects, Headers: headers})
-	for _, server := range []string{"a", "b"} {
-		assert.Equal(t, "completed: Echo: hi", s.ask(t, t.Context(), "mcp__"+server+`__echo {"message":"hi"}`))
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, name := range []string{"direct", "redirects"} {
-		assert.Positive(t, seen[name]["Bearer secret"], name)
-		assert.Len(t, seen[name], 1, "%s: each request has it: %v", name, seen[name])
-	}
-	assert.Positive(t, seen["other"][""])
-	assert.Len(t, seen["other"], 1, "no request to another host has it: %v", seen["other"])
 }

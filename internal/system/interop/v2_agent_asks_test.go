@@ -88,42 +88,14 @@ func (t turn2) takeback() (acp.StopReason, error) {
 
 // form asks with one field of each kind, then with forms that are declined and postponed.
 func (t turn2) form() (acp.StopReason, error) {
-	elicit := func(label, message string, scope *acp.ElicitationSessionScope, form acp.ElicitationSchema) {
-		form.Type = acp.ElicitationSchemaTypeObject
-		answer, err := t.conn.CreateElicitation(t.ctx, &acp.CreateElicitationRequest{
-			Message: message, Mode: &acp.ElicitationFormMode{Scope: scope, RequestedSchema: form},
-		})
-		t.tell(label, answer, err)
-	}
-	elicit("form", "Settings?", &acp.ElicitationSessionScope{SessionID: t.session.id, ToolCallID: "call-1"}, acp.ElicitationSchema{
-		Title:    "Settings",
-		Required: []string{"name"},
-		Properties: map[string]acp.ElicitationPropertySchema{
-			"name":  &acp.StringPropertySchema{Title: "Name", MinLength: new(uint32(1)), MaxLength: new(uint32(20)), Default: acp.Some("")},
-			"mail":  &acp.StringPropertySchema{Format: acp.StringFormatEmail},
-			"level": &acp.IntegerPropertySchema{Minimum: new(int64(0)), Maximum: new(int64(9)), Default: acp.Some(int64(0))},
-			"share": &acp.NumberPropertySchema{Minimum: new(0.0), Maximum: new(1.0)},
-			"web":   &acp.BooleanPropertySchema{Default: acp.Some(false)},
-			"size":  &acp.StringPropertySchema{OneOf: []acp.EnumOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}},
-			"tags":  &acp.MultiSelectPropertySchema{MinItems: new(uint64(1)), Items: &acp.StringMultiSelectItems{Enum: []string{"a", "b", "c"}}},
-		},
-	})
-	for _, word := range []string{"decline", "postpone"} {
-		elicit("form "+word+"d", map[string]string{"decline": "Decline me", "postpone": "Postpone me"}[word],
-			&acp.ElicitationSessionScope{SessionID: t.session.id}, acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{}})
-	}
+	_, _ = t.elicit(t.ctx, "form", settingsFormat, t.session.id) // the journal has the error
+	_, _ = t.elicit(t.ctx, "form declined", emptyFormat, t.session.id, "Decline me")
+	_, _ = t.elicit(t.ctx, "form postponed", emptyFormat, t.session.id, "Postpone me")
 	return acp.StopReasonEndTurn, nil
 }
 
 func (t turn2) url() (acp.StopReason, error) {
-	answer, err := t.conn.CreateElicitation(t.ctx, &acp.CreateElicitationRequest{
-		Message: "Open this",
-		Mode: &acp.ElicitationURLMode{
-			Scope:         &acp.ElicitationSessionScope{SessionID: t.session.id},
-			ElicitationID: "el-1", URL: "https://example.com/login",
-		},
-	})
-	t.tell("url", answer, err)
+	_, _ = t.elicit(t.ctx, "url", pageFormat, t.session.id) // the journal has the error
 	if err := t.conn.CompleteElicitation(t.ctx, &acp.CompleteElicitationNotification{ElicitationID: "el-1"}); err != nil {
 		return "", err
 	}
@@ -198,11 +170,7 @@ func (t turn2) leave(item acp.BackgroundWork, id string, end func(turn2) (acp.St
 }
 
 // cancelOne cancels background work. Its end is reported after the response.
-func (p *goAgent2) cancelOne(ctx context.Context, session acp.SessionID, member, id string) error {
-	s, err := p.find(session)
-	if err != nil {
-		return err
-	}
+func (p *goAgent2) cancelOne(ctx context.Context, s *goSession2, member, id string) error {
 	p.mu.Lock()
 	cancel := s.cancels[id]
 	delete(s.cancels, id)
@@ -212,14 +180,4 @@ func (p *goAgent2) cancelOne(ctx context.Context, session acp.SessionID, member,
 	}
 	agent.AfterResponse(ctx, func(context.Context) { cancel() })
 	return nil
-}
-
-func (p *goAgent2) CancelToolCall(ctx context.Context, req *acp.CancelToolCallRequest) (*acp.CancelToolCallResponse, error) {
-	p.note(acp.MethodToolCallCancel, req)
-	return nil, p.cancelOne(ctx, req.SessionID, "toolCallId", string(req.ToolCallID))
-}
-
-func (p *goAgent2) CancelTerminal(ctx context.Context, req *acp.CancelTerminalRequest) (*acp.CancelTerminalResponse, error) {
-	p.note(acp.MethodTerminalCancel, req)
-	return nil, p.cancelOne(ctx, req.SessionID, "terminalId", string(req.TerminalID))
 }

@@ -9,12 +9,14 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // goAgent2 is the agent of version 2 of peers/README.md, made with package agent/v2. It
 // takes every optional method there is.
 type goAgent2 struct {
+	peertest.FullAgent
 	conn *agent.Conn
 
 	ourAgent
@@ -40,20 +42,66 @@ type goSession2 struct {
 }
 
 func newGoAgent2(conn *agent.Conn) acp.Agent {
-	return &goAgent2{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession2{}}
+	p := &goAgent2{conn: conn, ourAgent: ourAgent{record: record{changed: make(chan struct{})}, client: conn}, sessions: map[acp.SessionID]*goSession2{}}
+	p.Do = p.do
+	return p
 }
 
-func (p *goAgent2) find(id acp.SessionID) (*goSession2, error) {
+// do handles every request and notification.
+func (p *goAgent2) do(ctx context.Context, method string, params any) (any, error) {
+	if raw, ok := params.(json.RawMessage); ok {
+		if method == "_interop/finish" {
+			return nil, p.finish(raw)
+		}
+		return p.extension(ctx, method, raw)
+	}
+	p.note(method, params)
+	switch req := params.(type) {
+	case *acp.InitializeRequest:
+		return p.initialize(), nil
+	case *acp.LoginAuthRequest:
+		return nil, p.login(ctx, req)
+	case *acp.LogoutAuthRequest:
+		p.setAuthenticated(false)
+	case *acp.AuthStatusRequest:
+		if !p.isAuthenticated() {
+			return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
+		}
+		me := acp.AuthAccount{Label: "me", Active: new(true), Email: "me@example.com"}
+		return &acp.AuthStatusResponse{State: acp.AuthStateAuthenticated, Accounts: []acp.AuthAccount{me}}, nil
+	case *acp.NewSessionRequest:
+		return p.newSession(ctx, req)
+	case *acp.ListSessionsRequest:
+		return p.listSessions(req)
+	case *acp.DeleteSessionRequest:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.sessions, req.SessionID)
+		p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
+	case *acp.ListProvidersRequest:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
+			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider,
+		}}}, nil
+	case *acp.SetProviderRequest:
+		p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
+	case *acp.DisableProviderRequest:
+		p.setProvider(nil)
+	case *acp.CancelSessionNotification:
+	default:
+		return p.doInSession(ctx, params)
+	}
+	return nil, nil
+}
+
+func (p *goAgent2) setProvider(config *acp.ProviderCurrentConfig) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.sessions[id]; s != nil {
-		return s, nil
-	}
-	return nil, rpcerr.SessionNotFound(string(id))
+	p.provider = config
 }
 
-func (p *goAgent2) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	p.note(acp.MethodInitialize, req)
+func (p *goAgent2) initialize() *acp.InitializeResponse {
 	caps := agent.Capabilities(p)
 	caps.Session.Prompt = &acp.PromptCapabilities{
 		Image: &acp.PromptImageCapabilities{}, Audio: &acp.PromptAudioCapabilities{}, EmbeddedContext: &acp.PromptEmbeddedContextCapabilities{},
@@ -68,42 +116,32 @@ func (p *goAgent2) Initialize(_ context.Context, req *acp.InitializeRequest) (*a
 			&acp.AuthMethodTerminal{MethodID: "tty", Name: "Terminal", Args: []string{"login"}, Env: []acp.EnvVariable{{Name: "LOGIN", Value: "1"}}},
 			&acp.UnknownAuthMethod{Type: "_passkey", Raw: json.RawMessage(`{"type":"_passkey","methodId":"pk","name":"Passkey","party":"example.com"}`)},
 		},
-	}, nil
+	}
 }
 
-func (p *goAgent2) Login(ctx context.Context, req *acp.LoginAuthRequest) (*acp.LoginAuthResponse, error) {
-	p.note(acp.MethodAuthLogin, req)
+func (p *goAgent2) login(ctx context.Context, req *acp.LoginAuthRequest) error {
 	if req.MethodID != "token" {
-		return nil, rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("unknown method")
+		return rpcerr.InvalidParams(map[string]any{"methodId": req.MethodID}).WithDetail("unknown method")
 	}
 	if p.conn.ClientCapabilities().Has("elicitation.form") {
 		id, _ := agent.RequestID(ctx)
-		answer, err := p.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{
-			Message: "Your token?",
-			Mode: &acp.ElicitationFormMode{
-				Scope: &acp.ElicitationRequestScope{RequestID: id},
-				RequestedSchema: acp.ElicitationSchema{
-					Type:       acp.ElicitationSchemaTypeObject,
-					Properties: map[string]acp.ElicitationPropertySchema{"token": &acp.StringPropertySchema{MinLength: new(uint32(3))}},
-					Required:   []string{"token"},
-				},
-			},
-		})
+		answer, err := p.elicit(ctx, "auth/login", tokenFormat, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.note("answer:auth/login", answer)
 		if _, ok := answer.Action.(*acp.ElicitationAcceptAction); !ok {
-			return nil, rpcerr.AuthRequired(nil)
+			return rpcerr.AuthRequired(nil)
 		}
 	}
 	p.setAuthenticated(true)
-	return nil, p.conn.AuthStatusUpdate(ctx, &acp.AuthStatusUpdateNotification{State: acp.AuthStateAuthenticated})
+	return p.conn.AuthStatusUpdate(ctx, &acp.AuthStatusUpdateNotification{State: acp.AuthStateAuthenticated})
 }
 
-func (p *goAgent2) Logout(context.Context, *acp.LogoutAuthRequest) (*acp.LogoutAuthResponse, error) {
-	p.setAuthenticated(false)
-	return &acp.LogoutAuthResponse{}, nil
+// elicit asks the user. The response goes into the journal.
+func (p *goAgent2) elicit(ctx context.Context, label, format string, args ...any) (*acp.CreateElicitationResponse, error) {
+	answer, err := p.conn.CreateElicitation(ctx, parse[*acp.CreateElicitationRequest](format, args...))
+	p.tell(label, answer, err)
+	return answer, err
 }
 
 func (p *goAgent2) create(cwd acp.AbsolutePath, history []acp.SessionUpdate) *goSession2 {
@@ -119,8 +157,7 @@ func (p *goAgent2) create(cwd acp.AbsolutePath, history []acp.SessionUpdate) *go
 	return s
 }
 
-func (p *goAgent2) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	p.note(acp.MethodSessionNew, req)
+func (p *goAgent2) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	for _, server := range req.MCPServers {
 		if unknown, ok := server.(*acp.UnknownMCPServer); ok {
 			return nil, rpcerr.InvalidParams(map[string]any{"type": unknown.Type}).WithDetail("unsupported MCP server transport")
@@ -141,10 +178,9 @@ func commands2() []acp.AvailableCommand {
 	return []acp.AvailableCommand{&acp.Command{Name: "greet", Description: "says hello"}}
 }
 
-// ListSessions gives two sessions a page. The cursor of the second page is the empty
+// listSessions gives two sessions a page. The cursor of the second page is the empty
 // string, which is a cursor like any other.
-func (p *goAgent2) ListSessions(_ context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	p.note(acp.MethodSessionList, req)
+func (p *goAgent2) listSessions(req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	start := 0
 	switch {
 	case req.Cursor == nil:
@@ -173,74 +209,4 @@ func (p *goAgent2) ListSessions(_ context.Context, req *acp.ListSessionsRequest)
 		}
 	}
 	return res, nil
-}
-
-// ResumeSession replays a message of the user as a reset and its chunks.
-func (p *goAgent2) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	p.note(acp.MethodSessionResume, req)
-	s, err := p.find(req.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	session := p.conn.Session(s.id)
-	switch from := req.ReplayFrom.(type) {
-	case nil:
-	case *acp.ReplayFromStart:
-		if err := p.replay(ctx, s, session); err != nil {
-			return nil, err
-		}
-	case *acp.UnknownReplayFrom:
-		return nil, rpcerr.InvalidParams(map[string]any{"replayFrom": from.Type})
-	}
-	if err := session.State(ctx); err != nil {
-		return nil, err
-	}
-	return &acp.ResumeSessionResponse{ConfigOptions: p.options(s), AvailableCommands: commands2()}, nil
-}
-
-func (p *goAgent2) replay(ctx context.Context, s *goSession2, session *agent.Session) error {
-	p.mu.Lock()
-	history := slices.Clone(s.history)
-	p.mu.Unlock()
-	for _, u := range history {
-		said, ok := u.(*acp.UserMessage)
-		if !ok {
-			if err := session.Update(ctx, u); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := session.UserMessage(ctx, said.MessageID); err != nil {
-			return err
-		}
-		content, _ := said.Content.Get()
-		for _, block := range content {
-			if err := session.Update(ctx, &acp.UserMessageChunk{MessageID: said.MessageID, Content: block}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// CloseSession has nothing to do: the ctx of all work has ended, and the connection waits
-// for the work before it responds.
-func (p *goAgent2) CloseSession(_ context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	p.note(acp.MethodSessionClose, req)
-	_, err := p.find(req.SessionID)
-	return nil, err
-}
-
-func (p *goAgent2) DeleteSession(_ context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	p.note(acp.MethodSessionDelete, req)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.sessions, req.SessionID)
-	p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
-	return &acp.DeleteSessionResponse{}, nil
-}
-
-func (p *goAgent2) Cancel(_ context.Context, n *acp.CancelSessionNotification) error {
-	p.note(acp.MethodSessionCancel, n)
-	return nil
 }

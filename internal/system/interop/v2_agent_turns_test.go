@@ -22,12 +22,7 @@ type turn2 struct {
 	args    []string
 }
 
-func (p *goAgent2) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	p.note(acp.MethodSessionPrompt, req)
-	s, err := p.find(req.SessionID)
-	if err != nil {
-		return nil, err
-	}
+func (p *goAgent2) prompt(ctx context.Context, s *goSession2, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	words := strings.Fields(acp.PlainText(req.Prompt[0]))
 	t := turn2{goAgent2: p, ctx: ctx, session: s, out: p.conn.Session(s.id), args: words[1:]}
 	switch words[0] {
@@ -117,11 +112,7 @@ func (t turn2) stop() (acp.StopReason, error) {
 
 // updates sends all of peers/v2/updates.json.
 func (t turn2) updates() (acp.StopReason, error) {
-	var all []json.RawMessage
-	if err := json.Unmarshal(updates2File, &all); err != nil {
-		return "", err
-	}
-	for _, raw := range all {
+	for _, raw := range parse[[]json.RawMessage]("%s", updates2File) {
 		u, err := acp.UnmarshalSessionUpdate(raw)
 		if err != nil {
 			return "", err

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"path"
 	"testing"
 
@@ -301,12 +302,7 @@ func (c *conversation2) form(t *testing.T) {
 	assert.JSONEq(t, `{"action":"accept","content":{"name":"Ann","level":3,"share":0.5,"web":true,"tags":["a","b"]}}`, c.told(t, "form"))
 	assert.JSONEq(t, `{"action":"decline"}`, c.told(t, "form declined"))
 	assert.JSONEq(t, `{"action":"_later","days":2}`, c.told(t, "form postponed"))
-	assert.JSONEq(t, `{"message":"Settings?","mode":"form","sessionId":"`+string(c.session.ID())+`","toolCallId":"call-1","requestedSchema":{
-		"type":"object","title":"Settings","required":["name"],"properties":{
-		"name":{"type":"string","title":"Name","minLength":1,"maxLength":20,"default":""},"mail":{"type":"string","format":"email"},
-		"level":{"type":"integer","minimum":0,"maximum":9,"default":0},"share":{"type":"number","minimum":0,"maximum":1},
-		"web":{"type":"boolean","default":false},"size":{"type":"string","oneOf":[{"const":"s","title":"Small"},{"const":"l","title":"Large"}]},
-		"tags":{"type":"array","minItems":1,"items":{"type":"string","enum":["a","b","c"]}}}}}`, string(c.handler.told()[0].Value))
+	assert.JSONEq(t, fmt.Sprintf(settingsFormat, c.session.ID()), string(c.handler.told()[0].Value))
 }
 
 func (c *conversation2) url(t *testing.T) {
@@ -315,6 +311,6 @@ func (c *conversation2) url(t *testing.T) {
 	assert.JSONEq(t, `{"action":"accept"}`, c.told(t, "url"))
 	c.wait(t, func() bool { return c.handler.seenLocked("elicitation/complete") })
 	asked := c.handler.told()
-	assert.JSONEq(t, `{"message":"Open this","mode":"url","sessionId":"`+string(c.session.ID())+`","elicitationId":"el-1","url":"https://example.com/login"}`, string(asked[0].Value))
+	assert.JSONEq(t, fmt.Sprintf(pageFormat, c.session.ID()), string(asked[0].Value))
 	assert.JSONEq(t, `{"elicitationId":"el-1"}`, string(last(t, asked, "elicitation/complete")))
 }

@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -53,8 +54,8 @@ func (p *ourAgent) callExtensions(ctx context.Context) error {
 	return nil
 }
 
-// HandleExtension answers the requests of the tests.
-func (p *ourAgent) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+// extension handles the requests and notifications of the tests.
+func (p *ourAgent) extension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "_interop/echo":
 		id, _ := agent.RequestID(ctx)
@@ -74,8 +75,50 @@ func (p *ourAgent) HandleExtension(ctx context.Context, method string, params js
 		<-ctx.Done()
 		p.note("_interop/wait cancelled", nil)
 		return nil, ctx.Err()
+	case "_interop/note":
+		p.note(method, params)
+		return nil, nil
 	}
 	return nil, rpcerr.MethodNotFound(method)
+}
+
+// The options of a session, and what the agents ask. The names of some members, and what is not the
+// same each time, are filled in.
+const (
+	optionsFormat = `[
+		{%[1]q:"model","name":"Model","category":"model","type":"select","currentValue":%[3]q,
+			"options":[{"value":"small","name":"Small"},{"value":"big","name":"Big","description":"slower"}]},
+		{%[1]q:"effort","name":"Effort","type":"select","currentValue":%[4]q,
+			"options":[{%[2]q:"usual","name":"Usual","options":[{"value":"low","name":"Low"},{"value":"high","name":"High"}]}]},
+		{%[1]q:"web","name":"Web","type":"boolean","currentValue":%[5]t}]`
+	tokenFormat = `{"message":"Your token?","mode":"form","requestId":%s,"requestedSchema":{
+		"type":"object","required":["token"],"properties":{"token":{"type":"string","minLength":3}}}}`
+	settingsFormat = `{"message":"Settings?","mode":"form","sessionId":%q,"toolCallId":"call-1","requestedSchema":{
+		"type":"object","title":"Settings","required":["name"],"properties":{
+		"name":{"type":"string","title":"Name","minLength":1,"maxLength":20,"default":""},"mail":{"type":"string","format":"email"},
+		"level":{"type":"integer","minimum":0,"maximum":9,"default":0},"share":{"type":"number","minimum":0,"maximum":1},
+		"web":{"type":"boolean","default":false},"size":{"type":"string","oneOf":[{"const":"s","title":"Small"},{"const":"l","title":"Large"}]},
+		"tags":{"type":"array","minItems":1,"items":{"type":"string","enum":["a","b","c"]}}}}}`
+	emptyFormat = `{"message":%[2]q,"mode":"form","sessionId":%[1]q,"requestedSchema":{"type":"object","properties":{}}}`
+	pageFormat  = `{"message":"Open this","mode":"url","sessionId":%q,"elicitationId":"el-1","url":"https://example.com/login"}`
+)
+
+// parse reads a value that is written as JSON.
+func parse[T any](format string, args ...any) T {
+	var v T
+	if err := json.Unmarshal(fmt.Appendf(nil, format, args...), &v); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// sessionOf is the id of the session that params are about.
+func sessionOf(params any) string {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		panic(err)
+	}
+	return parse[struct{ SessionID string }]("%s", raw).SessionID
 }
 
 // program is what the conversations of both versions have in common: our client's end.
