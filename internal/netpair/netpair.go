@@ -125,24 +125,3 @@ func (e *serverEnd) Close() error {
 	}
 	return e.s.Close()
 }
-
-// Greet sends initialize and its response over a new connection.
-func Greet(t testing.TB, server, client stream.Stream) {
-	t.Helper()
-	const (
-		request  = `{"jsonrpc":"2.0","id":"greeting","method":"initialize","params":{"protocolVersion":1}}`
-		response = `{"jsonrpc":"2.0","id":"greeting","result":{"protocolVersion":1}}`
-	)
-	pass(t, client, server, request)
-	pass(t, server, client, response)
-}
-
-func pass(t testing.TB, from, to stream.Stream, msg string) {
-	t.Helper()
-	if err := from.Write([]byte(msg)); err != nil {
-		t.Fatalf("greeting: %v", err)
-	}
-	if got, err := to.Read(); err != nil || string(got) != msg {
-		t.Fatalf("greeting: read %q, %v", got, err)
-	}
-}

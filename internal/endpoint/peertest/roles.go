@@ -82,15 +82,6 @@ func (c *Client) Updates() []acp.SessionUpdate {
 	return append([]acp.SessionUpdate(nil), c.updates...)
 }
 
-// Take returns the updates recorded since the last call of Take.
-func (c *Client) Take() []acp.SessionUpdate {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := c.updates
-	c.updates = nil
-	return all
-}
-
 // Texts returns the text of the recorded message chunks, one string each.
 func (c *Client) Texts() []string {
 	var texts []string
