@@ -13,9 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
-	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -23,10 +23,8 @@ import (
 // answers questions as the script says.
 type Client struct {
 	t         *testing.T
-	v1        *client.Conn
-	v2        *client2.Conn
-	threads1  *thread.Set
-	threads2  *thread2.Set
+	conn      *negotiate.Conn
+	sessions  map[string]*negotiate.Session
 	cancels   atomic.Bool   // the agent is expected to ask for a cancel
 	onUpdate  func()        // called after each update; may be nil
 	cancelled chan struct{} // gets a value when the agent asks for a cancel
@@ -35,18 +33,13 @@ type Client struct {
 // NewClient connects to an agent. Version is 1 or 2.
 func NewClient(t *testing.T, version int, s stream.Stream, onUpdate func()) *Client {
 	t.Helper()
-	c := &Client{t: t, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
-	log := slog.New(slog.DiscardHandler)
+	c := &Client{t: t, sessions: map[string]*negotiate.Session{}, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
 	var err error
-	if version == 1 {
-		c.threads1 = thread.NewSet()
-		o := &client.Options{Receiving: []acp.Middleware{c.threads1.Receiving}, Sending: []acp.Middleware{c.threads1.Sending}, Logger: log}
-		c.v1, err = client.Connect(t.Context(), s, func(*client.Conn) acp.Client { return handler1{c} }, o)
-	} else {
-		c.threads2 = thread2.NewSet()
-		o := &client2.Options{Receiving: []acp.Middleware{c.threads2.Receiving}, Sending: []acp.Middleware{c.threads2.Sending}, Logger: log}
-		c.v2, err = client2.Connect(t.Context(), s, func(*client2.Conn) acp2.Client { return handler2{c} }, o)
-	}
+	c.conn, err = negotiate.ConnectOver(t.Context(), s, &negotiate.Options{
+		V1:   func(*client.Conn) acp.Client { return handler1{c} },
+		V2:   func(*client2.Conn) acp2.Client { return handler2{c} },
+		Only: version, Logger: slog.New(slog.DiscardHandler),
+	})
 	c.must(err)
 	return c
 }
@@ -59,57 +52,44 @@ func (c *Client) must(err error) {
 }
 
 // Close ends the connection.
-func (c *Client) Close() {
-	if c.v1 != nil {
-		c.v1.Close()
-	} else {
-		c.v2.Close()
-	}
-}
+func (c *Client) Close() { c.conn.Close() }
+
+var params = &negotiate.SessionParams{Cwd: "/w"}
 
 // Open opens a new session.
 func (c *Client) Open() string {
 	c.t.Helper()
-	if c.v1 != nil {
-		res, err := c.v1.NewSession(c.t.Context(), &acp.NewSessionRequest{Cwd: "/w"})
-		c.must(err)
-		return string(res.SessionID)
-	}
-	res, err := c.v2.NewSession(c.t.Context(), &acp2.NewSessionRequest{Cwd: "/w"})
+	s, err := c.conn.StartSession(c.t.Context(), params)
 	c.must(err)
-	return string(res.SessionID)
+	c.sessions[s.ID()] = s
+	return s.ID()
 }
 
 // Load loads a session.
 func (c *Client) Load(id string) error {
-	if c.v1 != nil {
-		_, err := c.v1.LoadSession(c.t.Context(), &acp.LoadSessionRequest{SessionID: acp.SessionID(id), Cwd: "/w"})
-		return err
-	}
-	_, err := c.v2.ResumeSession(c.t.Context(), &acp2.ResumeSessionRequest{SessionID: acp2.SessionID(id), Cwd: "/w", ReplayFrom: &acp2.ReplayFromStart{}})
+	s, err := c.conn.LoadSession(c.t.Context(), id, params)
+	c.sessions[id] = s
 	return err
 }
 
 // CloseSession closes a session.
 func (c *Client) CloseSession(id string) {
 	c.t.Helper()
-	var err error
-	if c.v1 != nil {
-		_, err = c.v1.CloseSession(c.t.Context(), &acp.CloseSessionRequest{SessionID: acp.SessionID(id)})
-	} else {
-		_, err = c.v2.CloseSession(c.t.Context(), &acp2.CloseSessionRequest{SessionID: acp2.SessionID(id)})
-	}
-	c.must(err)
+	c.must(c.sessions[id].Close(c.t.Context()))
 }
 
 // Play makes a turn, with what the person does before it and meanwhile. Its error is that of the
 // turn.
 func (c *Client) Play(id string, turn *Turn) error {
+	s := c.sessions[id]
 	for option, value := range map[string]string{"mode": turn.Mode, "model": turn.Model} {
 		if value == "" {
 			continue
 		}
-		if err := c.set(id, option, value); err != nil {
+		if c.conn.ProtocolVersion() == 1 && option == "mode" && len(value)%2 == 0 { // modes are options, too
+			option = negotiate.ModeOption
+		}
+		if err := s.SetOption(c.t.Context(), option, value); err != nil {
 			return err
 		}
 	}
@@ -120,43 +100,15 @@ func (c *Client) Play(id string, turn *Turn) error {
 	go func() { // ends with the turn
 		select {
 		case <-c.cancelled:
-			if c.v1 != nil {
-				_ = c.v1.Cancel(ctx, &acp.CancelNotification{SessionID: acp.SessionID(id)})
-			} else {
-				_ = c.v2.Cancel(ctx, &acp2.CancelSessionNotification{SessionID: acp2.SessionID(id)})
-			}
+			_ = s.Cancel(ctx)
 		case <-ctx.Done():
 		}
 	}()
-	if c.v1 != nil {
-		prompt := []acp.ContentBlock{acp.Text(turn.Prompt)}
-		if turn.Image {
-			prompt = append(prompt, &acp.ImageContent{MIMEType: "image/png", Data: "AAAA"})
-		}
-		_, err := c.v1.Prompt(ctx, &acp.PromptRequest{SessionID: acp.SessionID(id), Prompt: prompt})
-		return err
-	}
-	prompt := []acp2.ContentBlock{acp2.Text(turn.Prompt)}
+	prompt := []thread.Block{negotiate.Text(turn.Prompt)}
 	if turn.Image {
-		prompt = append(prompt, &acp2.ImageContent{MIMEType: "image/png", Data: "AAAA"})
+		prompt = append(prompt, thread.Block{Type: thread.BlockImage, MIMEType: "image/png", Data: "AAAA"})
 	}
-	_, err := c.v2.Session(acp2.SessionID(id)).Prompt(ctx, prompt...).Wait()
-	return err
-}
-
-func (c *Client) set(id, option, value string) (err error) {
-	switch {
-	case c.v1 != nil && option == "mode" && len(value)%2 == 0: // modes are options, too
-		_, err = c.v1.SetSessionMode(c.t.Context(), &acp.SetSessionModeRequest{SessionID: acp.SessionID(id), ModeID: acp.SessionModeID(value)})
-	case c.v1 != nil:
-		_, err = c.v1.SetSessionConfigOption(c.t.Context(), &acp.SetSessionConfigOptionRequest{
-			SessionID: acp.SessionID(id), ConfigID: acp.SessionConfigID(option), Value: &acp.SessionConfigValue{Value: acp.SessionConfigValueID(value)},
-		})
-	default:
-		_, err = c.v2.SetSessionConfigOption(c.t.Context(), &acp2.SetSessionConfigOptionRequest{
-			SessionID: acp2.SessionID(id), ConfigID: acp2.SessionConfigID(option), Value: &acp2.SessionConfigValue{Value: acp2.SessionConfigValueID(value)},
-		})
-	}
+	_, err := s.Prompt(ctx, prompt...).Wait()
 	return err
 }
 
@@ -206,16 +158,9 @@ func (h handler2) RequestPermission(_ context.Context, req *acp2.RequestPermissi
 	return &acp2.RequestPermissionResponse{Outcome: &acp2.SelectedPermissionOutcome{OptionID: answer}}, nil
 }
 
-func (c *Client) snapshot(id string) *thread.Snapshot {
-	if c.v1 != nil {
-		return c.threads1.Thread(acp.SessionID(id)).Snapshot()
-	}
-	return c.threads2.Thread(acp2.SessionID(id)).Snapshot()
-}
-
 // Seen returns what the person sees of a session, for comparing it with the script.
 func (c *Client) Seen(id string) Seen {
-	s := c.snapshot(id)
+	s := c.conn.Thread(id).Snapshot()
 	seen := Seen{Title: s.Title}
 	for _, item := range s.Items.All() {
 		if !c.isNotice(item) {
@@ -245,7 +190,7 @@ func (c *Client) Seen(id string) Seen {
 // message without an id.
 func (c *Client) isNotice(item thread.Item) bool {
 	if m, ok := item.(*thread.Message); ok {
-		return c.v1 != nil && m.Role == thread.RoleAgent && m.ID == ""
+		return c.conn.ProtocolVersion() == 1 && m.Role == thread.RoleAgent && m.ID == ""
 	}
 	_, ok := item.(*thread.Notice)
 	return ok
@@ -284,7 +229,7 @@ func blockText(b *thread.Block) string {
 // All returns all that a client holds of a session, with the ids of the agent, for comparing it
 // with what another client holds. Prompts have ids in version 2 alone, and notices are shown once.
 func (c *Client) All(id string) (all []string) {
-	s := c.snapshot(id)
+	s := c.conn.Thread(id).Snapshot()
 	add := func(v any) {
 		text, err := json.Marshal(v)
 		c.must(err)
@@ -295,7 +240,7 @@ func (c *Client) All(id string) (all []string) {
 		switch {
 		case c.isNotice(item):
 			continue
-		case ok && m.Role == thread.RoleUser && c.v1 != nil:
+		case ok && m.Role == thread.RoleUser && c.conn.ProtocolVersion() == 1:
 			item = &thread.Message{Role: m.Role, Content: m.Content}
 		}
 		add(item)
