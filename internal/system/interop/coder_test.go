@@ -23,29 +23,23 @@ const (
 	coderVersion = "v0.13.5"
 )
 
-var coderBin = sync.OnceValues(func() (string, error) {
-	dir, err := buildDir()
-	if err != nil {
-		return "", err
-	}
+var installCoder = sync.OnceValues(func() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "install",
 		coderModule+"/example/agent@"+coderVersion, coderModule+"/example/client@"+coderVersion)
-	cmd.Env = append(os.Environ(), "GOBIN="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return string(out), err
+	bin := filepath.Join(builds, "other")
+	cmd.Env = append(os.Environ(), "GOBIN="+bin)
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		return nil, err
 	}
-	return dir, nil
+	return cmd.CombinedOutput()
 })
 
 // coder is one of the two programs.
 func coder(t *testing.T, program string) string {
 	t.Helper()
-	need(t, "go")
-	dir, err := coderBin()
-	require.NoError(t, err, "go install: %s", dir)
-	return filepath.Join(dir, program)
+	return built(t, installCoder, filepath.Join("other", program))
 }
 
 // Our client drives their agent, with either answer to its question.

@@ -34,17 +34,8 @@ const (
 	goEverything = "github.com/modelcontextprotocol/go-sdk/examples/server/everything"
 )
 
-var goServer = sync.OnceValues(func() (string, error) {
-	dir, err := buildDir()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "everything.exe")
-	out, err := exec.Command("go", "build", "-o", path, goEverything).CombinedOutput()
-	if err != nil {
-		return string(out), err
-	}
-	return path, nil
+var buildGoServer = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "build", "-o", filepath.Join(builds, "everything.exe"), goEverything).CombinedOutput()
 })
 
 // mcpSession is a session of an agent of the kit whose model does what the person says: "tools" lists
@@ -180,9 +171,7 @@ func freePort(t *testing.T) int {
 // The servers that others wrote are tools of a session, over stdio and HTTP.
 func TestMCPServers(t *testing.T) {
 	t.Parallel()
-	need(t, "go")
-	program, err := goServer()
-	require.NoError(t, err, program)
+	program := built(t, buildGoServer, "everything.exe")
 	dir := pairtest.TempDir(t)
 	big := strings.Repeat("0123456789abcde\n", 4<<20/16)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "big.txt"), []byte(big), 0o600))

@@ -25,6 +25,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/process"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -106,18 +107,19 @@ func run(t *testing.T, dir string, env []string, input string, command ...string
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.Stdin = bytes.NewBufferString(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = 2 * time.Second
-	ownGroup(cmd)
-	err := cmd.Run()
+	group, err := process.Start(cmd)
+	require.NoError(t, err)
+	defer group.Close()
+	defer context.AfterFunc(ctx, group.Kill)()
+	_ = cmd.Wait() // the exit code says it
+	group.Reaped()
 	require.NoError(t, ctx.Err(), "no end of %v\nstdout: %s\nstderr: %s", command, &stdout, &stderr)
-	if cmd.ProcessState == nil {
-		require.NoError(t, err)
-	}
 	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
@@ -129,49 +131,27 @@ func needShell(t *testing.T) {
 	}
 }
 
-// builds are the folders for programs that the tests build. They outlive the test that
-// needs a program first, and are removed when all tests are over.
-var builds struct {
-	mu   sync.Mutex
-	dirs []string
+// builds is the folder for programs that the tests build. It is removed when all tests are over.
+var builds string
+
+// built is a program in builds, which build makes when a test needs it first.
+func built(t *testing.T, build func() ([]byte, error), program string) string {
+	t.Helper()
+	need(t, "go")
+	out, err := build()
+	require.NoError(t, err, "%s", out)
+	return filepath.Join(builds, program)
 }
 
-func buildDir() (string, error) {
-	dir, err := os.MkdirTemp("", "acpkit-interop-")
-	if err != nil {
-		return "", err
-	}
-	builds.mu.Lock()
-	defer builds.mu.Unlock()
-	builds.dirs = append(builds.dirs, dir)
-	return dir, nil
-}
-
-func buildDirs() []string {
-	builds.mu.Lock()
-	defer builds.mu.Unlock()
-	return builds.dirs
-}
-
-var exampleBin = sync.OnceValues(func() (string, error) {
-	dir, err := buildDir()
-	if err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "github.com/acpkit/go-sdk/examples/agent", "github.com/acpkit/go-sdk/examples/chat", "github.com/acpkit/go-sdk/examples/coder", "github.com/acpkit/go-sdk/cmd/acp").CombinedOutput()
-	if err != nil {
-		return string(out), err
-	}
-	return dir, nil
+var buildExamples = sync.OnceValues(func() ([]byte, error) {
+	const module = "github.com/acpkit/go-sdk/"
+	return exec.Command("go", "build", "-o", builds+string(filepath.Separator), module+"examples/agent", module+"examples/chat", module+"examples/coder", module+"cmd/acp").CombinedOutput()
 })
 
 // example is one of the project's own example programs.
 func example(t *testing.T, program string) string {
 	t.Helper()
-	need(t, "go")
-	dir, err := exampleBin()
-	require.NoError(t, err, "go build: %s", dir)
-	return filepath.Join(dir, program)
+	return built(t, buildExamples, program)
 }
 
 // roleVar makes the test binary an agent instead of running tests, so that
@@ -181,10 +161,12 @@ const roleVar = "ACPKIT_INTEROP_ROLE"
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVar); role {
 	case "":
-		code := m.Run()
-		for _, dir := range buildDirs() {
-			_ = os.RemoveAll(dir) // what was built for the tests
+		var err error
+		if builds, err = os.MkdirTemp("", "acpkit-interop-"); err != nil {
+			panic(err)
 		}
+		code := m.Run()
+		_ = os.RemoveAll(builds) // what was built for the tests
 		os.Exit(code)
 	case "agent", "agent2", "router":
 		os.Exit(play(role))

@@ -28,21 +28,13 @@ import (
 // to the recorded agent. Each forwarded line must be equivalent to the recorded one, and
 // nothing may be logged.
 func TestReplay(t *testing.T) {
-	s := loadSchema(t, "v1")
-	for _, p := range transcripts(t) {
-		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 1).run(initializeFirst(p.lines)) })
-		})
-	}
-}
-
-// The same in version 2.
-func TestReplayOfVersion2(t *testing.T) {
-	s := loadSchema(t, "v2")
-	for _, p := range transcriptsOfV2(t) {
-		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, 2).run(initializeFirst(p.lines)) })
-		})
+	for version := int64(1); version <= 2; version++ {
+		s := loadSchema(t, version)
+		for _, p := range transcripts(t, version) {
+			t.Run(fmt.Sprintf("v%d/%s", version, p.name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { newReplay(t, s, p.probe, version).run(initializeFirst(p.lines)) })
+			})
+		}
 	}
 }
 

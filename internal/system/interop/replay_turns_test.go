@@ -23,7 +23,7 @@ import (
 // the end that follow from the recording.
 func TestTurnsOfVersion2(t *testing.T) {
 	turns := 0
-	for _, p := range transcriptsOfV2(t) {
+	for _, p := range transcripts(t, 2) {
 		if p.probe {
 			continue
 		}

@@ -2,6 +2,7 @@ package interop_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ import (
 // message the protocol knows.
 type schema struct{ defs map[string]any }
 
-func loadSchema(t *testing.T, version string) *schema {
+func loadSchema(t *testing.T, version int64) *schema {
 	t.Helper()
-	b, err := os.ReadFile("../../schema/" + version + "-unstable.json")
+	b, err := os.ReadFile(fmt.Sprintf("../../schema/v%d-unstable.json", version))
 	require.NoError(t, err)
 	var doc struct {
 		Defs map[string]any `json:"$defs"`

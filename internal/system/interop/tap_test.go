@@ -1,10 +1,9 @@
 package interop_test
 
 import (
-	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
 
 	"github.com/acpkit/go-sdk/internal/passive"
 )
@@ -87,7 +88,9 @@ func TestInstall(t *testing.T) {
 	for name, text := range map[string]string{"list": version + "\n", version + ".info": `{"Version":"` + version + `"}`, version + ".mod": string(mod)} {
 		require.NoError(t, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
 	}
-	zipped(t, root, path+"@"+version+"/", filepath.Join(versions, version+".zip"))
+	var zipped bytes.Buffer
+	require.NoError(t, zip.CreateFromDir(&zipped, module.Version{Path: path, Version: version}, root))
+	require.NoError(t, os.WriteFile(filepath.Join(versions, version+".zip"), zipped.Bytes(), 0o600))
 
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
@@ -102,45 +105,4 @@ func TestInstall(t *testing.T) {
 	said, err := exec.Command(filepath.Join(bin, "acp"), "version").CombinedOutput()
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(said), "acp "+version+" go"), "%s", said)
-}
-
-// zipped writes the module in root as proxies have it: without modules below it, and without what is
-// ignored.
-func zipped(t *testing.T, root, prefix, name string) {
-	t.Helper()
-	f, err := os.Create(name)
-	require.NoError(t, err)
-	defer f.Close()
-	w := zip.NewWriter(f)
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		in, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			_, nested := os.Stat(filepath.Join(name, "go.mod"))
-			if in != "." && (nested == nil || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")) {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		part, err := w.Create(prefix + filepath.ToSlash(in))
-		if err != nil {
-			return err
-		}
-		_, err = part.Write(text)
-		return err
-	})
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
 }

@@ -48,16 +48,11 @@ func (p *recordedProcess) version() (chosen int64) {
 // probes are the transcripts in which agents were asked bad things too.
 var probes = []string{"gemini", "tsdk-agent", "cline", "pi-acp", "tsdk2-probe", "tsdk2-router-probe"}
 
-// transcripts returns the recordings in which version 1 is spoken.
-func transcripts(t *testing.T) []recordedProcess {
+// transcripts returns the recordings in which a version is spoken. Recordings without a response to
+// initialize are of version 1.
+func transcripts(t *testing.T, version int64) []recordedProcess {
 	t.Helper()
-	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() == 2 })
-}
-
-// transcriptsOfV2 returns those in which both ends speak version 2.
-func transcriptsOfV2(t *testing.T) []recordedProcess {
-	t.Helper()
-	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return p.version() != 2 })
+	return slices.DeleteFunc(allTranscripts(t), func(p recordedProcess) bool { return max(p.version(), 1) != version })
 }
 
 func allTranscripts(t *testing.T) []recordedProcess {
