@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,13 +23,13 @@ func TestAcpx(t *testing.T) {
 	for _, test := range []struct {
 		name, flag, prompt string
 		code               int
-		check              func(*testing.T, string, []envelope)
+		check              func(t *testing.T, dir string, said []envelope)
 	}{
 		{"approve permission", "--approve-all", "permission", 0, func(t *testing.T, _ string, said []envelope) {
-			assert.Contains(t, chunks(t, said), "selected id-allow_once")
+			assert.True(t, says(said, `"agent_message_chunk","content":{"type":"text","text":"selected id-allow_once"}`))
 		}},
 		{"deny permission", "--deny-all", "permission", 5, func(t *testing.T, _ string, said []envelope) {
-			assert.Contains(t, chunks(t, said), "selected id-reject_once")
+			assert.True(t, says(said, `"agent_message_chunk","content":{"type":"text","text":"selected id-reject_once"}`))
 		}},
 		{"files", "--approve-all", "files", 0, func(t *testing.T, dir string, said []envelope) {
 			b, err := os.ReadFile(filepath.Join(dir, "file.txt"))
@@ -90,25 +91,11 @@ func acpx(t *testing.T, dir string, agent []string, args ...string) []string {
 	return node(t, "node_modules/acpx/dist/cli.js", append([]string{"--cwd", dir, "--agent", strings.Join(quoted, " ")}, args...)...)
 }
 
-// chunks is what the agent said.
-func chunks(t *testing.T, said []envelope) string {
-	t.Helper()
-	var text strings.Builder
-	for _, e := range said {
-		var n struct {
-			Update struct {
-				SessionUpdate string
-				Content       struct{ Text string }
-			}
-		}
-		if e.Method == "session/update" {
-			_ = json.Unmarshal(e.Params, &n) // content of tool calls is a list
-		}
-		if n.Update.SessionUpdate == "agent_message_chunk" {
-			text.WriteString(n.Update.Content.Text)
-		}
-	}
-	return text.String()
+// says reports whether an update contains a text.
+func says(said []envelope, text string) bool {
+	return slices.ContainsFunc(said, func(e envelope) bool {
+		return e.Method == "session/update" && strings.Contains(string(e.Params), text)
+	})
 }
 
 // answers are the codes with which the client answered the agent's requests below a

@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // The recordings in testdata/asked are what agents sent before commands, reads and edits, of
@@ -71,10 +71,24 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 				})
 				require.NoError(t, err)
 				defer h.Close()
-				near, far := stream.Pipe()
-				agent := &recordedAgent{t: t, stream: far, lines: p.lines, dir: dir, asked: map[string]string{}}
+				near, agent := rawpeer.Pipe(t)
+				asked := map[string]string{} // the responses, by request
 				ended := make(chan struct{})
-				go func() { defer close(ended); agent.run() }() // ends with the stream
+				go func() { // ends with the turn
+					defer close(ended)
+					for _, l := range p.lines[:2] { // the responses to initialize and session/new
+						agent.SendLines(strings.Replace(l.Raw, `"id":`+idOf(l), `"id":`+string(agent.Next().ID), 1))
+					}
+					prompt := agent.Expect("session/prompt")
+					for _, l := range p.lines[2:] {
+						request := strings.ReplaceAll(l.Raw, "/srv/acp/ws", dir)
+						agent.SendLines(request)
+						if m, _ := open(request); m.hasID {
+							asked[request] = agent.Next().Raw
+						}
+					}
+					agent.Answer(prompt, `{"stopReason":"end_turn"}`)
+				}()
 				conn := connect(t, near, h.Client)
 				_, err = conn.Initialize(t.Context(), nil)
 				require.NoError(t, err)
@@ -86,7 +100,7 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 				<-ended
 
 				allowed := 0
-				for request, response := range agent.asked {
+				for request, response := range asked {
 					yes := allows(request, response)
 					assert.Equal(t, c.allowed(request), yes, "%s\n%s", request, response)
 					if yes {
@@ -117,49 +131,6 @@ func allows(request, response string) bool {
 	}
 	return len(asked.Params.Options) == 0 || slices.Contains(asked.Params.Options, struct{ OptionID, Kind string }{answered.Result.Outcome.OptionID, permission.AllowOnce})
 }
-
-// recordedAgent plays what an agent sent in its session, in one turn.
-type recordedAgent struct {
-	t      *testing.T
-	stream stream.Stream
-	lines  []recorded
-	dir    string
-	asked  map[string]string // the responses, by request
-}
-
-func (a *recordedAgent) run() {
-	for {
-		msg, err := a.stream.Read()
-		if err != nil {
-			return
-		}
-		m, _ := open(string(msg))
-		switch m.Method {
-		case "initialize", "session/new":
-			a.write(strings.Replace(a.lines[0].Raw, `"id":`+idOf(a.lines[0]), `"id":`+string(m.ID), 1))
-			a.lines = a.lines[1:]
-		case "session/prompt":
-			a.turn()
-			a.write(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"stopReason":"end_turn"}}`)
-		}
-	}
-}
-
-func (a *recordedAgent) turn() {
-	for _, l := range a.lines {
-		request := strings.ReplaceAll(l.Raw, "/srv/acp/ws", a.dir)
-		a.write(request)
-		if m, _ := open(request); m.hasID {
-			response, err := a.stream.Read()
-			if !assert.NoError(a.t, err) {
-				return
-			}
-			a.asked[request] = string(response)
-		}
-	}
-}
-
-func (a *recordedAgent) write(msg string) { assert.NoError(a.t, a.stream.Write([]byte(msg))) }
 
 // endedProcess is a command that has ended.
 type endedProcess struct{}
