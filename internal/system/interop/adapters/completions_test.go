@@ -30,12 +30,7 @@ func (*person) SessionUpdate(context.Context, *acp.SessionNotification) error { 
 
 func (p *person) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	p.asked.Add(1)
-	for _, o := range req.Options {
-		if o.Kind == acp.PermissionOptionKindAllowOnce {
-			return acp.Selected(o.OptionID), nil
-		}
-	}
-	return acp.Cancelled(), nil
+	return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce), nil
 }
 
 // The server of chat completions that the tests of agent/loop/chat use is one for other agents, too:

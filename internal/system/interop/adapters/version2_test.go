@@ -26,7 +26,7 @@ const conversationTimeout = 90 * time.Second
 type conversation struct {
 	ctx     context.Context
 	place   *workplace
-	viewer  *asker
+	viewer  *viewer
 	threads *thread.Set
 	conn    *client.Conn
 	session *client.Session
@@ -45,16 +45,7 @@ func TestVersion2(t *testing.T) {
 			c := converse(t, place, rec)
 			c.start(t)
 			id = c.session.ID()
-			t.Run("text", c.text)
-			t.Run("thought", c.thought)
-			t.Run("allowed", c.allowed)
-			t.Run("rejected", c.rejected)
-			t.Run("command", c.command)
-			t.Run("cancel", c.cancel)
-			t.Run("cancel while asked", c.cancelAsked)
-			t.Run("prompts during a turn", c.queue)
-			t.Run("option", c.option)
-			t.Run("list", c.list)
+			c.turns(t)
 			t.Run("close", c.close)
 			t.Run("replay", c.replay)
 		})
@@ -67,6 +58,20 @@ func TestVersion2(t *testing.T) {
 		})
 		rec.write(t, "transcripts-v2", "")
 	})
+}
+
+// turns are the steps in a session that was started.
+func (c *conversation) turns(t *testing.T) {
+	t.Run("text", c.text)
+	t.Run("thought", c.thought)
+	t.Run("allowed", c.allowed)
+	t.Run("rejected", c.rejected)
+	t.Run("command", c.command)
+	t.Run("cancel", c.cancel)
+	t.Run("cancel while asked", c.cancelAsked)
+	t.Run("prompts during a turn", c.queue)
+	t.Run("option", c.option)
+	t.Run("list", c.list)
 }
 
 // converse starts a process of the agent, which is gone when the test ends.
@@ -84,7 +89,7 @@ func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Strea
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
-	c := &conversation{ctx: ctx, place: p, viewer: &asker{}, threads: thread.NewSet()}
+	c := &conversation{ctx: ctx, place: p, viewer: &viewer{}, threads: thread.NewSet()}
 	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
 		Unstable: true, Logger: pairtest.StrictLogger(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },

@@ -10,9 +10,11 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// viewer is a client of version 2 that keeps what it is asked, and chooses the option of one
-// kind.
+// viewer is a client of version 2 that keeps what it is asked, chooses the option of one kind, and fills
+// in forms: with "red" where that is possible.
 type viewer struct {
+	forms atomic.Int64
+
 	mu     sync.Mutex // guards what follows
 	choose acp.PermissionOptionKind
 	asked  []*acp.RequestPermissionRequest
@@ -58,12 +60,7 @@ func (v *viewer) RequestPermission(ctx context.Context, req *acp.RequestPermissi
 		v.mu.Lock()
 		return acp.Cancelled(), nil
 	}
-	for _, o := range req.Options {
-		if o.Kind == v.choose {
-			return acp.Selected(o.OptionID), nil
-		}
-	}
-	return acp.Cancelled(), nil
+	return acp.SelectKind(req.Options, v.choose), nil
 }
 
 // next sets what is chosen, and forgets what was asked.
@@ -85,18 +82,12 @@ func (v *viewer) story() []string {
 	return slices.Compact(slices.Clone(v.states))
 }
 
-// asker is a viewer that fills in forms: it chooses "red" where that is possible.
-type asker struct {
-	viewer
-	forms atomic.Int64
-}
-
-func (a *asker) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+func (v *viewer) CreateElicitation(_ context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	form, ok := req.Mode.(*acp.ElicitationFormMode)
 	if !ok {
 		return nil, rpcerr.InvalidParams("only forms are offered")
 	}
-	a.forms.Add(1)
+	v.forms.Add(1)
 	answers := map[string]acp.ElicitationContentValue{}
 	for name, property := range form.RequestedSchema.Properties {
 		if p, ok := property.(*acp.StringPropertySchema); ok && slices.ContainsFunc(p.OneOf, func(o acp.EnumOption) bool { return o.Const == "red" }) {
