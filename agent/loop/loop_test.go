@@ -25,7 +25,7 @@ import (
 
 // script is a Model with prepared answers. It records the requests.
 type script struct {
-	answers []func(ctx context.Context, yield func(loop.Event, error) bool)
+	answers answers
 
 	mu     sync.Mutex
 	seen   []string // the messages of each request
@@ -66,14 +66,31 @@ func line(m loop.Message) string {
 	return strings.Join(words, " ")
 }
 
+type (
+	answer  = func(ctx context.Context, yield func(loop.Event, error) bool)
+	answers = []answer
+)
+
 // says returns an answer that consists of these events.
-func says(events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
+func says(events ...loop.Event) answer {
 	return func(_ context.Context, yield func(loop.Event, error) bool) {
 		for _, e := range append(events, loop.Stop{}) {
 			if !yield(e, nil) {
 				return
 			}
 		}
+	}
+}
+
+// fails returns an answer that consists of these events and ends with an error.
+func fails(err error, events ...loop.Event) answer {
+	return func(_ context.Context, yield func(loop.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		yield(nil, err)
 	}
 }
 
@@ -195,6 +212,18 @@ func ask(t *testing.T, conn *client.Conn, id acp.SessionID, text string) (acp.St
 	return res.StopReason, nil
 }
 
+// converse serves a loop around the model and prompts with each text in one session.
+func converse(t *testing.T, m *script, p *person, texts ...string) (conn *client.Conn, id acp.SessionID) {
+	t.Helper()
+	conn, id = start(t, m, p)
+	for _, text := range texts {
+		stop, err := ask(t, conn, id, text)
+		require.NoError(t, err)
+		require.Equal(t, acp.StopReasonEndTurn, stop)
+	}
+	return conn, id
+}
+
 func TestWithoutModel(t *testing.T) {
 	_, err := loop.New(nil, nil).Turn(t.Context(), nil, nil)
 	assert.EqualError(t, err, "loop: New was given no Model: pass the result of chat.New, or a Model of your own")
@@ -202,18 +231,18 @@ func TestWithoutModel(t *testing.T) {
 
 func TestRounds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		answers []func(context.Context, func(loop.Event, error) bool)
+		answers answers
 		reject  bool
 		stop    acp.StopReason
 		text    string
 		last    string // the messages of the last request
 	}{
 		"one answer": {
-			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Text("llo"))},
+			answers: answers{says(loop.Text("He"), loop.Text("llo"))},
 			stop:    acp.StopReasonEndTurn, text: "Hello", last: "user: go",
 		},
 		"three rounds, calls in pieces, ids that repeat": {
-			answers: []func(context.Context, func(loop.Event, error) bool){
+			answers: answers{
 				says(loop.Text("I look."), loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"pa`}, loop.CallDelta{Index: 1, ID: "a", Name: "read"},
 					loop.CallDelta{Index: 0, Input: `th":"x"}`}, loop.CallDelta{Index: 1, Input: `{"path":"y"}`}),
 				says(loop.CallDelta{Index: 3, Name: "write", Input: `{"path":"x"}`}),
@@ -224,33 +253,33 @@ func TestRounds(t *testing.T) {
 				"assistant: call_0 write({\"path\":\"x\"})\nresults: call_0=written",
 		},
 		"rejected, and the model goes on": {
-			answers: []func(context.Context, func(loop.Event, error) bool){
+			answers: answers{
 				says(loop.CallDelta{ID: "a", Name: "write", Input: `{"path":"x"}`}), says(loop.Text("Then not.")),
 			},
 			reject: true, stop: acp.StopReasonEndTurn, text: "Then not.",
 			last: "user: go\nassistant: a write({\"path\":\"x\"})\nresults: a!The person rejected this call. Do not try it again in another way; go on without it, or ask what to do.",
 		},
 		"input that is no JSON, and a tool that does not exist": {
-			answers: []func(context.Context, func(loop.Event, error) bool){
+			answers: answers{
 				says(loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"path`}, loop.CallDelta{Index: 1, ID: "b", Name: "fly"}), says(),
 			},
 			stop: acp.StopReasonEndTurn,
 			last: "user: go\nassistant: a read(\"{\\\"path\") b fly({})\nresults: a!The input of the call is not a JSON object. Call the tool again with all of its input. b!There is no tool \"fly\". The tools are: read, write.",
 		},
 		"no more tokens": {
-			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text("He"), loop.Stop{Reason: loop.Length})},
+			answers: answers{says(loop.Text("He"), loop.Stop{Reason: loop.Length})},
 			stop:    acp.StopReasonMaxTokens, text: "HeThe model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.", last: "user: go",
 		},
 		"no more tokens after much text": {
-			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Text(strings.Repeat("long ", 100)), loop.Stop{Reason: loop.Length})},
+			answers: answers{says(loop.Text(strings.Repeat("long ", 100)), loop.Stop{Reason: loop.Length})},
 			stop:    acp.StopReasonMaxTokens, text: strings.Repeat("long ", 100), last: "user: go",
 		},
 		"refused": {
-			answers: []func(context.Context, func(loop.Event, error) bool){says(loop.Stop{Reason: loop.Refused})},
+			answers: answers{says(loop.Stop{Reason: loop.Refused})},
 			stop:    acp.StopReasonRefusal, last: "user: go",
 		},
 		"what the model wants back": {
-			answers: []func(context.Context, func(loop.Event, error) bool){
+			answers: answers{
 				says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}, loop.Stop{Opaque: json.RawMessage(`{"signature":1}`)}), says(loop.Text("Ok.")),
 			},
 			stop: acp.StopReasonEndTurn, text: "Ok.",
@@ -285,10 +314,7 @@ func TestSystem(t *testing.T) {
 }
 
 func TestMaxRequests(t *testing.T) {
-	m := &script{}
-	for range 5 {
-		m.answers = append(m.answers, says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}))
-	}
+	m := &script{answers: slices.Repeat(answers{says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`})}, 5)}
 	conn, id := start(t, m, &person{})
 	stop, err := ask(t, conn, id, "go")
 	require.NoError(t, err)
@@ -297,17 +323,12 @@ func TestMaxRequests(t *testing.T) {
 
 // A conversation that has become too long is summarized at most once in a turn.
 func TestTooLong(t *testing.T) {
-	long := fmt.Errorf("status 400: %w", loop.ErrTooLong)
-	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, long) }
-	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
-		says(loop.Text("first")), fails, says(loop.Text("SUMMARY")), says(loop.Text("second")), says(loop.Text("SHORT")), says(loop.Text("third")), fails, says(loop.Text("S")), fails,
+	tooLong := fails(fmt.Errorf("status 400: %w", loop.ErrTooLong))
+	m := &script{answers: answers{
+		says(loop.Text("first")), tooLong, says(loop.Text("SUMMARY")), says(loop.Text("second")), says(loop.Text("SHORT")), says(loop.Text("third")), tooLong, says(loop.Text("S")), tooLong,
 	}}
 	p := &person{}
-	conn, id := start(t, m, p)
-	for _, text := range []string{"one", "two", "/compact", "three"} {
-		_, err := ask(t, conn, id, text)
-		require.NoError(t, err)
-	}
+	conn, id := converse(t, m, p, "one", "two", "/compact", "three")
 	assert.Equal(t, "firstsecondThe conversation is summarized.third", p.text)
 	assert.Equal(t, "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\nuser: two", m.seen[3])
 	assert.Equal(t, "user: A summary of our conversation so far:\n\nSHORT\nassistant: Thank you, I go on from there.\nuser: three", m.seen[5])
@@ -320,10 +341,7 @@ func TestTooLong(t *testing.T) {
 // /compact.
 func TestTooLongForASummary(t *testing.T) {
 	for _, last := range []string{"/compact", "and now?"} {
-		m := &script{answers: answers{}}
-		for range 10 {
-			m.answers = append(m.answers, says(loop.Text(strings.Repeat("wörter ", 1_000))))
-		}
+		m := &script{answers: slices.Repeat(answers{says(loop.Text(strings.Repeat("wörter ", 1_000)))}, 10)}
 		small := func(ctx context.Context, yield func(loop.Event, error) bool) {
 			if seen := m.seen[len(m.seen)-1]; len(seen) > 4<<10 {
 				yield(nil, loop.ErrTooLong)
@@ -331,19 +349,8 @@ func TestTooLongForASummary(t *testing.T) {
 			}
 			says(loop.Text("SUMMARY"))(ctx, yield)
 		}
-		for range 10 {
-			m.answers = append(m.answers, small)
-		}
-		p := &person{}
-		conn, id := start(t, m, p)
-		for range 10 {
-			_, err := ask(t, conn, id, "Tell me more.")
-			require.NoError(t, err)
-		}
-		_, err := ask(t, conn, id, last)
-		require.NoError(t, err, last)
-		_, err = ask(t, conn, id, "go on")
-		require.NoError(t, err)
+		m.answers = append(m.answers, slices.Repeat(answers{small}, 10)...)
+		converse(t, m, &person{}, append(slices.Repeat([]string{"Tell me more."}, 10), last, "go on")...)
 		after := "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\n"
 		if last != "/compact" {
 			after += "user: and now?\nassistant: SUMMARY\n"
@@ -354,24 +361,19 @@ func TestTooLongForASummary(t *testing.T) {
 
 // A long input of a call does not make the request for a summary too long.
 func TestTooLongByCalls(t *testing.T) {
-	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
+	m := &script{answers: answers{
 		says(loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"` + strings.Repeat("x", 1<<20) + `"}`}),
-		func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, loop.ErrTooLong) },
-		says(loop.Text("SUMMARY")), says(loop.Text("Done.")),
+		fails(loop.ErrTooLong), says(loop.Text("SUMMARY")), says(loop.Text("Done.")),
 	}}
-	conn, id := start(t, m, &person{})
-	_, err := ask(t, conn, id, "go")
-	require.NoError(t, err)
+	converse(t, m, &person{}, "go")
 	assert.Less(t, len(m.seen[2]), 20<<10)
 	assert.Contains(t, m.seen[2], "a read(\"")
 }
 
 // The text of the model before an error or a cancel is kept, and its calls are not.
 func TestErrorInAnAnswer(t *testing.T) {
-	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
-		func(_ context.Context, yield func(loop.Event, error) bool) {
-			_ = yield(loop.Text("Hal"), nil) && yield(loop.CallDelta{ID: "a", Name: "read", Input: `{}`}, nil) && yield(nil, errors.New("cut"))
-		},
+	m := &script{answers: answers{
+		fails(errors.New("cut"), loop.Text("Hal"), loop.CallDelta{ID: "a", Name: "read", Input: `{}`}),
 		says(loop.Text("Again.")),
 	}}
 	conn, id := start(t, m, &person{})
@@ -384,15 +386,10 @@ func TestErrorInAnAnswer(t *testing.T) {
 
 // The request for a summary does not contain Opaque, which may have the long texts in full.
 func TestTooLongOpaque(t *testing.T) {
-	fails := func(_ context.Context, yield func(loop.Event, error) bool) { yield(nil, loop.ErrTooLong) }
-	m := &script{answers: []func(context.Context, func(loop.Event, error) bool){
-		says(loop.Text("first"), loop.Stop{Opaque: json.RawMessage(`{"signed":"first"}`)}), fails, says(loop.Text("SUMMARY")), says(loop.Text("second")),
+	m := &script{answers: answers{
+		says(loop.Text("first"), loop.Stop{Opaque: json.RawMessage(`{"signed":"first"}`)}), fails(loop.ErrTooLong), says(loop.Text("SUMMARY")), says(loop.Text("second")),
 	}}
-	conn, id := start(t, m, &person{})
-	for _, text := range []string{"one", "two"} {
-		_, err := ask(t, conn, id, text)
-		require.NoError(t, err)
-	}
+	converse(t, m, &person{}, "one", "two")
 	assert.Contains(t, m.seen[1], `{"signed":"first"}`)
 	assert.NotContains(t, m.seen[2], `{"signed":"first"}`)
 }

@@ -18,10 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 )
 
-type answers = []func(context.Context, func(loop.Event, error) bool)
-
 // waits returns an answer that yields events, calls reached, and then waits until its ctx is done.
-func waits(reached func(), ended *time.Time, events ...loop.Event) func(context.Context, func(loop.Event, error) bool) {
+func waits(reached func(), ended *time.Time, events ...loop.Event) answer {
 	return func(ctx context.Context, yield func(loop.Event, error) bool) {
 		for _, e := range events {
 			if !yield(e, nil) {
@@ -203,12 +201,7 @@ func TestParallelReads(t *testing.T) {
 func TestEmptyAnswer(t *testing.T) {
 	m := &script{answers: answers{says(), says(loop.Thought("hm")), says(loop.Text("Ok."))}}
 	p := &person{}
-	conn, id := start(t, m, p)
-	for _, text := range []string{"one", "two", "three"} {
-		stop, err := ask(t, conn, id, text)
-		require.NoError(t, err)
-		assert.Equal(t, acp.StopReasonEndTurn, stop)
-	}
+	converse(t, m, p, "one", "two", "three")
 	assert.Equal(t, "user: one\nuser: two\nuser: three", m.seen[2])
 	assert.Equal(t, []string{"Ok."}, p.messages)
 }
@@ -245,17 +238,11 @@ func TestQueuedPrompt(t *testing.T) {
 func TestMessageOfEachAnswer(t *testing.T) {
 	m := &script{answers: answers{
 		says(loop.Text("I "), loop.Text("look."), loop.CallDelta{ID: "a", Name: "read", Input: `{"path":"x"}`}),
-		func(_ context.Context, yield func(loop.Event, error) bool) {
-			_ = yield(loop.Text("I ask"), nil) && yield(nil, loop.ErrTooLong)
-		},
+		fails(loop.ErrTooLong, loop.Text("I ask")),
 		says(loop.Text("SUMMARY")), says(loop.Text("I ask"), loop.Text(" again.")), says(loop.Text("Bye.")),
 	}}
 	p := &person{}
-	conn, id := start(t, m, p)
-	for _, text := range []string{"one", "two"} {
-		_, err := ask(t, conn, id, text)
-		require.NoError(t, err)
-	}
+	converse(t, m, p, "one", "two")
 	assert.Equal(t, []string{"I look.", "I ask", "I ask again.", "Bye."}, p.messages)
 	assert.NotContains(t, p.ids, acp.MessageID(""))
 }

@@ -160,15 +160,8 @@ var sides = []side{
 			}
 			s, peer := rawpeer.Pipe(t)
 			conn := client.New(s, func(*client.Conn) acp.Client { return own }, &client.Options{Unstable: true})
-			if err := conn.Start(context.Background()); err != nil {
-				return peer, nil, err
-			}
-			t.Cleanup(func() { conn.Close(); conn.Wait() })
-			caps := initialized(t, peer, `{"protocolVersion":1}`, "clientCapabilities", func() error {
-				_, err := conn.Initialize(context.Background(), nil)
-				return err
-			})
-			return peer, caps, nil
+			caps, err := startClient(t, conn, peer, `{"protocolVersion":1}`, "clientCapabilities")
+			return peer, caps, err
 		}},
 	{"client of version 2", []role{
 		{"Elicitor", []string{"elicitation/create"}, []string{"elicitation.form", "elicitation.url"}},
@@ -183,15 +176,8 @@ var sides = []side{
 			}
 			s, peer := rawpeer.Pipe(t)
 			conn := client2.New(s, func(*client2.Conn) acp2.Client { return own }, &client2.Options{Unstable: true})
-			if err := conn.Start(context.Background()); err != nil {
-				return peer, nil, err
-			}
-			t.Cleanup(func() { conn.Close(); conn.Wait() })
-			caps := initialized(t, peer, peertest2.RawResult("initialize"), "capabilities", func() error {
-				_, err := conn.Initialize(context.Background(), nil)
-				return err
-			})
-			return peer, caps, nil
+			caps, err := startClient(t, conn, peer, peertest2.RawResult("initialize"), "capabilities")
+			return peer, caps, err
 		}},
 }
 
@@ -208,17 +194,21 @@ func startAgent(t *testing.T, conn rawpeer.Conn, peer *rawpeer.Peer, params map[
 	return res[member], nil
 }
 
-// initialized plays the agent while a client initializes, and returns the capabilities in the
+// startClient starts the end of a client, initializes it and returns the capabilities in its
 // request.
-func initialized(t *testing.T, peer *rawpeer.Peer, result, member string, initialize func() error) json.RawMessage {
+func startClient(t *testing.T, c conn, peer *rawpeer.Peer, result, member string) (json.RawMessage, error) {
+	if err := c.Start(context.Background()); err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { c.Close(); c.Wait() })
 	done := make(chan error, 1)
-	go func() { done <- initialize() }() // ends with the response
+	go func() { done <- c.Call(context.Background(), "initialize", nil, nil) }() // ends with the response
 	m := peer.Expect("initialize")
 	peer.Answer(m, result)
 	require.NoError(t, <-done)
 	var params map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(m.Params, &params))
-	return params[member]
+	return params[member], nil
 }
 
 // advertises reports whether the capabilities have the one at path.

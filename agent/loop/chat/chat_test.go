@@ -67,6 +67,14 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
+// answering returns a handler that answers each request with the status and the body.
+func answering(code int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
 var hello = &loop.Request{Messages: []loop.Message{{Role: loop.User, Parts: []tools.Part{{Text: "hi"}}}}}
 
 func data(lines ...string) string { return "data: " + strings.Join(lines, "\n\ndata: ") + "\n\n" }
@@ -113,7 +121,7 @@ func TestStreams(t *testing.T) {
 		"an empty answer": {data(`{"choices":[{"delta":{"content":null},"finish_reason":"stop"}],"usage":null}`, "[DONE]"), []string{"stop "}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) })
+			url := serve(t, answering(200, tt.body))
 			got, err := events(t, chat.New(&chat.Options{BaseURL: url + "/v1", Model: "m"}), hello)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
@@ -122,63 +130,58 @@ func TestStreams(t *testing.T) {
 }
 
 // Each wrong setting and each fault of a server has an error of one sentence. No error contains the
-// key.
+// key. Without MODEL the first request is for the list of models, and its errors have the same texts.
 func TestErrors(t *testing.T) {
 	const key = "sk-secret-key"
 	status := func(code int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/models") {
-				io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
+				answering(200, `{"data":[{"id":"a"},{"id":"b"}]}`)(w, r)
 				return
 			}
-			w.WriteHeader(code)
-			io.WriteString(w, body)
+			answering(code, body)(w, r)
 		}
-	}
-	everywhere := func(code int, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(code)
-			io.WriteString(w, body)
-		}
-	}
-	stream := func(body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }
 	}
 	for name, tt := range map[string]struct {
 		base, key, model string
 		h                http.HandlerFunc
 		want             string
 	}{
-		"unset":               {model: "m", want: "BASE_URL is not set. Set it to"},
-		"no scheme":           {base: "localhost:11434", model: "m", want: "BASE_URL must begin with http:// or https://"},
-		"refused":             {base: "http://127.0.0.1:1/v1", model: "m", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
-		"not found host":      {base: "http://no-such-host.invalid/v1", model: "m", want: "the host of BASE_URL, no-such-host.invalid, cannot be found"},
-		"nothing there":       {h: http.NotFound, model: "m", want: "has nothing at"},
-		"a page":              {h: status(200, "<!doctype html><html>"), model: "m", want: "BASE_URL leads to a web page"},
-		"a page, 404":         {h: status(404, "<html>"), model: "m", want: "BASE_URL leads to a web page"},
-		"no key":              {h: status(401, `{"error":{"message":"Missing bearer"}}`), model: "m", want: "wants a key: set API_KEY: Missing bearer"},
-		"wrong key":           {h: status(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, model: "m", want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
-		"unknown model":       {h: status(404, `{"error":{"message":"model 'm' not found"}}`), model: "m", want: "does not know the model m; it has the models a, b"},
-		"no model":            {h: status(500, ""), want: "MODEL is not set, and"},
-		"no model, wrong key": {h: everywhere(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
-		"no model, no server": {base: "http://127.0.0.1:1/v1", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
-		"no model, no list":   {h: http.NotFound, want: "MODEL is not set, and"},
-		"wrong path, JSON":    {h: everywhere(404, `{"detail":"Not Found"}`), model: "m", want: "/chat/completions: BASE_URL usually ends in /v1"},
-		"no tools":            {h: status(400, `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`), model: "m", want: "the model m cannot call tools"},
-		"quota":               {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "has a limit that is reached (status 402): Insufficient credits"},
-		"other":               {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 199) + "…"},
-		"junk":                {h: stream("data: {\n\n"), model: "m", want: "has sent an event that is not JSON"},
-		"cut":                 {h: stream(`data: {"choices":[{"delta":{"content":"Hi"}}]}` + "\n\n"), model: "m", want: "ended in the middle"},
-		"error in mid-stream": {h: stream(data(`{"choices":[{"delta":{"content":"Hi"}}]}`, `{"error":{"message":"overloaded"}}`)), model: "m", want: "has ended its answer with an error: overloaded"},
+		"unset":                 {model: "m", want: "BASE_URL is not set. Set it to"},
+		"no scheme":             {base: "localhost:11434", model: "m", want: "BASE_URL must begin with http:// or https://"},
+		"refused":               {base: "http://127.0.0.1:1/v1", model: "m", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
+		"not found host":        {base: "http://no-such-host.invalid/v1", model: "m", want: "the host of BASE_URL, no-such-host.invalid, cannot be found"},
+		"nothing there":         {h: http.NotFound, model: "m", want: "has nothing at"},
+		"a page":                {h: status(200, "<!doctype html><html>"), model: "m", want: "BASE_URL leads to a web page"},
+		"a page, 404":           {h: status(404, "<html>"), model: "m", want: "BASE_URL leads to a web page"},
+		"no key":                {h: status(401, `{"error":{"message":"Missing bearer"}}`), model: "m", want: "wants a key: set API_KEY: Missing bearer"},
+		"wrong key":             {h: status(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, model: "m", want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
+		"unknown model":         {h: status(404, `{"error":{"message":"model 'm' not found"}}`), model: "m", want: "does not know the model m; it has the models a, b"},
+		"no model":              {h: status(500, ""), want: "MODEL is not set, and"},
+		"no model, wrong key":   {h: answering(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
+		"no model, no server":   {base: "http://127.0.0.1:1/v1", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
+		"no model, no list":     {h: http.NotFound, want: "MODEL is not set, and"},
+		"no model, a page, 404": {h: answering(404, "<html>"), want: "BASE_URL leads to a web page"},
+		"no model, a page":      {h: answering(200, "<html>"), want: "BASE_URL leads to a web page"},
+		"no model, no key":      {h: answering(401, `{"error":{"message":"Missing bearer"}}`), want: "wants a key: set API_KEY: Missing bearer"},
+		"no model, other":       {h: answering(500, `{"detail":"no"}`), want: "has answered with status 500: no"},
+		"no model, none listed": {h: answering(200, `{"data":[]}`), want: "MODEL is not set, and"},
+		"no model, not a list":  {h: answering(200, `[`), want: "is not JSON"},
+		"no model, other list":  {h: answering(200, `{"data":null}`), want: "has no models: set it to one of them"},
+		"wrong path, JSON":      {h: answering(404, `{"detail":"Not Found"}`), model: "m", want: "/chat/completions: BASE_URL usually ends in /v1"},
+		"no tools":              {h: status(400, `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`), model: "m", want: "the model m cannot call tools"},
+		"quota":                 {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "has a limit that is reached (status 402): Insufficient credits"},
+		"other":                 {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 199) + "…"},
+		"junk":                  {h: answering(200, "data: {\n\n"), model: "m", want: "has sent an event that is not JSON"},
+		"cut":                   {h: answering(200, `data: {"choices":[{"delta":{"content":"Hi"}}]}`+"\n\n"), model: "m", want: "ended in the middle"},
+		"error in mid-stream":   {h: answering(200, data(`{"choices":[{"delta":{"content":"Hi"}}]}`, `{"error":{"message":"overloaded"}}`)), model: "m", want: "has ended its answer with an error: overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.h != nil {
 				tt.base = serve(t, tt.h)
 			}
 			_, err := events(t, chat.New(&chat.Options{BaseURL: tt.base, Key: tt.key, Model: tt.model}), hello)
-			var e *rpcerr.RequestError
-			require.ErrorAs(t, err, &e)
-			assert.Contains(t, e.Message, tt.want)
+			assert.Contains(t, sentence(t, err), tt.want)
 			assert.NotContains(t, err.Error(), key)
 		})
 	}
@@ -189,10 +192,7 @@ func TestTooLong(t *testing.T) {
 		`{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`,
 		`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`,
 	} {
-		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(400)
-			io.WriteString(w, body)
-		})
+		url := serve(t, answering(400, body))
 		_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
 		assert.ErrorIs(t, err, loop.ErrTooLong)
 		code, _ := rpcerr.CodeOf(err)
@@ -205,13 +205,9 @@ func TestTooLong(t *testing.T) {
 func TestFindsTheServer(t *testing.T) {
 	findsAt(t, http.NotFound)
 	findsAt(t, func(w http.ResponseWriter, r *http.Request) { // the response of OpenAI
-		w.WriteHeader(404)
-		io.WriteString(w, `{"error":{"message":"Invalid URL (`+r.Method+" "+r.URL.Path+`)"}}`)
+		answering(404, `{"error":{"message":"Invalid URL (`+r.Method+" "+r.URL.Path+`)"}}`)(w, r)
 	})
-	findsAt(t, func(w http.ResponseWriter, _ *http.Request) { // the response of vLLM
-		w.WriteHeader(404)
-		io.WriteString(w, `{"detail":"Not Found"}`)
-	})
+	findsAt(t, answering(404, `{"detail":"Not Found"}`)) // the response of vLLM
 }
 
 func findsAt(t *testing.T, elsewhere http.HandlerFunc) {

@@ -91,7 +91,7 @@ func TestJunk(t *testing.T) {
 			if n > 0 {
 				body = data(lines[:n]...)
 			}
-			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body+junk) })
+			url := serve(t, answering(200, body+junk))
 			got, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
 			assert.Contains(t, sentence(t, err), want)
 			assert.Equal(t, []string{"text He", "text llo"}[:n], append([]string{}, got...))
@@ -122,32 +122,6 @@ func TestTimeOut(t *testing.T) {
 			c := &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
 			tt.client(c)
 			_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: tt.model, Client: c}), hello)
-			assert.Contains(t, sentence(t, err), tt.want)
-		})
-	}
-}
-
-// Without MODEL the first request is for the list of models. Its errors have the same texts.
-func TestErrorsOfTheList(t *testing.T) {
-	for name, tt := range map[string]struct {
-		status int
-		body   string
-		want   string
-	}{
-		"a page, 404":     {status: 404, body: "<html>", want: "BASE_URL leads to a web page"},
-		"a page":          {status: 200, body: "<html>", want: "BASE_URL leads to a web page"},
-		"no key":          {status: 401, body: `{"error":{"message":"Missing bearer"}}`, want: "wants a key: set API_KEY: Missing bearer"},
-		"other":           {status: 500, body: `{"detail":"no"}`, want: "has answered with status 500: no"},
-		"no models":       {status: 200, body: `{"data":[]}`, want: "MODEL is not set, and"},
-		"not a list":      {status: 200, body: `[`, want: "is not JSON"},
-		"a list of other": {status: 200, body: `{"data":null}`, want: "has no models: set it to one of them"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(tt.status)
-				io.WriteString(w, tt.body)
-			})
-			_, err := events(t, chat.New(&chat.Options{BaseURL: url}), hello)
 			assert.Contains(t, sentence(t, err), tt.want)
 		})
 	}
@@ -203,7 +177,7 @@ func TestSetting(t *testing.T) {
 		"no list":          {"x", `nothing`, nil, "the list of models of 127.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.list) })
+			url := serve(t, answering(200, tt.list))
 			s := chat.New(&chat.Options{BaseURL: url + "/v1", Model: tt.model}).Setting()
 			assert.Equal(t, tt.model, s.Default)
 			if tt.model != "" {
