@@ -182,23 +182,21 @@ func (e *editor) key() (rune, error) {
 			break
 		}
 	}
-	switch sequence {
-	case "[A", "OA":
-		return keyPrevious, nil
-	case "[B", "OB":
-		return keyNext, nil
-	case "[C", "OC":
-		return keyForward, nil
-	case "[D", "OD":
-		return keyBack, nil
-	case "[H", "OH", "[1~", "[7~":
-		return keyStart, nil
-	case "[F", "OF", "[4~", "[8~":
-		return keyLineEnd, nil
-	case "[3~":
-		return keyDelete, nil
+	if key, known := sequences[sequence]; known {
+		return key, nil
 	}
 	return keyEscape, nil // does nothing
+}
+
+// sequences are the keys that terminals send as several characters, by those after the escape.
+var sequences = map[string]rune{
+	"[A": keyPrevious, "OA": keyPrevious,
+	"[B": keyNext, "OB": keyNext,
+	"[C": keyForward, "OC": keyForward,
+	"[D": keyBack, "OD": keyBack,
+	"[H": keyStart, "OH": keyStart, "[1~": keyStart, "[7~": keyStart,
+	"[F": keyLineEnd, "OF": keyLineEnd, "[4~": keyLineEnd, "[8~": keyLineEnd,
+	"[3~": keyDelete,
 }
 
 // press carries out a key. It reports false if the key ends the input.

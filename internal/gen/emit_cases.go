@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // emitCases writes the tables that tests go through: every type with its codec,
 // the variants and tags of every union, the values of every enumeration.
@@ -50,13 +53,7 @@ func (v *vocabulary) emitCases(f *file) {
 }
 
 func (v *vocabulary) unions() []*goType {
-	var list []*goType
-	for _, x := range v.Types {
-		if x.Kind == unionType {
-			list = append(list, x)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(v.Types), func(x *goType) bool { return x.Kind != unionType })
 }
 
 // hasCase reports whether the type has a codec of its own.

@@ -256,14 +256,8 @@ func (v *vocabulary) occurs(kind baseKind, x *goType) bool {
 	if x.Kind == enumType || x.Kind == stringType {
 		return false
 	}
-	for _, t := range v.Types {
-		for _, f := range t.Fields {
-			if f.Base.Kind == kind && f.Base.Elem.Kind == isNamed && f.Base.Elem.Type == x {
-				return true
-			}
-		}
-	}
-	return false
+	holds := func(f *field) bool { return f.Base.Kind == kind && f.Base.Elem.Type == x }
+	return slices.ContainsFunc(v.Types, func(t *goType) bool { return slices.ContainsFunc(t.Fields, holds) })
 }
 
 func emitDecodeList(f *file, x *goType) {

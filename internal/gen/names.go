@@ -1,18 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 )
 
-// initialisms are the words that Go spells in capitals.
-var initialisms = map[string]string{
+// spellings are the words that have more capitals than the first.
+var spellings = map[string]string{
 	"Id": "ID", "Mcp": "MCP", "Url": "URL", "Uri": "URI", "Http": "HTTP", "Llm": "LLM",
 	"Sse": "SSE", "Acp": "ACP", "Api": "API", "Mime": "MIME", "Fs": "FS",
+	"Openai": "OpenAI",
 }
-
-// words have irregular capitals.
-var words = map[string]string{"Openai": "OpenAI"}
 
 // goName spells a name of the schema (camelCase, PascalCase, snake_case, kebab-case
 // or words in a title) as an exported Go name.
@@ -20,12 +19,7 @@ func goName(name string) string {
 	var out strings.Builder
 	for _, word := range splitWords(name) {
 		word = strings.ToUpper(word[:1]) + word[1:]
-		if s, ok := initialisms[word]; ok {
-			word = s
-		} else if s, ok := words[word]; ok {
-			word = s
-		}
-		out.WriteString(word)
+		out.WriteString(cmp.Or(spellings[word], word))
 	}
 	return out.String()
 }

@@ -50,12 +50,6 @@ var toolCodeKinds = map[string]string{
 	"output_limit": "validation", "too_large": "validation", "path_escape": "forbidden", "io_error": "service_unavailable", "internal": "internal",
 }
 
-// codeKinds are the kinds of the protocol's codes.
-var codeKinds = map[int64]string{
-	-32700: "parse_error", -32600: "invalid_request", -32601: "method_not_found", -32602: "invalid_params", -32603: "internal",
-	-32800: "cancelled", -32000: "unauthorized", -32002: "not_found", -32022: "unsupported_version",
-}
-
 // statusKinds are the kinds of statuses that kind.FromUpstreamStatus does not decide by their class.
 var statusKinds = map[int64]string{
 	400: "invalid_params", 401: "unauthorized", 402: "forbidden", 403: "forbidden", 404: "not_found", 408: "timeout", 425: "timeout",
@@ -103,7 +97,7 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 		b.kind, b.declared = "", true
 	case "(code)":
 		code, _ := intOf(pass, args[0])
-		b.kind = codeKinds[code]
+		b.kind = protocolCodes[code].kind
 	}
 	b.divide(name)
 	return b, true

@@ -48,12 +48,7 @@ func uses(pass *analysis.Pass) bool {
 	if inside(pass.Pkg.Path()) {
 		return false // they build the errors; the rules are for those who use them
 	}
-	for _, p := range pass.Pkg.Imports() {
-		if inside(p.Path()) || isVocabulary(p.Path()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return inside(p.Path()) || isVocabulary(p.Path()) })
 }
 
 // analyzer returns an analyzer that runs on the packages which import one of ours.

@@ -16,21 +16,21 @@ A RequestError with a code of the protocol that is not built by its factory lack
 and the data that other programs look for; so does a tool error with a standard code. An
 application's own codes must lie outside the reserved ranges.`, runFactory)
 
-// codeFactories has the factory of each code, its fixed message, and whether it takes the data as
-// its argument.
-var codeFactories = map[int64]struct {
-	name, message string
-	takesData     bool
+// protocolCodes has the kind and the factory of each code, its fixed message, and whether the factory
+// takes the data as its argument.
+var protocolCodes = map[int64]struct {
+	kind, name, message string
+	takesData           bool
 }{
-	-32700: {"ParseError", "Parse error", true},
-	-32600: {"InvalidRequest", "Invalid request", true},
-	-32601: {"MethodNotFound", "", false},
-	-32602: {"InvalidParams", "Invalid params", true},
-	-32603: {"InternalError", "Internal error", true},
-	-32800: {"RequestCancelled", "Request cancelled", true},
-	-32000: {"AuthRequired", "Authentication required", true},
-	-32002: {"ResourceNotFound or rpcerr.SessionNotFound", "", false},
-	-32022: {"UnsupportedProtocolVersion", "", false},
+	-32700: {"parse_error", "ParseError", "Parse error", true},
+	-32600: {"invalid_request", "InvalidRequest", "Invalid request", true},
+	-32601: {"method_not_found", "MethodNotFound", "", false},
+	-32602: {"invalid_params", "InvalidParams", "Invalid params", true},
+	-32603: {"internal", "InternalError", "Internal error", true},
+	-32800: {"cancelled", "RequestCancelled", "Request cancelled", true},
+	-32000: {"unauthorized", "AuthRequired", "Authentication required", true},
+	-32002: {"not_found", "ResourceNotFound or rpcerr.SessionNotFound", "", false},
+	-32022: {"unsupported_version", "UnsupportedProtocolVersion", "", false},
 }
 
 // toolFactories has the factory of each standard code of a tool error, with its category. The
@@ -79,7 +79,7 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 	if !ok {
 		return
 	}
-	f, ok := codeFactories[n]
+	f, ok := protocolCodes[n]
 	if !ok {
 		reservedCode(pass, code)
 		return
@@ -96,7 +96,7 @@ func requestError(pass *analysis.Pass, at ast.Node, code, message, data, fun ast
 // reservedCode reports a code that only a later version of the protocol may assign.
 func reservedCode(pass *analysis.Pass, code ast.Expr) {
 	n, ok := intOf(pass, code)
-	if _, assigned := codeFactories[n]; ok && !assigned && (-32768 <= n && n <= -32000 || -32899 <= n && n <= -32800) {
+	if _, assigned := protocolCodes[n]; ok && !assigned && (-32768 <= n && n <= -32000 || -32899 <= n && n <= -32800) {
 		report(pass, code, "error-code-reserved", fmt.Sprintf("code %d is not assigned and lies in a reserved range; choose one outside -32768..-32000 and -32899..-32800", n))
 	}
 }

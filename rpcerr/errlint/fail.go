@@ -121,12 +121,7 @@ func checkFunc(pass *analysis.Pass, declared declarations, body ast.Node, reason
 		if !ok || b.declared || b.kind == "" {
 			return
 		}
-		var fitting []*declaredReason
-		for _, r := range reasons {
-			if r.Kind == b.kind {
-				fitting = append(fitting, r)
-			}
-		}
+		fitting := slices.DeleteFunc(slices.Clone(reasons), func(r *declaredReason) bool { return r.Kind != b.kind })
 		switch {
 		case len(fitting) > 0:
 			preferFail(pass, b, fitting, returned[call])

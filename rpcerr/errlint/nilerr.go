@@ -119,12 +119,10 @@ func (f *flow) neverSet(e ast.Expr, stack []ast.Node) bool {
 	if spec, ok := first.stmt.(*ast.ValueSpec); !ok || len(spec.Values) > 0 || first.stmt.End() > e.Pos() {
 		return false
 	}
-	for _, a := range f.assigns[v][1:] {
-		if _, address := a.stmt.(*ast.UnaryExpr); address || encloses(a.block, e.Pos()) || f.oneOfSeveral(a, stack) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.assigns[v][1:], func(a assignment) bool {
+		_, address := a.stmt.(*ast.UnaryExpr)
+		return address || encloses(a.block, e.Pos()) || f.oneOfSeveral(a, stack)
+	})
 }
 
 // oneOfSeveral reports whether the assignment is in an if with an else, or in a switch, where the
@@ -166,36 +164,26 @@ func ignoresOK(f *flow, e ast.Expr) bool {
 func becomesError(pass *analysis.Pass, e ast.Expr, stack []ast.Node) bool {
 	switch parent := stack[len(stack)-2].(type) {
 	case *ast.ReturnStmt:
-		sig := signatureOf(pass, stack)
-		if sig == nil || sig.Results().Len() != len(parent.Results) {
-			return false
-		}
-		for i, r := range parent.Results {
-			if r == e {
-				return isErrorInterface(sig.Results().At(i).Type())
-			}
-		}
+		sig, i := signatureOf(pass, stack), slices.Index(parent.Results, e)
+		return sig != nil && sig.Results().Len() == len(parent.Results) && i >= 0 && isErrorInterface(sig.Results().At(i).Type())
 	case *ast.AssignStmt:
-		for i, r := range parent.Rhs {
-			if r == e && len(parent.Lhs) == len(parent.Rhs) && parent.Tok == token.ASSIGN {
-				return isErrorInterface(pass.TypesInfo.TypeOf(parent.Lhs[i]))
-			}
-		}
+		i := slices.Index(parent.Rhs, e)
+		plain := len(parent.Lhs) == len(parent.Rhs) && parent.Tok == token.ASSIGN
+		return plain && i >= 0 && isErrorInterface(pass.TypesInfo.TypeOf(parent.Lhs[i]))
 	case *ast.ValueSpec:
 		return parent.Type != nil && isErrorInterface(pass.TypesInfo.TypeOf(parent.Type))
 	case *ast.CallExpr:
 		sig, ok := pass.TypesInfo.TypeOf(parent.Fun).(*types.Signature)
-		for i, arg := range parent.Args {
-			if arg != e || !ok || parent.Ellipsis.IsValid() {
-				continue
-			}
-			last := sig.Params().Len() - 1
-			if sig.Variadic() && i >= last {
-				list, ok := sig.Params().At(last).Type().(*types.Slice)
-				return ok && isErrorInterface(list.Elem())
-			}
-			return i <= last && isErrorInterface(sig.Params().At(i).Type())
+		i := slices.Index(parent.Args, e)
+		if !ok || i < 0 || parent.Ellipsis.IsValid() {
+			return false
 		}
+		last := sig.Params().Len() - 1
+		if sig.Variadic() && i >= last {
+			list, ok := sig.Params().At(last).Type().(*types.Slice)
+			return ok && isErrorInterface(list.Elem())
+		}
+		return i <= last && isErrorInterface(sig.Params().At(i).Type())
 	}
 	return false
 }

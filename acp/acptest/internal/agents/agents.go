@@ -276,13 +276,8 @@ func said(log []check.Message, by string) string {
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // kinds returns the updates of some kinds.
-func kinds(log []check.Message, wanted ...string) (all []check.Message) {
-	for _, m := range log {
-		if slices.Contains(wanted, m.Update()) {
-			all = append(all, m)
-		}
-	}
-	return all
+func kinds(log []check.Message, wanted ...string) []check.Message {
+	return slices.DeleteFunc(slices.Clone(log), func(m check.Message) bool { return !slices.Contains(wanted, m.Update()) })
 }
 
 // silent fails the check if one of the messages is an update of one of the kinds.

@@ -50,7 +50,7 @@ var cancelling = []check.Check{
 		Run: check.With(unknown, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.cancel()
-			answersNothing(t, s.Peer, from)
+			s.Unanswered(from)
 			s.Alive()
 		})},
 	{ID: "AK-CANCEL-007", Title: "A prompt that is sent behind a cancel is not cancelled by it.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},

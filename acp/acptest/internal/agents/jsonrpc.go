@@ -34,7 +34,7 @@ var jsonrpc = []check.Check{
 			p.Notify("acptest/unknown", map[string]any{})
 			p.Notify("_acptest/unknown", map[string]any{})
 			p.Notify("$/acptest", map[string]any{})
-			answersNothing(t, p, from)
+			p.Unanswered(from)
 		})},
 	{ID: "ACP-JSONRPC-004", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
 		Run: func(t *check.T) { fails(t, begin(t).Call("acptest/unknown", map[string]any{}), -32601) }},
@@ -70,7 +70,7 @@ var jsonrpc = []check.Check{
 			from := p.Mark()
 			p.Send(`{"jsonrpc":"2.0","id":4711,"result":{}}`)
 			p.Send(`{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"no"}}`)
-			answersNothing(t, p, from)
+			p.Unanswered(from)
 			p.Alive()
 		})},
 	{ID: "AK-RPC-003", Title: "A batch does not end the connection.", Tier: check.Must, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
@@ -96,7 +96,7 @@ var jsonrpc = []check.Check{
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
 			p.Notify("$/cancel_request", map[string]any{"requestId": 4711})
-			answersNothing(t, p, from)
+			p.Unanswered(from)
 			p.Alive()
 		})},
 	{ID: "AK-RPC-009", Title: "A request that is cancelled with $/cancel_request is still answered.", Tier: check.Must, Fact: "4.1", In: check.Both, Prompts: []string{"slow"},
@@ -106,14 +106,6 @@ var jsonrpc = []check.Check{
 			s.cancel()
 			s.call.Response()
 		})},
-}
-
-// answersNothing fails the check if the agent has responded to what was sent from a place of the log
-// on.
-func answersNothing(t *check.T, p *check.Peer, from int) {
-	for _, m := range p.Quiet(from) {
-		t.FailAtIf(m.Method == "", m, "The message was responded to.")
-	}
 }
 
 // answers fails the check if the requests in a text are not answered.

@@ -61,10 +61,12 @@ var reopening = []check.Check{
 		})},
 	{ID: "ACP-RESUME-204", Title: "Messages keep their ids in the history.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
-			live := messageIDs(s.turn("text"))
+			live := s.turn("text")
 			history, m := s.reopen(true)
-			for _, id := range live {
-				t.FailAtIf(!slices.Contains(messageIDs(history), id), m, "The history has no message with the id %q.", id)
+			for _, by := range []string{"user", "agent"} { // thoughts need not be kept
+				for _, id := range messageIDs(live, by) {
+					t.FailAtIf(!slices.Contains(messageIDs(history, by), id), m, "The history has no message with the id %q.", id)
+				}
 			}
 		})},
 	{ID: "ACP-RESUME-205", Title: "In the history a whole message, which may be empty, precedes its chunks.", Tier: check.Should, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
@@ -124,12 +126,7 @@ func (s *session) reopen(history bool) (before []check.Message, m check.Message)
 		s.t.Skip("The agent keeps no sessions.") // version 2 has no capability for it
 	}
 	m = c.Result()
-	for _, one := range s.Since(c.From()) {
-		if one.Seq < m.Seq {
-			before = append(before, one)
-		}
-	}
-	return before, m
+	return slices.DeleteFunc(s.Since(c.From()), func(one check.Message) bool { return one.Seq >= m.Seq }), m
 }
 
 // again asks for the session to be opened.
@@ -152,9 +149,9 @@ func (s *session) goesOn(history bool) {
 
 var messageKinds = []string{"user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk", "agent_thought_chunk"}
 
-// messageIDs returns the ids of messages of the user and the agent. Thoughts need not be kept.
-func messageIDs(log []check.Message) (ids []string) {
-	for _, m := range kinds(log, "user_message", "agent_message", "user_message_chunk", "agent_message_chunk") {
+// messageIDs returns the ids of messages of the user, or of the agent.
+func messageIDs(log []check.Message, by string) (ids []string) {
+	for _, m := range kinds(log, by+"_message", by+"_message_chunk") {
 		if id := m.Text("update", "messageId"); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

@@ -33,9 +33,7 @@ const meetingName = "acptest-meeting"
 // [Launched], which the client starts as its agent. The client is started in the folder of the sessions.
 func StartClient(c Command, launcher string) Target {
 	return Target{Kind: Process, Open: func(ctx context.Context, cwd string) (Link, error) {
-		c := c // several connections are opened at a time, each with its own folder
-		c.Dir = cwd
-		return startClient(ctx, c, launcher)
+		return startClient(ctx, Command{Args: c.Args, Env: c.Env, Dir: cwd}, launcher)
 	}}
 }
 

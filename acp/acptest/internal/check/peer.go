@@ -320,13 +320,14 @@ func (p *Peer) Quiet(from int) []Message {
 func (p *Peer) Since(from int) []Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []Message
-	for _, m := range p.log[from:] {
-		if !m.Sent {
-			all = append(all, m)
-		}
+	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent })
+}
+
+// Unanswered fails the check if the peer has responded to what was sent from a place of the log on.
+func (p *Peer) Unanswered(from int) {
+	for _, m := range p.Quiet(from) {
+		p.t.FailAtIf(m.Method == "" && (m.ID != nil || m.IsResponse()), m, "The message was responded to.")
 	}
-	return all
 }
 
 // CloseInput ends what the peer reads.

@@ -16,9 +16,7 @@ import (
 // reaches its agent by WebSocket or HTTP: each [URLWord] in the command becomes the URL.
 func ServeClient(c Command, kind Kind) Target {
 	return Target{Kind: kind, Open: func(ctx context.Context, cwd string) (Link, error) {
-		c := c // several connections are opened at a time, each with its own folder
-		c.Dir = cwd
-		return serveClient(ctx, c, kind)
+		return serveClient(ctx, Command{Args: c.Args, Env: c.Env, Dir: cwd}, kind)
 	}}
 }
 
