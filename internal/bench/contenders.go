@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,9 +54,6 @@ var variants = map[string]variant{
 	}},
 }
 
-// The Go contenders by the name of their folder under peers.
-var goPeers = []string{"acpkit", "acpkit2", "coder", "plain"}
-
 // names are all contenders in the order of the tables.
 var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder", "plain", "ts"}
 
@@ -69,21 +66,23 @@ var (
 	remoteWorks = []string{"rtt", "rtt64", "updates", "updates-synced", "mixed", "read-ascii-1M", "read-go-1M"}
 )
 
-var errNoNode = errors.New("node is not installed")
-
 // build makes the programs of the wanted contenders in dir. A contender that
 // cannot be built is an error; one whose runtime is not installed is left out
 // and named in missing.
 func build(ctx context.Context, dir string, want []string) (all []Contender, missing map[string]error, err error) {
 	missing = map[string]error{}
 	for _, name := range want {
-		of := name
-		if v, ok := variants[name]; ok {
-			of = v.of
-		}
-		if !slices.Contains(goPeers, of) {
+		if name == "ts" {
+			c, err := nodePeer(ctx, dir)
+			if err != nil {
+				missing[name] = err
+			} else {
+				all = append(all, c)
+			}
 			continue
 		}
+		v := variants[name]
+		of := cmp.Or(v.of, name)
 		exe := filepath.Join(dir, of)
 		if _, err := os.Stat(exe); err != nil {
 			cmd := exec.CommandContext(ctx, "go", "build", "-o", exe, "./peers/"+of)
@@ -92,22 +91,11 @@ func build(ctx context.Context, dir string, want []string) (all []Contender, mis
 				return nil, nil, fmt.Errorf("building %s: %w", of, err)
 			}
 		}
-		c := Contender{Name: name, Go: true, argv: []string{exe}}
-		if v, ok := variants[name]; ok {
-			c.only = v.only
-			if v.env != "" {
-				c.env = []string{v.env + "=1"}
-			}
+		c := Contender{Name: name, Go: true, argv: []string{exe}, only: v.only}
+		if v.env != "" {
+			c.env = []string{v.env + "=1"}
 		}
 		all = append(all, c)
-	}
-	if slices.Contains(want, "ts") {
-		c, err := nodePeer(ctx, dir)
-		if err != nil {
-			missing["ts"] = err
-		} else {
-			all = append(all, c)
-		}
 	}
 	slices.SortFunc(all, func(a, b Contender) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
 	return all, missing, nil
@@ -118,7 +106,7 @@ func build(ctx context.Context, dir string, want []string) (all []Contender, mis
 func nodePeer(ctx context.Context, dir string) (Contender, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return Contender{}, fmt.Errorf("%w: %w", errNoNode, err)
+		return Contender{}, fmt.Errorf("node is not installed: %w", err)
 	}
 	if _, err := os.Stat("ts/node_modules/@agentclientprotocol/sdk"); err != nil {
 		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts")
