@@ -22,29 +22,25 @@ import (
 // signatures that programs are compiled against. Types may gain methods and fields;
 // what is written here does not change within a major version.
 
-// The roles. An interface type literal is identical to another one only with the same
-// methods, so the baseline can neither grow nor shrink unnoticed.
+type baselineAgent interface {
+	Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
+	NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
+	Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
+	Cancel(context.Context, *acp.CancelNotification) error
+}
+
+type baselineClient interface {
+	RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
+	SessionUpdate(context.Context, *acp.SessionNotification) error
+}
+
+// The roles. Two interfaces implement each other only if they have the same methods, so the baseline
+// can neither grow nor shrink unnoticed.
 var (
-	_ interface {
-		Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
-		NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
-		Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
-		Cancel(context.Context, *acp.CancelNotification) error
-	} = acp.Agent(nil)
-	_ acp.Agent = (interface {
-		Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
-		NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
-		Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
-		Cancel(context.Context, *acp.CancelNotification) error
-	})(nil)
-	_ interface {
-		RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
-		SessionUpdate(context.Context, *acp.SessionNotification) error
-	} = acp.Client(nil)
-	_ acp.Client = (interface {
-		RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error)
-		SessionUpdate(context.Context, *acp.SessionNotification) error
-	})(nil)
+	_ baselineAgent        = acp.Agent(nil)
+	_ acp.Agent            = baselineAgent(nil)
+	_ baselineClient       = acp.Client(nil)
+	_ acp.Client           = baselineClient(nil)
 	_ acp.ExtensionHandler = (interface {
 		HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
 	})(nil)

@@ -210,31 +210,30 @@ func exportedNames(t *testing.T) map[string]map[string]map[string]bool {
 			}
 		}
 		for name, node := range declared(s.file) {
-			add(name, "")
+			owner, method, _ := strings.Cut(name, ".")
+			add(owner, method)
 			if spec, ok := node.(*ast.TypeSpec); ok {
 				for _, member := range memberNames(spec.Type) {
 					add(name, member)
 				}
 			}
 		}
-		for _, decl := range s.file.Decls {
-			if d, ok := decl.(*ast.FuncDecl); ok && d.Recv != nil && receiverName(d) != "" {
-				add(receiverName(d), d.Name.Name)
-			}
-		}
 	})
 	return names
 }
 
-// declared returns what a file declares, by name, without its methods.
+// declared returns what a file declares, by name. The name of a method follows that of its receiver
+// and a dot.
 func declared(file *ast.File) map[string]ast.Node {
 	nodes := map[string]ast.Node{}
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil {
-				nodes[d.Name.Name] = d
+			name := d.Name.Name
+			if d.Recv != nil {
+				name = receiverName(d) + "." + name
 			}
+			nodes[name] = d
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch spec := spec.(type) {

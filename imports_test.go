@@ -245,12 +245,18 @@ func TestRequirementsAreLinked(t *testing.T) {
 	}
 }
 
+// deps returns the packages that a program or package links.
+func deps(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", pkg).Output()
+	require.NoError(t, err)
+	return strings.Fields(string(out))
+}
+
 // A program links only what it uses.
 func TestStdioLinksNoNetwork(t *testing.T) {
 	for _, program := range []string{"./examples/echo", "./examples/ask", "./examples/echo2"} {
-		out, err := exec.Command("go", "list", "-deps", program).Output()
-		require.NoError(t, err)
-		for dep := range strings.FieldsSeq(string(out)) {
+		for _, dep := range deps(t, program) {
 			assert.False(t, dep == "net/http" || strings.HasPrefix(dep, "github.com/coder/") || strings.HasPrefix(dep, module+"/stream/"),
 				"%s links %s", program, dep)
 		}
@@ -260,20 +266,15 @@ func TestStdioLinksNoNetwork(t *testing.T) {
 // A program of version 1 links nothing of version 2, and one of version 2 no end of
 // version 1.
 func TestProgramsLinkOneVersion(t *testing.T) {
-	deps := func(pkg string) []string {
-		out, err := exec.Command("go", "list", "-deps", pkg).Output()
-		require.NoError(t, err)
-		return strings.Fields(string(out))
-	}
 	for _, program := range []string{"./examples/echo", "./examples/ask", "./agent", "./client", "./client/host", "./client/supervise"} {
-		for _, dep := range deps(program) {
+		for _, dep := range deps(t, program) {
 			name := strings.TrimPrefix(dep, module+"/")
 			assert.False(t, strings.HasPrefix(dep, module) && strings.Contains(dep+"/", "/v2/") || matches("agent/router/...", name) || name == "client/negotiate",
 				"%s links %s", program, dep)
 		}
 	}
 	for _, program := range []string{"./examples/echo2", "./agent/v2", "./client/v2", "./client/v2/thread", "./client/v2/permission"} {
-		for _, dep := range deps(program) {
+		for _, dep := range deps(t, program) {
 			name := strings.TrimPrefix(dep, module+"/")
 			assert.NotContains(t, []string{"agent", "client", "client/negotiate"}, name, "%s links %s", program, dep)
 		}

@@ -41,37 +41,25 @@ func TestNoForeignTypesInSignatures(t *testing.T) {
 				return true
 			})
 		}
-		for _, decl := range s.file.Decls {
-			for _, node := range signatures(decl) {
-				check(node)
+		for name, node := range declared(s.file) {
+			owner, method, ok := strings.Cut(name, ".")
+			if !ast.IsExported(owner) || ok && !ast.IsExported(method) {
+				continue
+			}
+			switch node := node.(type) {
+			case *ast.FuncDecl:
+				check(node.Type)
+			case *ast.TypeSpec:
+				for _, part := range visible(node.Type) {
+					check(part)
+				}
+			case *ast.ValueSpec:
+				if node.Type != nil {
+					check(node.Type)
+				}
 			}
 		}
 	})
-}
-
-// signatures returns what other packages can see of a declaration's types.
-func signatures(decl ast.Decl) []ast.Node {
-	var nodes []ast.Node
-	switch d := decl.(type) {
-	case *ast.FuncDecl:
-		if d.Name.IsExported() && exportedReceiver(d) {
-			nodes = append(nodes, d.Type)
-		}
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				if spec.Name.IsExported() {
-					nodes = append(nodes, visible(spec.Type)...)
-				}
-			case *ast.ValueSpec:
-				if spec.Type != nil && slices.ContainsFunc(spec.Names, (*ast.Ident).IsExported) {
-					nodes = append(nodes, spec.Type)
-				}
-			}
-		}
-	}
-	return nodes
 }
 
 // visible returns the parts of a type that are exported.

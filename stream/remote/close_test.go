@@ -48,6 +48,14 @@ func TestCloseCodes(t *testing.T) {
 			Logger: quiet, Limits: agent.Limits{Backlog: 2000, MaxBacklog: 4000},
 		})
 	}
+	// answered answers initialize and then does what is left.
+	answered := func(then func(ctx context.Context, s stream.Stream) error) func(context.Context, stream.Stream) error {
+		return func(ctx context.Context, s stream.Stream) error {
+			_, _ = s.Read()
+			_ = s.Write([]byte(initialized))
+			return then(ctx, s)
+		}
+	}
 	write := func(t *testing.T, c stream.Stream, msg string) { require.NoError(t, c.Write([]byte(msg))) }
 	for name, tt := range map[string]struct {
 		serve func(context.Context, stream.Stream) error
@@ -78,12 +86,10 @@ func TestCloseCodes(t *testing.T) {
 			want: 1001,
 		},
 		"the time to shut down is over": {
-			serve: func(ctx context.Context, s stream.Stream) error {
-				_, _ = s.Read()
-				_ = s.Write([]byte(initialized))
+			serve: answered(func(ctx context.Context, s stream.Stream) error {
 				<-ctx.Done() // the handler ignores Shutdown
 				return s.Close()
-			},
+			}),
 			then: func(_ *testing.T, h *remote.Handler, _ stream.Stream, _ func()) {
 				ctx, cancel := context.WithCancel(context.Background())
 				cancel()
@@ -91,29 +97,9 @@ func TestCloseCodes(t *testing.T) {
 			},
 			want: 1001,
 		},
-		"serve fails": {
-			serve: func(_ context.Context, s stream.Stream) error {
-				_, _ = s.Read()
-				_ = s.Write([]byte(initialized))
-				return errors.New("no disk")
-			},
-			want: 1011,
-		},
-		"serve panics": {
-			serve: func(_ context.Context, s stream.Stream) error {
-				_, _ = s.Read()
-				_ = s.Write([]byte(initialized))
-				panic(http.ErrAbortHandler)
-			},
-			want: 1011,
-		},
-		"serve ends": {
-			serve: func(_ context.Context, s stream.Stream) error {
-				_, _ = s.Read()
-				return s.Write([]byte(initialized))
-			},
-			want: 1000,
-		},
+		"serve fails":  {serve: answered(func(context.Context, stream.Stream) error { return errors.New("no disk") }), want: 1011},
+		"serve panics": {serve: answered(func(context.Context, stream.Stream) error { panic(http.ErrAbortHandler) }), want: 1011},
+		"serve ends":   {serve: answered(func(context.Context, stream.Stream) error { return nil }), want: 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leak.Check(t)

@@ -86,23 +86,20 @@ func TestStats(t *testing.T) {
 
 // The log of a server that is full, or shuts down, has the reason why a client is refused.
 func TestFullServerIsLogged(t *testing.T) {
-	for name, url := range map[string]func(*httptest.Server) *http.Request{
-		"POST":    func(s *httptest.Server) *http.Request { return requests(s.URL)["POST"] },
-		"upgrade": func(s *httptest.Server) *http.Request { return requests(s.URL)["upgrade"] },
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, kind := range []string{"POST", "upgrade"} {
+		t.Run(kind, func(t *testing.T) {
 			var log bytes.Buffer
 			h := remote.NewHandler(serving(nil), &remote.Options{MaxConnections: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			s := httptest.NewServer(h)
 			defer s.Close()
 			conn, _ := openSession(t, wsURL(s), nil)
-			assert.Equal(t, 503, status(t, url(s)))
+			assert.Equal(t, 503, status(t, requests(s.URL)[kind]))
 			assert.Contains(t, log.String(), "status=503")
 			assert.Contains(t, log.String(), "MaxConnections")
 			conn.Close()
 			conn.Wait()
 			require.NoError(t, h.Shutdown(t.Context()))
-			assert.Equal(t, 503, status(t, url(s)))
+			assert.Equal(t, 503, status(t, requests(s.URL)[kind]))
 			assert.Contains(t, log.String(), "shuts down")
 		})
 	}

@@ -494,16 +494,26 @@ func TestBadInputGetsASentence(t *testing.T) {
 	}
 }
 
-func TestRunServesUntilItsContextEnds(t *testing.T) {
+// running serves a recording. It returns the address, and a function that ends it.
+func running(t *testing.T, opts Options, said io.Writer) (address string, end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, save(t, script(turn...)), Options{}, in, io.Discard) }() // ends with ctx
+	go func() { ended <- Run(ctx, save(t, script(turn...)), opts, in, said) }() // ends with ctx
 	b := make([]byte, 1000)
 	n, err := out.Read(b)
 	require.NoError(t, err)
-	address := strings.Split(string(b[:n]), "\n")[1]
-	go io.Copy(io.Discard, out)
+	go io.Copy(io.Discard, out) // ends with end
+	return strings.Split(string(b[:n]), "\n")[1], func() {
+		cancel()
+		require.NoError(t, <-ended)
+		out.Close()
+	}
+}
+
+func TestRunServesUntilItsContextEnds(t *testing.T) {
+	address, end := running(t, Options{}, io.Discard)
 	res, err := http.Get(address + "api/info")
 	require.NoError(t, err)
 	res.Body.Close()
@@ -513,8 +523,7 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 	page, _ := io.ReadAll(res.Body)
 	res.Body.Close()
 	assert.Contains(t, string(page), "page.js")
-	cancel()
-	assert.NoError(t, <-ended)
+	end()
 }
 
 // -open hands the address to the program that each system has for that, and says so if there is none.
@@ -534,21 +543,13 @@ func TestOpen(t *testing.T) {
 	program := "#!/bin/sh\necho \"$@\" >" + dir + "/part\n/bin/mv " + dir + "/part " + dir + "/asked\n"
 	var said strings.Builder
 	show := func() (address string) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		out, in := io.Pipe()
-		ended := make(chan error, 1)
 		said.Reset()
-		go func() { ended <- Run(ctx, save(t, script(turn...)), Options{Open: true}, in, &said) }() // ends with ctx
-		b := make([]byte, 1000)
-		n, err := out.Read(b)
-		require.NoError(t, err)
+		address, end := running(t, Options{Open: true}, &said)
 		if program != "" {
 			require.Eventually(t, func() bool { _, err := os.Stat(dir + "/asked"); return err == nil }, time.Minute, time.Millisecond)
 		}
-		cancel()
-		require.NoError(t, <-ended)
-		return strings.Split(string(b[:n]), "\n")[1]
+		end()
+		return address
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(program), 0o755))
 	shown := show()
