@@ -22,8 +22,7 @@ import (
 func converse(t *testing.T, s settings, typed string) string {
 	t.Helper()
 	if s.agent == nil && s.url == "" {
-		agent, err := example()
-		require.NoError(t, err)
+		agent := exampleAgent(t)
 		s.agent = []string{agent, "-state", t.TempDir()}
 	}
 	if s.dir == "" {
@@ -38,8 +37,7 @@ func converse(t *testing.T, s settings, typed string) string {
 func TestEachVersion(t *testing.T) {
 	for protocol, version := range map[string]string{"1": `"protocolVersion":1`, "2": `"protocolVersion":2`, "newest": `"protocolVersion":2`} {
 		t.Run(protocol, func(t *testing.T) {
-			agent, err := example()
-			require.NoError(t, err)
+			agent := exampleAgent(t)
 			dir, state := t.TempDir(), t.TempDir()
 			write(t, filepath.Join(dir, "a.txt"), "hello\n")
 			s := settings{dir: dir, yes: true, protocol: protocol, agent: []string{agent, "-state", state}, record: filepath.Join(t.TempDir(), "talk")}

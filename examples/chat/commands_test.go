@@ -49,8 +49,7 @@ func TestCommands(t *testing.T) {
 // Flags list the stored sessions and load one of them. The messages of a loaded session
 // are shown again.
 func TestStoredSessions(t *testing.T) {
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	s := settings{dir: t.TempDir(), agent: []string{agent, "-state", t.TempDir()}, yes: true}
 	list := s
 	list.list = true

@@ -47,6 +47,14 @@ var example = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
+// exampleAgent returns the path of the example agent.
+func exampleAgent(t *testing.T) string {
+	t.Helper()
+	path, err := example()
+	require.NoError(t, err)
+	return path
+}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(mainEnv) != "" {
 		os.Unsetenv(mainEnv) // the agent may be the test binary too

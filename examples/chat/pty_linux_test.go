@@ -87,11 +87,17 @@ func (s *session) send(keys string) {
 	require.NoError(s.t, err)
 }
 
+// reply sends keys when the screen shows a text.
+func (s *session) reply(text, keys string) {
+	s.t.Helper()
+	s.expect(text)
+	s.send(keys)
+}
+
 // quit ends chat at its prompt.
 func (s *session) quit() {
 	s.t.Helper()
-	s.expect("> ")
-	s.send("\x04")
+	s.reply("> ", "\x04")
 	require.NoError(s.t, s.cmd.Wait())
 }
 
@@ -104,8 +110,7 @@ func (s *session) cooked() bool {
 
 // A conversation on a real terminal: colours, completion, commands, a question, the end.
 func TestOnATerminal(t *testing.T) {
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")
 	s := onPTY(t, []string{"NO_COLOR="}, "-dir", dir, "--", agent, "-state", t.TempDir())
@@ -113,33 +118,24 @@ func TestOnATerminal(t *testing.T) {
 	assert.False(t, s.cooked(), "at the prompt it passes on keys")
 	s.send("help\r")
 	s.expect("(end turn)") // the agent has listed its commands
-	s.expect("> ")
-	s.send("/h\t")
-	s.expect("> /help ")
-	s.send("\r")
+	s.reply("> ", "/h\t")
+	s.reply("> /help ", "\r")
 	s.expect("\x1b[2m(end turn)\x1b[0m")
-	s.expect("> ")
-	s.send(":m\ta\t\t")
-	s.expect("ask  auto")
-	s.send("u\t\r")
-	s.expect("> ")
-	s.send(":mode\r")
-	s.expect("* auto")
-	s.send(":set detail f\t\r")
-	s.expect("> ")
-	s.send("write a.txt: three\r")
+	s.reply("> ", ":m\ta\t\t")
+	s.reply("ask  auto", "u\t\r")
+	s.reply("> ", ":mode\r")
+	s.reply("* auto", ":set detail f\t\r")
+	s.reply("> ", "write a.txt: three\r")
 	s.expect("\x1b[31m  - one\x1b[0m")
 	s.expect("\x1b[32m  + three\x1b[0m")
-	s.expect("choose a number: ")
-	s.send("1\r")
+	s.reply("choose a number: ", "1\r")
 	s.expect("\x1b[32m✓ Write a.txt\x1b[0m")
 	s.quit()
 	assert.True(t, s.cooked(), "it is as it was")
 }
 
 func TestNoColorOnATerminal(t *testing.T) {
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	for name, env := range map[string]string{"NO_COLOR": "NO_COLOR=1", "dumb": "TERM=dumb"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -153,8 +149,7 @@ func TestNoColorOnATerminal(t *testing.T) {
 
 // Every signal that ends the program restores the terminal first.
 func TestSignalsRestoreTheTerminal(t *testing.T) {
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	for name, sig := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			if signal.Ignored(sig) {
@@ -179,11 +174,9 @@ func TestSignalsRestoreTheTerminal(t *testing.T) {
 func TestSignInOnATerminal(t *testing.T) {
 	settings := lock(t, lockedAgent{Methods: "[" + terminalWay + "," + variableWay + "]", Refuses: "session/prompt", Reopens: true})
 	s := onPTY(t, nil, append([]string{"-dir", settings.dir, "--"}, settings.agent...)...)
-	s.expect("> ")
-	s.send("hello\r")
+	s.reply("> ", "hello\r")
 	s.expect("1 In a shell: run ")
-	s.expect("choose a number: ")
-	s.send("1\r")
+	s.reply("choose a number: ", "1\r")
 	s.expect("logging in")
 	s.expect("The agent is started again.")
 	s.expect("welcome in")
@@ -194,12 +187,9 @@ func TestSignInOnATerminal(t *testing.T) {
 func TestCtrlCCancelsSignIn(t *testing.T) {
 	settings := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/prompt", Hangs: true})
 	s := onPTY(t, nil, append([]string{"-dir", settings.dir, "--"}, settings.agent...)...)
-	s.expect("> ")
-	s.send("hello\r")
-	s.expect("choose a number: ")
-	s.send("1\r")
-	s.expect("Waiting for the agent to sign you in.")
-	s.send("\x03")
+	s.reply("> ", "hello\r")
+	s.reply("choose a number: ", "1\r")
+	s.reply("Waiting for the agent to sign you in.", "\x03")
 	s.expect("(not signed in)")
 	s.quit()
 }
@@ -208,13 +198,10 @@ func TestCtrlCCancelsSignIn(t *testing.T) {
 func TestSecretOnATerminal(t *testing.T) {
 	settings := lock(t, lockedAgent{Methods: "[" + variableWay + "]", Refuses: "session/new", Reopens: true})
 	s := onPTY(t, nil, append([]string{"-dir", settings.dir, "--"}, settings.agent...)...)
-	s.expect("choose a number: ")
-	s.send("1\r")
-	s.expect("CHAT_TEST_KEY: ")
-	s.send("secret\r")
+	s.reply("choose a number: ", "1\r")
+	s.reply("CHAT_TEST_KEY: ", "secret\r")
 	s.expect("The agent is started again.")
-	s.expect("> ")
-	s.send("hello\r")
+	s.reply("> ", "hello\r")
 	s.expect("welcome in")
 	s.quit()
 	assert.NotContains(t, s.all, "secret")

@@ -91,8 +91,7 @@ func TestDefaultAgentIsBuiltIn(t *testing.T) {
 
 // The first line that is not a message is shown at once.
 func TestNoiseIsShownAtOnce(t *testing.T) {
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	var notes bytes.Buffer
 	console := noConsole()
 	console.err = &notes
@@ -132,8 +131,7 @@ func TestSlowStartAndEnd(t *testing.T) {
 	before := waitingAfter
 	waitingAfter = 0
 	defer func() { waitingAfter = before }()
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	console := noConsole()
@@ -153,8 +151,7 @@ func TestSlowStartAndEnd(t *testing.T) {
 func TestStuckAgent(t *testing.T) {
 	defer func(before time.Duration) { endGrace = before }(endGrace)
 	endGrace = 200 * time.Millisecond
-	agent, err := example()
-	require.NoError(t, err)
+	agent := exampleAgent(t)
 	var notes bytes.Buffer
 	console := noConsole()
 	console.err = &notes
@@ -171,18 +168,22 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The example agent works the same over the network and as a child process.
-func TestRemoteAgent(t *testing.T) {
-	path, err := example()
-	require.NoError(t, err)
-	agent := exec.Command(path, "-state", t.TempDir(), "-listen", "127.0.0.1:0")
-	agent.Env = append(agent.Environ(), "ACP_TOKEN=secret")
+// listening starts the example agent as a server, and returns its URL.
+func listening(t *testing.T, token string) (agent *exec.Cmd, url string) {
+	t.Helper()
+	agent = exec.Command(exampleAgent(t), "-state", t.TempDir(), "-listen", "127.0.0.1:0")
+	agent.Env = append(agent.Environ(), "ACP_TOKEN="+token)
 	out, err := agent.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, agent.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	url := strings.TrimSpace(line)
+	return agent, strings.TrimSpace(line)
+}
+
+// The example agent works the same over the network and as a child process.
+func TestRemoteAgent(t *testing.T) {
+	agent, url := listening(t, "secret")
 	t.Setenv("ACP_TOKEN", "secret")
 	for _, url := range []string{url, "ws" + strings.TrimPrefix(url, "http")} {
 		dir := t.TempDir()
@@ -201,21 +202,13 @@ func TestRemoteAgent(t *testing.T) {
 // Without a token everyone on this machine can connect to the agent, so it offers no files and
 // commands of its own user.
 func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
-	path, err := example()
-	require.NoError(t, err)
-	agent := exec.Command(path, "-state", t.TempDir(), "-listen", "127.0.0.1:0")
-	agent.Env = append(agent.Environ(), "ACP_TOKEN=")
-	out, err := agent.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, agent.Start())
+	agent, url := listening(t, "")
 	defer agent.Wait()
 	defer agent.Process.Kill()
-	url, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "hello\n")
 	for _, protocol := range []string{"1", "2"} { // in version 2 a client has neither files nor terminals
-		screen := converse(t, settings{url: strings.TrimSpace(url), dir: dir, yes: true, protocol: protocol}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
+		screen := converse(t, settings{url: url, dir: dir, yes: true, protocol: protocol}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
 		refused := map[string]int{"1": 1, "2": 4}[protocol] // clients cannot search
 		assert.Equal(t, refused, strings.Count(screen, "this client does not offer it"), screen)
 		assert.Equal(t, protocol == "1", strings.Contains(screen, "a.txt has 1 line."), screen)
@@ -226,9 +219,7 @@ func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 }
 
 func TestOpenAgentNeedsAToken(t *testing.T) {
-	path, err := example()
-	require.NoError(t, err)
-	out, err := exec.Command(path, "-state", t.TempDir(), "-listen", "0.0.0.0:0").CombinedOutput()
+	out, err := exec.Command(exampleAgent(t), "-state", t.TempDir(), "-listen", "0.0.0.0:0").CombinedOutput()
 	assert.Error(t, err)
 	assert.Contains(t, string(out), "set ACP_TOKEN")
 }

@@ -107,28 +107,6 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	return size, err
 }
 
-// cutAgent answers a prompt with eight updates and one request in the middle, and counts its prompts.
-type cutAgent struct {
-	*orderAgent
-	prompts *atomic.Int32
-}
-
-func (a *cutAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	a.prompts.Add(1)
-	return a.orderAgent.Prompt(ctx, p)
-}
-
-// asked counts the requests that a client gets.
-type asked struct {
-	orderClient
-	questions atomic.Int32
-}
-
-func (c *asked) RequestPermission(ctx context.Context, r *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	c.questions.Add(1)
-	return c.orderClient.RequestPermission(ctx, r)
-}
-
 // network makes the connections of a conversation.
 type network interface {
 	net.Listener
@@ -137,11 +115,11 @@ type network interface {
 
 // converse prompts once over a network that is cut. It returns the error of the conversation.
 func converse(t *testing.T, url string, resume bool, transport *http.Transport, over network) (err error) {
-	var prompts atomic.Int32
+	var prompts atomic.Int64
 	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			a := &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, updates: 8, asks: func(n int) bool { return n == 3 }}
-			return &cutAgent{a, &prompts}
+			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, prompts: &prompts,
+				updates: 8, asks: func(n int) bool { return n == 3 }}
 		}, &agent.Options{Logger: quiet})
 	}, &remote.Options{Logger: quiet, Resume: resume, AllowedHosts: []string{"server"}, Authorize: func(*http.Request) (*remote.Principal, error) {
 		return &remote.Principal{ID: "x"}, nil
@@ -149,7 +127,7 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 	server := remote.NewServer("", h)
 	go server.Serve(over) // ends with Close
 	transport.DialContext = over.DialContext
-	c := &asked{orderClient: orderClient{t: t}}
+	c := &orderClient{t: t}
 	patience, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // longer than any call may take
 	defer cancel()
 	err = func() error {
@@ -173,8 +151,8 @@ func converse(t *testing.T, url string, resume bool, transport *http.Transport, 
 		}
 		return err
 	}()
-	assert.LessOrEqual(t, prompts.Load(), int32(1), "nothing is posted twice")
-	assert.LessOrEqual(t, c.questions.Load(), int32(1), "nothing is delivered twice")
+	assert.LessOrEqual(t, prompts.Load(), int64(1), "nothing is posted twice")
+	assert.LessOrEqual(t, c.questions.Load(), int64(1), "nothing is delivered twice")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = h.Shutdown(ctx)

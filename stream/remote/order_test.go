@@ -27,6 +27,7 @@ type orderAgent struct {
 	echoAgent
 	updates int              // of a turn
 	asks    func(n int) bool // reports whether a request follows update n
+	prompts *atomic.Int64    // how many turns there were
 
 	mu   sync.Mutex // guards sent
 	sent map[acp.SessionID]int
@@ -38,6 +39,7 @@ func (a *orderAgent) say(ctx context.Context, id acp.SessionID, n int) error {
 }
 
 func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	a.prompts.Add(1)
 	for range a.updates {
 		a.mu.Lock()
 		n := a.sent[p.SessionID]
@@ -76,9 +78,10 @@ func (a *orderAgent) LoadSession(ctx context.Context, req *acp.LoadSessionReques
 
 // orderClient counts the updates that it has handled.
 type orderClient struct {
-	t       *testing.T
-	handled atomic.Int64
-	gets    atomic.Int64 // requests for an event stream
+	t         *testing.T
+	handled   atomic.Int64
+	questions atomic.Int64 // requests of the agent
+	gets      atomic.Int64 // requests for an event stream
 }
 
 func (c *orderClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -92,6 +95,7 @@ func (c *orderClient) SessionUpdate(_ context.Context, n *acp.SessionNotificatio
 }
 
 func (c *orderClient) RequestPermission(_ context.Context, r *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	c.questions.Add(1)
 	assert.Equal(c.t, string(r.ToolCall.ToolCallID), fmt.Sprint(c.handled.Load()), "a question does not overtake an update")
 	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: "y"}}, nil
 }
@@ -102,7 +106,7 @@ func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hol
 	c := &orderClient{t: t}
 	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, hold: hold,
+			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, prompts: new(atomic.Int64), hold: hold,
 				updates: 60, asks: func(int) bool { return rand.IntN(10) == 0 }}
 		}, &agent.Options{Logger: quiet})
 	}, &remote.Options{Resume: resume}, func(h http.Handler) http.Handler {
