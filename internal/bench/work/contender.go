@@ -68,6 +68,37 @@ func (e *Env) HandleSync(ctx context.Context, params json.RawMessage) (any, erro
 	return struct{}{}, e.Tally.Until(ctx, p.Sent)
 }
 
+// OverBytes returns the contender of a library that needs a connection of bytes. Serve runs an agent
+// over one; done is closed when it has ended.
+func OverBytes(name string, serve func(io.ReadWriteCloser) (done <-chan struct{}), connect func(io.ReadWriteCloser, *Env) Client) Contender {
+	return Contender{
+		Name: name,
+		Serve: func() error {
+			<-serve(stdio{os.Stdin, os.Stdout})
+			return nil
+		},
+		Spawn: func(cmd *exec.Cmd, env *Env) (Client, error) {
+			child, err := Start(cmd)
+			if err != nil {
+				return nil, err
+			}
+			return connect(child, env), nil
+		},
+		Pair: func(env *Env) (Client, error) {
+			near, far := Halves()
+			serve(far)
+			return connect(near, env), nil
+		},
+	}
+}
+
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+func (stdio) Close() error { return nil }
+
 // A Child is a started process whose stdin and stdout are connected to us.
 type Child struct {
 	io.Reader

@@ -47,14 +47,23 @@ func Decoded[T any](kind string) []T {
 	return all
 }
 
-// Corpora returns a function for each kind that decodes its updates on the first call. The warm-up
-// makes that call, so neither the start of a program nor an idle connection pays for it.
-func Corpora[T any](decode func(kind string) []T) map[string]func() []T {
-	all := map[string]func() []T{}
+// Corpora returns a function for update i of a kind, modulo their number, as a contender's own type.
+// It decodes the updates of a kind on the first call. The warm-up makes that call, so neither the
+// start of a program nor an idle connection pays for it.
+func Corpora[N, U any](update func(notification N) U) func(kind string, i int) U {
+	all := map[string]func() []U{}
 	for _, kind := range []string{"updates", "mixed"} {
-		all[kind] = sync.OnceValue(func() []T { return decode(kind) })
+		all[kind] = sync.OnceValue(func() (list []U) {
+			for _, n := range Decoded[N](kind) {
+				list = append(list, update(n))
+			}
+			return list
+		})
 	}
-	return all
+	return func(kind string, i int) U {
+		corpus := all[kind]()
+		return corpus[i%len(corpus)]
+	}
 }
 
 // Lengths returns the length in bytes of the text that each update of the

@@ -55,12 +55,7 @@ type benchAgent struct{ conn *agent.Conn }
 
 func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn} }
 
-var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
-	for _, n := range work.Decoded[acp.SessionNotification](kind) {
-		all = append(all, n.Update)
-	}
-	return all
-})
+var corpus = work.Corpora(func(n acp.SessionNotification) acp.SessionUpdate { return n.Update })
 
 func (a *benchAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{}, nil
@@ -94,10 +89,9 @@ func (a *benchAgent) HandleExtension(_ context.Context, _ string, _ json.RawMess
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, &acp.SessionNotification{
 		SessionID: acp.SessionID(sessionID),
-		Update:    corpus[i%len(corpus)],
+		Update:    corpus(kind, i),
 	})
 }
 

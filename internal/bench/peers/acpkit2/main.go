@@ -46,16 +46,13 @@ type benchAgent struct {
 
 func newAgent(conn *agent.Conn) acp.Agent { return &benchAgent{conn: conn} }
 
-// corpora holds the chunks of version 1 with the message id that version 2 requires.
-var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
-	for _, n := range work.Decoded[acp1.SessionNotification](kind) {
-		chunk, ok := n.Update.(*acp1.AgentMessageChunk)
-		if !ok {
-			panic("acpkit2: an update of the corpus " + kind + " is no message chunk")
-		}
-		all = append(all, &acp.AgentMessageChunk{MessageID: "m", Content: acp.Text(acp1.PlainText(chunk.Content))})
+// corpus returns the chunks of version 1 with the message id that version 2 requires.
+var corpus = work.Corpora(func(n acp1.SessionNotification) acp.SessionUpdate {
+	chunk, ok := n.Update.(*acp1.AgentMessageChunk)
+	if !ok {
+		panic("acpkit2: an update of the corpus is no message chunk")
 	}
-	return all
+	return &acp.AgentMessageChunk{MessageID: "m", Content: acp.Text(acp1.PlainText(chunk.Content))}
 })
 
 func (a *benchAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -75,10 +72,9 @@ func (a *benchAgent) HandleExtension(_ context.Context, _ string, _ json.RawMess
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, &acp.UpdateSessionNotification{
 		SessionID: acp.SessionID(sessionID),
-		Update:    corpus[i%len(corpus)],
+		Update:    corpus(kind, i),
 	})
 }
 

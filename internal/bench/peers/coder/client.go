@@ -19,9 +19,9 @@ type client struct {
 	env    *work.Env
 }
 
-func newClient(r io.Reader, w io.Writer, closer io.Closer, env *work.Env) *client {
-	c := &client{closer: closer, env: env}
-	c.conn = acp.NewClientSideConnection(c, w, r)
+func newClient(rwc io.ReadWriteCloser, env *work.Env) work.Client {
+	c := &client{closer: rwc, env: env}
+	c.conn = acp.NewClientSideConnection(c, rwc, rwc)
 	c.conn.SetLogger(quiet)
 	return c
 }

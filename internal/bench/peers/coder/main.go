@@ -6,43 +6,21 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"os"
-	"os/exec"
 
 	acp "github.com/coder/acp-go-sdk"
 
 	"github.com/acpkit/go-sdk/internal/bench/work"
 )
 
-func main() {
-	work.Main(work.Contender{
-		Name: "coder",
-		Serve: func() error {
-			<-serve(os.Stdin, os.Stdout).Done()
-			return nil
-		},
-		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
-			child, err := work.Start(cmd)
-			if err != nil {
-				return nil, err
-			}
-			return newClient(child, child, child, env), nil
-		},
-		Pair: func(env *work.Env) (work.Client, error) {
-			near, far := work.Halves()
-			serve(far, far)
-			return newClient(near, near, near, env), nil
-		},
-	})
-}
+func main() { work.Main(work.OverBytes("coder", serve, newClient)) }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-func serve(r io.Reader, w io.Writer) *acp.AgentSideConnection {
+func serve(rwc io.ReadWriteCloser) <-chan struct{} {
 	a := &agent{}
-	a.conn = acp.NewAgentSideConnection(a, w, r)
+	a.conn = acp.NewAgentSideConnection(a, rwc, rwc)
 	a.conn.SetLogger(quiet)
-	return a.conn
+	return a.conn.Done()
 }
 
 type agent struct {
@@ -51,12 +29,7 @@ type agent struct {
 	conn *acp.AgentSideConnection
 }
 
-var corpora = work.Corpora(func(kind string) (all []acp.SessionUpdate) {
-	for _, n := range work.Decoded[acp.SessionNotification](kind) {
-		all = append(all, n.Update)
-	}
-	return all
-})
+var corpus = work.Corpora(func(n acp.SessionNotification) acp.SessionUpdate { return n.Update })
 
 func (a *agent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
 	return acp.InitializeResponse{
@@ -87,10 +60,9 @@ func (a *agent) HandleExtensionMethod(_ context.Context, _ string, _ json.RawMes
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := corpora[kind]()
 	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
 		SessionId: acp.SessionId(sessionID),
-		Update:    corpus[i%len(corpus)],
+		Update:    corpus(kind, i),
 	})
 }
 

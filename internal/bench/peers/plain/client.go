@@ -17,7 +17,7 @@ type client struct {
 	env  *work.Env
 }
 
-func newClient(rwc io.ReadWriteCloser, env *work.Env) *client {
+func newClient(rwc io.ReadWriteCloser, env *work.Env) work.Client {
 	c := &client{rwc: rwc, env: env}
 	c.conn = connect(rwc, c.handle)
 	return c

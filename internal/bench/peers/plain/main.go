@@ -9,42 +9,13 @@ import (
 	"encoding/json"
 	"io"
 	"log"
-	"os"
-	"os/exec"
 
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/acpkit/go-sdk/internal/bench/work"
 )
 
-func main() {
-	work.Main(work.Contender{
-		Name: "plain",
-		Serve: func() error {
-			<-serve(stdio{os.Stdin, os.Stdout}).DisconnectNotify()
-			return nil
-		},
-		Spawn: func(cmd *exec.Cmd, env *work.Env) (work.Client, error) {
-			child, err := work.Start(cmd)
-			if err != nil {
-				return nil, err
-			}
-			return newClient(child, env), nil
-		},
-		Pair: func(env *work.Env) (work.Client, error) {
-			near, far := work.Halves()
-			serve(far)
-			return newClient(near, env), nil
-		},
-	})
-}
-
-type stdio struct {
-	io.Reader
-	io.Writer
-}
-
-func (stdio) Close() error { return nil }
+func main() { work.Main(work.OverBytes("plain", serve, newClient)) }
 
 // handler answers requests with what the function returns.
 type handler func(ctx context.Context, r *jsonrpc2.Request) (any, error)
@@ -78,7 +49,7 @@ func params[T any](r *jsonrpc2.Request) (p T, err error) {
 	return p, err
 }
 
-func serve(rwc io.ReadWriteCloser) *jsonrpc2.Conn {
+func serve(rwc io.ReadWriteCloser) <-chan struct{} {
 	a := &agent{}
 	ready := make(chan struct{})
 	conn := connect(rwc, func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
@@ -87,17 +58,12 @@ func serve(rwc io.ReadWriteCloser) *jsonrpc2.Conn {
 	})
 	a.conn = conn
 	close(ready)
-	return conn
+	return conn.DisconnectNotify()
 }
 
 type agent struct{ conn *jsonrpc2.Conn }
 
-var corpora = work.Corpora(func(kind string) (all []sessionUpdate) {
-	for _, n := range work.Decoded[sessionNotification](kind) {
-		all = append(all, n.Update)
-	}
-	return all
-})
+var corpus = work.Corpora(func(n sessionNotification) sessionUpdate { return n.Update })
 
 func (a *agent) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 	switch r.Method {
@@ -129,8 +95,7 @@ func (a *agent) handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 
 // Update implements work.Agent, like ReadFile and Sync.
 func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error {
-	corpus := corpora[kind]()
-	return a.conn.Notify(ctx, "session/update", &sessionNotification{SessionID: sessionID, Update: corpus[i%len(corpus)]})
+	return a.conn.Notify(ctx, "session/update", &sessionNotification{SessionID: sessionID, Update: corpus(kind, i)})
 }
 
 func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, error) {
