@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/negotiate"
-	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -25,7 +24,6 @@ type chat struct {
 	screen   *screen
 	lines    *lines
 	host     *host.Host
-	policy   *permission.Policy // for version 2, which does not use the host
 	dir      string
 	env      []string // variables of the agent that the user has given
 	pending  string   // the prompt to send, on this connection or the next
@@ -66,9 +64,6 @@ func run(ctx context.Context, s settings, console *console) error {
 		return err
 	}
 	defer c.host.Close()
-	if c.policy, err = permission.New(&permission.Options{Ask: c.askUser}); err != nil {
-		return err
-	}
 	for {
 		err := c.converse(ctx, file)
 		restart, ok := errors.AsType[*host.RestartError](err)

@@ -37,7 +37,7 @@ func (c *chat) offer() *negotiate.Options {
 				Capabilities: &acp2.ClientCapabilities{Auth: terminal},
 			}
 		},
-		Permission:   c.policy,
+		Permission:   c.host.Policy(),
 		ConnV1:       &client.Options{Receiving: []acp.Middleware{c.drawing}},
 		ConnV2:       &client2.Options{Receiving: []acp2.Middleware{c.drawing}},
 		StartTimeout: -1, // an agent may have to be downloaded first
