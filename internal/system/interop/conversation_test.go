@@ -59,10 +59,8 @@ func (c *conversation) start(t *testing.T) {
 
 // all runs every step, except those that are named.
 func (c *conversation) all(t *testing.T, without ...string) {
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	reset := func() { c.handler.reset(acp.PermissionOptionKindAllowOnce) }
+	runSteps(t, reset, without, []conversationStep{
 		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"authenticate and logout", c.authenticate},
 		{"new", c.newSession}, {"prompt", c.prompt}, {"every update", c.everyUpdate}, {"permission", c.permission},
 		{"permission cancelled", c.permissionCancelled}, {"files", c.files}, {"terminals", c.terminals},
@@ -70,11 +68,23 @@ func (c *conversation) all(t *testing.T, without ...string) {
 		{"taken back", c.takenBack}, {"modes and options", c.settings}, {"extensions", func(t *testing.T) { c.extensions(t, func() { c.say(t, "extension") }) }},
 		{"an error out of a turn", c.turnFails}, {"load and resume", c.loadAndResume},
 		{"list, close, delete", c.listCloseDelete}, {"unstable methods", c.unstable},
-	} {
+	})
+}
+
+// conversationStep is a part of a conversation.
+type conversationStep struct {
+	name string
+	run  func(*testing.T)
+}
+
+// runSteps runs steps, except those that are named, after a reset of the client. It ends with a step that
+// fails.
+func runSteps(t *testing.T, reset func(), without []string, steps []conversationStep) {
+	for _, step := range steps {
 		if slices.Contains(without, step.name) {
 			continue
 		}
-		c.handler.reset(acp.PermissionOptionKindAllowOnce)
+		reset()
 		if !t.Run(step.name, step.run) {
 			return // what follows builds on it
 		}

@@ -12,9 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
-	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -59,20 +57,6 @@ func spawn(t *testing.T, cmd *exec.Cmd) *stream.Process {
 // noDrop makes the test fail for a notification that cannot be decoded.
 func noDrop(t *testing.T) func(string, error) {
 	return func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
-}
-
-// connect2 is connect in version 2.
-func connect2(t *testing.T, s stream.Stream, c acp2.Client) *client2.Conn {
-	t.Helper()
-	conn := client2.New(s, func(*client2.Conn) acp2.Client { return c }, &client2.Options{
-		Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t),
-	})
-	require.NoError(t, conn.Start(context.Background()))
-	t.Cleanup(func() {
-		assert.NoError(t, conn.Close())
-		assert.NoError(t, conn.Wait())
-	})
-	return conn
 }
 
 // caller is a connection of either version.

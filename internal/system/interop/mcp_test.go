@@ -42,29 +42,18 @@ var buildGoServer = sync.OnceValues(func() ([]byte, error) {
 // the tools, anything else is the name of one and its input.
 type mcpSession struct {
 	acp.Client
-	conn *client.Conn
-	id   acp.SessionID
-
+	session  *client.Session
 	progress chan string // the first texts of tool calls
-
-	mu   sync.Mutex
-	said string
 }
 
 func (s *mcpSession) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	switch u := n.Update.(type) {
-	case *acp.AgentMessageChunk:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.said += acp.PlainText(u.Content)
-	case *acp.ToolCallUpdate:
-		if len(u.Content) == 0 || u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed {
-			break
-		}
-		select {
-		case s.progress <- acp.PlainText(u.Content[0].(*acp.Content).Content):
-		default: // the test has enough
-		}
+	u, ok := n.Update.(*acp.ToolCallUpdate)
+	if !ok || len(u.Content) == 0 || u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed {
+		return nil
+	}
+	select {
+	case s.progress <- acp.PlainText(u.Content[0].(*acp.Content).Content):
+	default: // the test has enough
 	}
 	return nil
 }
@@ -103,9 +92,8 @@ func startMCP(t *testing.T, opts mcp.Options, servers ...acp.MCPServer) *mcpSess
 		<-served
 		assert.NoError(t, a.Close(context.Background()))
 	})
-	res, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir(), MCPServers: servers})
+	s.session, err = conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir(), MCPServers: servers})
 	require.NoError(t, err)
-	s.conn, s.id = conn, res.SessionID
 	return s
 }
 
@@ -119,14 +107,9 @@ func (s *mcpSession) forget() {
 // ask makes a turn and returns what the agent has said.
 func (s *mcpSession) ask(t *testing.T, ctx context.Context, prompt string) string {
 	t.Helper()
-	s.mu.Lock()
-	s.said = ""
-	s.mu.Unlock()
-	_, err := s.conn.Prompt(ctx, &acp.PromptRequest{SessionID: s.id, Prompt: []acp.ContentBlock{acp.Text(prompt)}})
+	said, err := s.session.Prompt(ctx, acp.Text(prompt)).Text()
 	require.NoError(t, err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.said
+	return said
 }
 
 // stdioServer describes a server that is a program.

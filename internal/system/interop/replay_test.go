@@ -126,42 +126,29 @@ type end interface {
 	Wait() error
 }
 
-// endsOfV1 returns our ends as a proxy.
-func endsOfV1(toEditor, toModel stream.Stream, log *slog.Logger) (caller, callee end) {
-	caller = agent.New(toEditor, func(caller *agent.Conn) acp.Agent {
-		c := client.New(toModel, func(*client.Conn) acp.Client { return caller },
-			&client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
-		callee = c
-		return c
-	}, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log})
-	return caller, callee
-}
-
-// endsOfV2 is endsOfV1 in version 2.
-func endsOfV2(toEditor, toModel stream.Stream, log *slog.Logger) (caller, callee end) {
-	caller = agent2.New(toEditor, func(caller *agent2.Conn) acp2.Agent {
-		c := client2.New(toModel, func(*client2.Conn) acp2.Client { return caller },
-			&client2.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
-		callee = c
-		return c
-	}, &agent2.Options{Unstable: true, IgnoreCapabilities: true, LenientPaths: true, Logger: log})
-	return caller, callee
-}
-
 func newReplay(t *testing.T, s *schema, probe bool, version int64) *replay {
 	r := &replay{t: t, schema: s, probe: probe, version: version, asked: map[string]*pending{}, answered: map[string]*pending{}}
 	log := slog.New(&r.log)
-	w, in, out := newWire(t)
-	r.editor = w
+	editor, in, out := newWire(t)
 	toEditor := stream.Lines(in, out, nil)
-	w, in, out = newWire(t)
-	r.model = w
+	model, in, out := newWire(t)
 	toModel := stream.Lines(in, out, nil)
-	ends := endsOfV1
-	if version == 2 {
-		ends = endsOfV2
+	r.editor, r.model = editor, model
+	if version == 1 {
+		r.caller = agent.New(toEditor, func(caller *agent.Conn) acp.Agent {
+			c := client.New(toModel, func(*client.Conn) acp.Client { return caller },
+				&client.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
+			r.callee = c
+			return c
+		}, &agent.Options{Unstable: true, IgnoreCapabilities: true, Logger: log})
+	} else {
+		r.caller = agent2.New(toEditor, func(caller *agent2.Conn) acp2.Agent {
+			c := client2.New(toModel, func(*client2.Conn) acp2.Client { return caller },
+				&client2.Options{Unstable: true, IgnoreCapabilities: true, CancelGrace: time.Hour, Logger: log})
+			r.callee = c
+			return c
+		}, &agent2.Options{Unstable: true, IgnoreCapabilities: true, LenientPaths: true, Logger: log})
 	}
-	r.caller, r.callee = ends(toEditor, toModel, log)
 	require.NoError(t, r.callee.Start(t.Context()))
 	require.NoError(t, r.caller.Start(t.Context()))
 	return r

@@ -18,14 +18,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/passive"
 )
 
-// acpCommand is the command acp. Its recordings are in a folder of the test.
-func acpCommand(t *testing.T) (program, state string) {
-	t.Helper()
-	state = t.TempDir()
-	t.Setenv("XDG_STATE_HOME", state)
-	return example(t, "acp"), state
-}
-
 // tapRecords reads all recordings in a folder: how many messages of each kind they have, and what is
 // wrong with the messages.
 func tapRecords(t *testing.T, state string) (kinds map[string]int, faults []string) {
@@ -62,8 +54,9 @@ func tapRecords(t *testing.T, state string) (kinds map[string]int, faults []stri
 // The client of the TypeScript SDK holds its whole conversation through acp tap.
 func TestTapUnderTheTypeScriptClient(t *testing.T) {
 	needShell(t)
-	acp, state := acpCommand(t)
-	r, got := driven(t, "client.mjs", "agent", append([]string{acp, "tap", "--"}, self(t)...)...)
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	r, got := driven(t, "client.mjs", "agent", append([]string{example(t, "acp"), "tap", "--"}, self(t)...)...)
 	assert.True(t, strings.HasPrefix(got.stderr, "acp: recording to "+state), got.stderr)
 	assert.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
 	assert.Len(t, r.Checks, 26)

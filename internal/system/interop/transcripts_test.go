@@ -81,10 +81,7 @@ func readTranscripts(t *testing.T, files []string) []recordedProcess {
 			r.line = n
 			switch {
 			case r.Dir == "meta" && r.Event == "start":
-				p := recordedProcess{name: name}
-				for _, probe := range probes {
-					p.probe = p.probe || probe == name
-				}
+				p := recordedProcess{name: name, probe: slices.Contains(probes, name)}
 				if r.Label != "" {
 					p.name += "/" + strings.ReplaceAll(r.Label, " ", "_")
 				}

@@ -3,7 +3,6 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,12 +44,15 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	h := newGoClient2()
-	conn := connect2(t, s, h)
+	conn := client.New(s, func(*client.Conn) acp.Client { return h }, &client.Options{Unstable: true, Logger: pairtest.StrictLogger(t), OnDropped: noDrop(t)})
+	require.NoError(t, conn.Start(context.Background()))
+	defer func() {
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, conn.Wait())
+	}()
 	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t)}
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	reset := func() { h.reset(acp.PermissionOptionKindAllowOnce) }
+	runSteps(t, reset, without, []conversationStep{
 		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"initialize again", c.initializeAgain}, {"login and logout", c.login}, {"new", c.newSession},
 		{"prompt", c.prompt}, {"orders at a prompt", c.orders}, {"every update", c.everyUpdate}, {"messages", c.messages},
 		{"tool call", c.toolCall}, {"plan", c.plan}, {"terminal", c.terminal}, {"stop reasons", c.stopReasons}, {"a prompt that fails", c.promptFails},
@@ -60,15 +62,7 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 		{"a prompt right behind a cancel", c.promptBehindCancel}, {"a prompt that joins", c.joins}, {"background work", c.background},
 		{"cancel of a request", c.cancelRequest}, {"options", c.options}, {"extensions", func(t *testing.T) { c.extensions(t, func() { c.say(t, "extension") }) }},
 		{"resume", c.resume}, {"list", c.list}, {"close", c.close}, {"delete", c.delete}, {"unstable methods", c.unstable},
-	} {
-		if slices.Contains(without, step.name) {
-			continue
-		}
-		c.handler.reset(acp.PermissionOptionKindAllowOnce)
-		if !t.Run(step.name, step.run) {
-			return // what follows builds on it
-		}
-	}
+	})
 }
 
 // say runs a turn to its end and returns what the agent said.

@@ -36,16 +36,22 @@ func checkClient(t *testing.T, v *vector) {
 		Logger: slog.New(slog.DiscardHandler), IgnoreCapabilities: true, // these conversations begin in the middle
 	})
 	require.NoError(t, conn.Start(t.Context()))
-	stop := func() {}
-	if drive := drivers[v.Name]; drive != nil {
-		stop = drive(t, f, conn)
+	if call := calls[v.Name]; call != nil {
+		f.call(func() (any, error) { return call(t.Context(), conn) })
+	} else if drive := drivers[v.Name]; drive != nil {
+		drive(t, f, conn)
 	} else if strings.HasPrefix(v.Name, "order.update_vs_response") {
 		drivePrompt(t, f, conn)
 	}
 	w.settle()
 	w.send(v)
 	w.settle()
-	stop()
+	if v.Name == "close.local_with_pending" {
+		assert.NoError(t, conn.Close())
+		synctest.Wait()
+		assert.ErrorIs(t, conn.Call(t.Context(), "_x/z", struct{}{}, nil), acp.ErrClosed)
+		assert.ErrorIs(t, conn.Notify(t.Context(), "_x/n", struct{}{}), acp.ErrClosed)
+	}
 	got := w.take()
 
 	want := v.expected(t)
@@ -68,69 +74,56 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// drivers are the calls that the vectors were observed with. What they start goes on
-// while the vector's bytes arrive; what they return is called after that.
-var drivers = map[string]func(*testing.T, *standardClient, *client.Conn) func(){
-	"out.request_initialize": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) { return c.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}) })
+// calls are the calls that the vectors were observed with. Their outcome is an event.
+var calls = map[string]func(context.Context, *client.Conn) (any, error){
+	"out.request_initialize": func(ctx context.Context, c *client.Conn) (any, error) {
+		return c.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
 	},
-	"out.request_params_null": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) {
-			var raw json.RawMessage
-			return &raw, c.Call(t.Context(), "_x/y", json.RawMessage("null"), &raw)
-		})
+	"out.request_params_null": func(ctx context.Context, c *client.Conn) (any, error) {
+		var raw json.RawMessage
+		return &raw, c.Call(ctx, "_x/y", json.RawMessage("null"), &raw)
 	},
-	"out.notify": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+	"out.delete_session_not_found": func(ctx context.Context, c *client.Conn) (any, error) {
+		return struct{}{}, c.Session("s1").Delete(ctx)
+	},
+	"out.empty_object_mapping_null": func(ctx context.Context, c *client.Conn) (any, error) {
+		return c.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: "s1", ModeID: "m"})
+	},
+	"out.params_unserialisable": func(ctx context.Context, c *client.Conn) (any, error) {
+		return nil, c.Call(ctx, "_x/y", map[string]any{"v": func() {}}, nil)
+	},
+	"cancel.out_already_aborted": func(ctx context.Context, c *client.Conn) (any, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return callExtension(ctx, c)
+	},
+	"close.local_with_pending":    callExtension,
+	"close.peer_eof_with_pending": callExtension,
+}
+
+func callExtension(ctx context.Context, c *client.Conn) (any, error) {
+	return nil, c.Call(ctx, "_x/y", struct{}{}, nil)
+}
+
+// drivers are what else the vectors were observed with. What they start goes on while the vector's bytes
+// arrive.
+var drivers = map[string]func(*testing.T, *standardClient, *client.Conn){
+	"out.notify": func(t *testing.T, _ *standardClient, c *client.Conn) {
 		require.NoError(t, c.Cancel(t.Context(), &acp.CancelNotification{SessionID: "s1"}))
-		return func() {}
 	},
-	"out.three_requests": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+	"out.three_requests": func(t *testing.T, _ *standardClient, c *client.Conn) {
 		for i := range 3 {
 			go func() { _ = c.Call(t.Context(), "_x/y", i+1, nil) }() // ends with the connection
 			synctest.Wait()
 		}
-		return func() {}
 	},
-	"out.buildSession_bare": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
+	"out.buildSession_bare": func(t *testing.T, _ *standardClient, c *client.Conn) {
 		go func() { _, _ = c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w"}) }() // ends with the connection
-		return func() {}
-	},
-	"out.delete_session_not_found": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) { return struct{}{}, c.Session("s1").Delete(t.Context()) })
-	},
-	"out.empty_object_mapping_null": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) {
-			return c.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: "s1", ModeID: "m"})
-		})
-	},
-	"out.params_unserialisable": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", map[string]any{"v": func() {}}, nil) })
 	},
 	"cancel.out_signal_then_error": driveCancelledPrompt,
 	"cancel.out_stop_waiting":      driveCancelledPrompt,
-	"cancel.out_already_aborted": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		return f.call(func() (any, error) { return nil, c.Call(ctx, "_x/y", struct{}{}, nil) })
-	},
-	"close.local_with_pending": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", struct{}{}, nil) })
-		synctest.Wait()
-		return func() {
-			assert.NoError(t, c.Close())
-			synctest.Wait()
-			assert.ErrorIs(t, c.Call(t.Context(), "_x/z", struct{}{}, nil), acp.ErrClosed)
-			assert.ErrorIs(t, c.Notify(t.Context(), "_x/n", struct{}{}), acp.ErrClosed)
-		}
-	},
-	"close.peer_eof_with_pending": func(t *testing.T, f *standardClient, c *client.Conn) func() {
-		return f.call(func() (any, error) { return nil, c.Call(t.Context(), "_x/y", struct{}{}, nil) })
-	},
-	"close.connectWith_returns": func(t *testing.T, _ *standardClient, c *client.Conn) func() {
-		assert.NoError(t, c.Close())
-		return func() {}
-	},
-	"order.update_before_session_new_response": func(t *testing.T, f *standardClient, c *client.Conn) func() {
+	"close.connectWith_returns":    func(t *testing.T, _ *standardClient, c *client.Conn) { assert.NoError(t, c.Close()) },
+	"order.update_before_session_new_response": func(t *testing.T, f *standardClient, c *client.Conn) {
 		f.texts = true
 		go func() { // ends with the answer
 			session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/x"})
@@ -138,7 +131,6 @@ var drivers = map[string]func(*testing.T, *standardClient, *client.Conn) func(){
 				session.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { f.event(textOf(u)) })
 			}
 		}()
-		return func() {}
 	},
 }
 
@@ -153,12 +145,11 @@ func drivePrompt(t *testing.T, f *standardClient, c *client.Conn) {
 }
 
 // driveCancelledPrompt sends a prompt and ends its ctx.
-func driveCancelledPrompt(t *testing.T, f *standardClient, c *client.Conn) func() {
+func driveCancelledPrompt(t *testing.T, f *standardClient, c *client.Conn) {
 	ctx, cancel := context.WithCancel(t.Context())
-	stop := f.call(func() (any, error) { return c.Prompt(ctx, &acp.PromptRequest{SessionID: "s1"}) })
+	f.call(func() (any, error) { return c.Prompt(ctx, &acp.PromptRequest{SessionID: "s1"}) })
 	synctest.Wait()
 	cancel()
-	return stop
 }
 
 // standardClient is the fixture that the vectors were observed with.
@@ -177,7 +168,7 @@ func (f *standardClient) event(e any) {
 }
 
 // call makes a call whose outcome is an event.
-func (f *standardClient) call(call func() (any, error)) func() {
+func (f *standardClient) call(call func() (any, error)) {
 	go func() { // ends with the call, at the latest when the connection ends
 		res, err := call()
 		if err != nil {
@@ -186,7 +177,6 @@ func (f *standardClient) call(call func() (any, error)) func() {
 		}
 		f.event(map[string]any{"result": res})
 	}()
-	return func() {}
 }
 
 func textOf(u acp.SessionUpdate) string {

@@ -45,10 +45,11 @@ func fillMember(name string, value json.RawMessage, parent []member) json.RawMes
 	case '[':
 		var elements []json.RawMessage
 		_ = json.Unmarshal(value, &elements) // it is an array
-		for i, e := range elements {
-			elements[i] = fillMember(name, bytes.TrimSpace(e), parent)
+		var filled [][]byte
+		for _, e := range elements {
+			filled = append(filled, fillMember(name, bytes.TrimSpace(e), parent))
 		}
-		return slices.Concat([]byte("["), bytes.Join(rawBytes(elements), []byte(",")), []byte("]"))
+		return slices.Concat([]byte("["), bytes.Join(filled, []byte(",")), []byte("]"))
 	case '"':
 		var text string
 		_ = json.Unmarshal(value, &text) // it is a string
@@ -125,14 +126,6 @@ func membersOf(object json.RawMessage) []member {
 
 func has(members []member, name string) bool {
 	return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
-}
-
-func rawBytes(all []json.RawMessage) [][]byte {
-	out := make([][]byte, len(all))
-	for i, raw := range all {
-		out[i] = raw
-	}
-	return out
 }
 
 // quote writes a text as JSON, with no more escapes than needed.
