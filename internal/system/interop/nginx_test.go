@@ -33,7 +33,7 @@ const (
 	proxyToken = "token-of-the-proxy-test"
 )
 
-// behindProxy serves the agent of main_test.go as docs/remote.md says for a server behind
+// behindProxy serves our agent as docs/remote.md says for a server behind
 // a proxy, under the name of an instance. It returns the address and counts the connections.
 func behindProxy(t *testing.T, instance string, conns *atomic.Int32) string {
 	t.Helper()

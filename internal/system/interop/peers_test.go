@@ -92,7 +92,7 @@ func self(t *testing.T) []string {
 	return []string{exe}
 }
 
-// selfEnv is the environment that makes the test binary play a role of main_test.go.
+// selfEnv is the environment that makes the test binary play a role of TestMain.
 func selfEnv(role string) []string { return append(os.Environ(), roleVar+"="+role) }
 
 // outcome is what a program left behind.

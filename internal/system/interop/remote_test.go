@@ -58,7 +58,7 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ourServer serves the agent of a role of main_test.go and returns its URL.
+// ourServer serves the agent of a role of TestMain and returns its URL.
 func ourServer(t *testing.T, role string) string {
 	t.Helper()
 	log := pairtest.StrictLogger(t)

@@ -26,7 +26,7 @@ type report struct {
 }
 
 // driven is the report of one of the peers' clients, which drives an agent: the one that the
-// command starts, in a role of main_test.go, or the one at a URL.
+// command starts, in a role of TestMain, or the one at a URL.
 func driven(t *testing.T, script, role string, agent ...string) (report, outcome) {
 	t.Helper()
 	dir := pairtest.TempDir(t)
