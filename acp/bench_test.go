@@ -46,38 +46,33 @@ func hot() []hotCase {
 	}
 }
 
+// measure runs a benchmark that handles size bytes each time.
+func measure(b *testing.B, name string, size int, once func() error) {
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := once(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
 func BenchmarkDecode(b *testing.B) {
 	for _, h := range hot() {
 		raw, err := h.codec.Append(nil, h.value)
 		require.NoError(b, err)
-		b.Run(h.name+"/codec", func(b *testing.B) {
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, _, err := h.codec.Decode(raw); err != nil {
-					b.Fatal(err)
-				}
-			}
+		measure(b, h.name+"/codec", len(raw), func() error {
+			_, _, err := h.codec.Decode(raw)
+			return err
 		})
 		if h.plain != nil {
-			b.Run(h.name+"/json", func(b *testing.B) {
-				b.SetBytes(int64(len(raw)))
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := json.Unmarshal(raw, h.plain()); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			measure(b, h.name+"/json", len(raw), func() error { return json.Unmarshal(raw, h.plain()) })
 		}
-		b.Run(h.name+"/skip", func(b *testing.B) {
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := envelope.Skip(raw, 0, envelope.MaxDepth); err != nil {
-					b.Fatal(err)
-				}
-			}
+		measure(b, h.name+"/skip", len(raw), func() error {
+			_, err := envelope.Skip(raw, 0, envelope.MaxDepth)
+			return err
 		})
 	}
 }
@@ -87,23 +82,13 @@ func BenchmarkAppend(b *testing.B) {
 		raw, err := h.codec.Append(nil, h.value)
 		require.NoError(b, err)
 		buf := make([]byte, 0, 2*len(raw))
-		b.Run(h.name+"/codec", func(b *testing.B) {
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := h.codec.Append(buf, h.value); err != nil {
-					b.Fatal(err)
-				}
-			}
+		measure(b, h.name+"/codec", len(raw), func() error {
+			_, err := h.codec.Append(buf, h.value)
+			return err
 		})
-		b.Run(h.name+"/json", func(b *testing.B) {
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := json.Marshal(h.value); err != nil {
-					b.Fatal(err)
-				}
-			}
+		measure(b, h.name+"/json", len(raw), func() error {
+			_, err := json.Marshal(h.value)
+			return err
 		})
 	}
 }

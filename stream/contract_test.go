@@ -19,6 +19,14 @@ func TestContract(t *testing.T) {
 	stream.ShortenStatusPatience(t)
 	for name, connect := range map[string]func() (a, b stream.Stream){
 		"Pipe": stream.Pipe,
+		"Forward between pipes": func() (a, b stream.Stream) {
+			a, b, _ = forwarded(nil)
+			return a, b
+		},
+		"Tap before a pipe": func() (a, b stream.Stream) {
+			a, b = stream.Pipe()
+			return stream.Tap(a, func(stream.Direction, []byte) {}), b
+		},
 		"Lines over io.Pipe": func() (a, b stream.Stream) {
 			r1, w1 := io.Pipe()
 			r2, w2 := io.Pipe()

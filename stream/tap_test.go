@@ -36,13 +36,6 @@ func TestTapShowsEverything(t *testing.T) {
 	assert.Equal(t, []string{`sent {"n":1}`, `sent {"n":2}`, `sent {"n":3}`, `received {"n":4}`}, s.all)
 }
 
-func TestTapContract(t *testing.T) {
-	streamtest.Test(t, func() (a, b stream.Stream) {
-		a, b = stream.Pipe()
-		return stream.Tap(a, func(stream.Direction, []byte) {}), b
-	})
-}
-
 // A line that a tolerant stream skips is not a message, so a tap does not show it.
 func TestTapDoesNotShowNoise(t *testing.T) {
 	var noise []string

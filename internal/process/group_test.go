@@ -41,12 +41,7 @@ func TestTerminate(t *testing.T) {
 func TestProcessesLeftInTheGroup(t *testing.T) {
 	leak.Check(t)
 	r := &registry{groups: map[*Group]chan struct{}{}}
-	cmd := command("leaver")
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	g, err := r.start(cmd)
-	require.NoError(t, err)
-	pids := readPIDs(t, out, cmd.Process.Pid)
+	cmd, g, pids := begin(t, r, "leaver")
 	require.Error(t, cmd.Wait())
 	assert.Equal(t, 7, cmd.ProcessState.ExitCode())
 	if g.Reaped() {

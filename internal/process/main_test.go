@@ -106,15 +106,21 @@ func passOn(out io.Reader, pid int) error {
 	}
 }
 
-// run starts a command in r and returns its group and the ids of its processes.
-func run(t *testing.T, r *registry, name string) (*Group, []int) {
+// begin starts a command in r and returns its group and the ids of its processes.
+func begin(t *testing.T, r *registry, name string) (cmd *exec.Cmd, g *Group, pids []int) {
 	t.Helper()
-	cmd := command(name)
+	cmd = command(name)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	g, err := r.start(cmd)
+	g, err = r.start(cmd)
 	require.NoError(t, err)
-	pids := readPIDs(t, out, cmd.Process.Pid)
+	return cmd, g, readPIDs(t, out, cmd.Process.Pid)
+}
+
+// run is like begin, and waits for the command until the test ends.
+func run(t *testing.T, r *registry, name string) (*Group, []int) {
+	t.Helper()
+	cmd, g, pids := begin(t, r, name)
 	ended := make(chan struct{})
 	go func() { // ends with the group
 		defer close(ended)

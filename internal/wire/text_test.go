@@ -133,42 +133,36 @@ func texts(b *testing.B) map[string]string {
 	}
 }
 
-func BenchmarkAppendString(b *testing.B) {
+// eachText runs a benchmark for each text, which is raw as JSON.
+func eachText(b *testing.B, once func(text string, raw []byte)) {
 	for name, text := range texts(b) {
+		raw := wire.AppendString(nil, text)
 		b.Run(name, func(b *testing.B) {
-			var buf []byte
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				buf = wire.AppendString(buf[:0], text)
+				once(text, raw)
 			}
 		})
 	}
+}
+
+func BenchmarkAppendString(b *testing.B) {
+	var buf []byte
+	eachText(b, func(text string, _ []byte) { buf = wire.AppendString(buf[:0], text) })
 }
 
 func BenchmarkReadString(b *testing.B) {
-	for name, text := range texts(b) {
-		raw := wire.AppendString(nil, text)
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				d := wire.NewDecoder(raw)
-				var s string
-				_ = d.String(&s)
-			}
-		})
-	}
+	eachText(b, func(_ string, raw []byte) {
+		d := wire.NewDecoder(raw)
+		var s string
+		_ = d.String(&s)
+	})
 }
 
 func BenchmarkSkipString(b *testing.B) {
-	for name, text := range texts(b) {
-		raw := wire.AppendString(nil, text)
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				if _, err := envelope.SkipString(raw, 0); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+	eachText(b, func(_ string, raw []byte) {
+		if _, err := envelope.SkipString(raw, 0); err != nil {
+			b.Fatal(err)
+		}
+	})
 }
