@@ -19,6 +19,16 @@ type console struct {
 	interrupts interrupts // what Ctrl-C ends
 }
 
+// ttyMode is the mode in which a terminal passes on input.
+type ttyMode int
+
+const (
+	// modeSilent does not show what is typed.
+	modeSilent ttyMode = iota
+	// modeKeys passes on each key and shows none. Ctrl-C and Ctrl-Z stay signals.
+	modeKeys
+)
+
 func openConsole() *console {
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, color: os.Getenv("FORCE_COLOR") != ""}
 	if out := openTTY(os.Stdout); out != nil {

@@ -7,13 +7,6 @@ import "os"
 // tty is a terminal whose mode cannot be changed here.
 type tty struct{}
 
-type ttyMode int
-
-const (
-	modeSilent ttyMode = iota
-	modeKeys
-)
-
 // openTTY returns nil if the file is not a terminal.
 func openTTY(f *os.File) *tty {
 	if !isTerminal(f) {

@@ -18,16 +18,6 @@ type tty struct {
 	mu sync.Mutex // held while the mode changes
 }
 
-// ttyMode is the mode in which a terminal passes on input.
-type ttyMode int
-
-const (
-	// modeSilent does not show what is typed.
-	modeSilent ttyMode = iota
-	// modeKeys passes on each key and shows none. Ctrl-C and Ctrl-Z stay signals.
-	modeKeys
-)
-
 // openTTY returns nil if the file is not a terminal.
 func openTTY(f *os.File) *tty {
 	t := &tty{file: f}

@@ -61,7 +61,6 @@ func (f *field) checked() bool {
 	return f.Rule != "" || f.mustBeThere() || f.Base.ruled() || f.Filled || f.numberBound()
 }
 
-// numberBound reports whether the schema bounds a number.
 func (f *field) numberBound() bool { return f.Bound != "" && f.Base.Kind.number() }
 
 // mustBeThere reports whether the field is an interface that must not be nil.

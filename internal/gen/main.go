@@ -100,7 +100,6 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	return out
 }
 
-// generated reports whether the name is that of a generated file.
 func generated(name string) bool {
 	return strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_gen_test.go")
 }

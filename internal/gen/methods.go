@@ -57,7 +57,6 @@ func (r *methodRow) implies() string {
 	return r.capability
 }
 
-// setMethods adds rows and remembers their order.
 func (t *tables) setMethods(lists ...[]methodRow) {
 	for i, r := range slices.Concat(lists...) {
 		if _, twice := t.methods.rows[r.key]; twice {
@@ -99,7 +98,6 @@ func (v *vocabulary) roles(side string) []*role {
 	return list
 }
 
-// constants returns the Go constants of the methods.
 func (r *role) constants(pkg string) (list []string) {
 	for _, m := range r.Methods {
 		list = append(list, pkg+m.Const)

@@ -160,7 +160,6 @@ func (b base) goType() string {
 	return scalarNames[b.Kind]
 }
 
-// is reports whether the value is of a named type of that kind.
 func (b base) is(kind typeKind) bool { return b.Kind == isNamed && b.Type.Kind == kind }
 
 // text reports whether the value is a string in Go.

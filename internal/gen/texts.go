@@ -81,7 +81,6 @@ func (t *texts) topicOf(key string) string {
 	return t.inherited.topicOf(key)
 }
 
-// unused returns the keys that were never used.
 func (t *texts) unused() []string {
 	var list []string
 	for key := range t.text {

@@ -51,7 +51,6 @@ func (d *declaredReason) String() string { return d.Reason + " " + d.Kind }
 // declarations are the reasons that the package can see, by their variables.
 type declarations map[types.Object]*declaredReason
 
-// of returns all reasons of a contract.
 func (d declarations) of(contract string) []*declaredReason {
 	var all []*declaredReason
 	for _, r := range d {
@@ -308,7 +307,6 @@ func lastIdent(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-// isTrue reports whether e is the constant true.
 func isTrue(pass *analysis.Pass, e ast.Expr) bool {
 	tv, ok := pass.TypesInfo.Types[e]
 	return ok && tv.Value != nil && tv.Value.Kind() == constant.Bool && constant.BoolVal(tv.Value)

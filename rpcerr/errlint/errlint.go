@@ -150,7 +150,6 @@ func isNamed(t types.Type, path, name string) bool {
 	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == path
 }
 
-// stringOf returns the value of a constant string.
 func stringOf(pass *analysis.Pass, e ast.Expr) (string, bool) {
 	tv, ok := pass.TypesInfo.Types[e]
 	if !ok || tv.Value == nil || tv.Value.Kind() != constant.String {
@@ -159,7 +158,6 @@ func stringOf(pass *analysis.Pass, e ast.Expr) (string, bool) {
 	return constant.StringVal(tv.Value), true
 }
 
-// intOf returns the value of a constant integer.
 func intOf(pass *analysis.Pass, e ast.Expr) (int64, bool) {
 	tv, ok := pass.TypesInfo.Types[e]
 	if !ok || tv.Value == nil || tv.Value.Kind() != constant.Int {
@@ -170,7 +168,6 @@ func intOf(pass *analysis.Pass, e ast.Expr) (int64, bool) {
 
 var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
-// isError reports whether the expression's type is error or implements it.
 func isError(pass *analysis.Pass, e ast.Expr) bool {
 	t := pass.TypesInfo.TypeOf(e)
 	return t != nil && t != types.Typ[types.UntypedNil] && types.Implements(t, errorType)

@@ -197,7 +197,6 @@ func (l leaks) written(e ast.Expr) bool {
 	return constant
 }
 
-// formats reports whether the function is one of the fmt.Sprint family.
 func formats(fn *types.Func) bool {
 	return strings.HasPrefix(fn.FullName(), "fmt.Sprint")
 }

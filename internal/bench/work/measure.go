@@ -191,7 +191,6 @@ func side(n int, f func(worker int) error) error {
 	return <-errs
 }
 
-// share splits n among workers.
 func share(n, workers, worker int) int {
 	k := n / workers
 	if worker < n%workers {

@@ -272,10 +272,8 @@ func said(log []check.Message, by string) string {
 	return all.String()
 }
 
-// words returns a text with single spaces.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// kinds returns the updates of some kinds.
 func kinds(log []check.Message, wanted ...string) []check.Message {
 	return slices.DeleteFunc(slices.Clone(log), func(m check.Message) bool { return !slices.Contains(wanted, m.Update()) })
 }
@@ -298,7 +296,6 @@ func fails(t *check.T, m check.Message, codes ...int64) {
 // for further sessions.
 func allow(m check.Message) any { return choose(m, "allow_once", "allow_always") }
 
-// reject is allow with an option that rejects.
 func reject(m check.Message) any { return choose(m, "reject_once", "reject_always") }
 
 func choose(m check.Message, kinds ...string) any {

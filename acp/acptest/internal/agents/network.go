@@ -156,7 +156,6 @@ func (c *httpConn) reach(header http.Header, host string, want ...int) *http.Res
 	return c.request(http.MethodPost, c.message("initialize", initParams(cmp.Or(c.t.Version, newest))), host, all, want...)
 }
 
-// message returns a request with a new id.
 func (c *httpConn) message(method string, params any) string {
 	c.ids++
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.ids, "method": method, "params": params}) // maps of these cannot fail

@@ -80,5 +80,4 @@ var sizes = []check.Check{
 		})},
 }
 
-// filled returns params with a member of a size.
 func filled(bytes int) map[string]any { return map[string]any{"acptest": strings.Repeat("x", bytes)} }

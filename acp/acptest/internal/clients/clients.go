@@ -153,12 +153,10 @@ func (s *session) update(kind string, members ...any) {
 	s.Notify("session/update", params)
 }
 
-// text sends a piece of the agent's message.
 func (s *session) text(text string) {
 	s.update("agent_message_chunk", "messageId", "m", "content", object("type", "text", "text", text))
 }
 
-// endTurn ends the turn of the prompt.
 func (s *session) endTurn() {
 	if s.t.Version == 2 {
 		s.update("state_update", "state", "idle", "stopReason", "end_turn")
@@ -216,7 +214,6 @@ func newFolder(t *check.T, in string) string {
 	return dir
 }
 
-// put writes a file, and returns its path.
 func put(t *check.T, dir, name, text string) string {
 	path := filepath.Join(dir, name)
 	err := os.WriteFile(path, []byte(text), 0o600)

@@ -44,7 +44,6 @@ func (s *session) choice(options ...option) (option, check.Message) {
 	return options[i], m
 }
 
-// allows reports whether an option allows something.
 func (o option) allows() bool { return strings.HasPrefix(o.Kind, "allow") }
 
 var asking = []check.Check{

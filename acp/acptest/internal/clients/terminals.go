@@ -20,7 +20,6 @@ func (s *session) create(command string, args []string, members ...any) string {
 	return m.Text("terminalId")
 }
 
-// script runs a script of the shell.
 func (s *session) script(text string, members ...any) string {
 	_, err := exec.LookPath("sh")
 	s.t.SkipIf(err != nil, "This system has no sh.")
