@@ -105,26 +105,28 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
+// taken returns how much decoding allocates, as a multiple of the length.
+func taken(codec *wire.Codec, raw []byte) (times float64, err error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err = codec.Decode(raw)
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc-before.TotalAlloc) / float64(len(raw)), err
+}
+
 // Decoding a long list allocates little more than the list holds in the end.
 func TestMemoryOfReadingALongList(t *testing.T) {
-	taken := func(raw []byte) (times float64, err error) {
-		var before, after runtime.MemStats
-		codec := wire.Request(1, acp.MethodSessionNew).Params
-		runtime.ReadMemStats(&before)
-		_, _, err = codec.Decode(raw)
-		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc-before.TotalAlloc) / float64(len(raw)), err
-	}
+	codec := wire.Request(1, acp.MethodSessionNew).Params
 	const open, end = `{"cwd":"/","mcpServers":[{"name":"","command":"","env":[],"args":[`, `]}]}`
-	times, err := taken(repeated(4<<20, open, `""`, end))
+	times, err := taken(codec, repeated(4<<20, open, `""`, end))
 	require.NoError(t, err)
 	assert.Less(t, times, 10.)
 
 	// Violations beyond those that are listed allocate nothing.
-	times, err = taken(repeated(20<<20, open, `1`, end))
+	times, err = taken(codec, repeated(20<<20, open, `1`, end))
 	require.Error(t, err)
 	assert.Less(t, times, 0.1)
-	times, err = taken(repeated(20<<20, `{"cwd":"/","mcpServers":[`, `1`, end[1:]))
+	times, err = taken(codec, repeated(20<<20, `{"cwd":"/","mcpServers":[`, `1`, end[1:]))
 	require.Error(t, err)
 	assert.Less(t, times, 0.1)
 }
@@ -142,12 +144,8 @@ func TestMemoryOfReadingMetas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := repeated(4<<20, `{"sessionId":"s","prompt":[`, `{"type":"text","text":"","_meta":{"a":`+element+`}}`, `]}`)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, _, err := codec.Decode(raw)
-			runtime.ReadMemStats(&after)
+			times, err := taken(codec, raw)
 			require.NoError(t, err)
-			times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(raw))
 			t.Logf("%.1f times its length", times)
 			assert.Less(t, times, 13.)
 		})
