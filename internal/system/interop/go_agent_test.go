@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -20,8 +21,8 @@ type goAgent struct {
 	conn *agent.Conn
 
 	ourAgent
-	provider *acp.ProviderCurrentConfig // guarded by record.mu, like the rest
-	made     int
+	provider atomic.Pointer[acp.ProviderCurrentConfig]
+	made     int // guarded by record.mu, like the rest
 	order    []acp.SessionID
 	sessions map[acp.SessionID]*goSession
 }
@@ -56,9 +57,9 @@ func (p *goAgent) do(ctx context.Context, method string, params any) (any, error
 	case *acp.AuthenticateRequest:
 		return nil, p.authenticate(ctx, req)
 	case *acp.LogoutRequest:
-		p.setAuthenticated(false)
+		p.authenticated.Store(false)
 	case *acp.AuthStatusRequest:
-		if !p.isAuthenticated() {
+		if !p.authenticated.Load() {
 			return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
 		}
 		me := acp.AuthAccount{Label: "me", Active: new(true), Email: "me@example.com"}
@@ -73,26 +74,18 @@ func (p *goAgent) do(ctx context.Context, method string, params any) (any, error
 		delete(p.sessions, req.SessionID)
 		p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
 	case *acp.ListProvidersRequest:
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
-			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider,
+			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider.Load(),
 		}}}, nil
 	case *acp.SetProviderRequest:
-		p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
+		p.provider.Store(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
 	case *acp.DisableProviderRequest:
-		p.setProvider(nil)
+		p.provider.Store(nil)
 	case *acp.CancelNotification:
 	default:
 		return p.doInSession(ctx, params)
 	}
 	return nil, nil
-}
-
-func (p *goAgent) setProvider(config *acp.ProviderCurrentConfig) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.provider = config
 }
 
 func (p *goAgent) initialize() *acp.InitializeResponse {
@@ -124,7 +117,7 @@ func (p *goAgent) authenticate(ctx context.Context, req *acp.AuthenticateRequest
 			return rpcerr.AuthRequired(nil)
 		}
 	}
-	p.setAuthenticated(true)
+	p.authenticated.Store(true)
 	return nil
 }
 
@@ -149,7 +142,7 @@ func (p *goAgent) create(cwd string) *goSession {
 }
 
 func (p *goAgent) newSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	if path.Base(req.Cwd) == "locked" && !p.isAuthenticated() {
+	if path.Base(req.Cwd) == "locked" && !p.authenticated.Load() {
 		return nil, rpcerr.AuthRequired(nil)
 	}
 	s := p.create(req.Cwd)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/v2"
@@ -20,8 +21,8 @@ type goAgent2 struct {
 	conn *agent.Conn
 
 	ourAgent
-	provider *acp.ProviderCurrentConfig // guarded by record.mu, like the rest
-	made     int
+	provider atomic.Pointer[acp.ProviderCurrentConfig]
+	made     int // guarded by record.mu, like the rest
 	order    []acp.SessionID
 	sessions map[acp.SessionID]*goSession2
 }
@@ -62,9 +63,9 @@ func (p *goAgent2) do(ctx context.Context, method string, params any) (any, erro
 	case *acp.LoginAuthRequest:
 		return nil, p.login(ctx, req)
 	case *acp.LogoutAuthRequest:
-		p.setAuthenticated(false)
+		p.authenticated.Store(false)
 	case *acp.AuthStatusRequest:
-		if !p.isAuthenticated() {
+		if !p.authenticated.Load() {
 			return &acp.AuthStatusResponse{State: acp.AuthStateUnauthenticated}, nil
 		}
 		me := acp.AuthAccount{Label: "me", Active: new(true), Email: "me@example.com"}
@@ -79,26 +80,18 @@ func (p *goAgent2) do(ctx context.Context, method string, params any) (any, erro
 		delete(p.sessions, req.SessionID)
 		p.order = slices.DeleteFunc(p.order, func(id acp.SessionID) bool { return id == req.SessionID })
 	case *acp.ListProvidersRequest:
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		return &acp.ListProvidersResponse{Providers: []acp.ProviderInfo{{
-			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider,
+			ProviderID: "main", Supported: []acp.LLMProtocol{acp.LLMProtocolAnthropic, acp.LLMProtocolOpenAI}, Current: p.provider.Load(),
 		}}}, nil
 	case *acp.SetProviderRequest:
-		p.setProvider(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
+		p.provider.Store(&acp.ProviderCurrentConfig{APIType: req.APIType, BaseURL: req.BaseURL})
 	case *acp.DisableProviderRequest:
-		p.setProvider(nil)
+		p.provider.Store(nil)
 	case *acp.CancelSessionNotification:
 	default:
 		return p.doInSession(ctx, params)
 	}
 	return nil, nil
-}
-
-func (p *goAgent2) setProvider(config *acp.ProviderCurrentConfig) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.provider = config
 }
 
 func (p *goAgent2) initialize() *acp.InitializeResponse {
@@ -133,7 +126,7 @@ func (p *goAgent2) login(ctx context.Context, req *acp.LoginAuthRequest) error {
 			return rpcerr.AuthRequired(nil)
 		}
 	}
-	p.setAuthenticated(true)
+	p.authenticated.Store(true)
 	return p.conn.AuthStatusUpdate(ctx, &acp.AuthStatusUpdateNotification{State: acp.AuthStateAuthenticated})
 }
 
@@ -163,7 +156,7 @@ func (p *goAgent2) newSession(ctx context.Context, req *acp.NewSessionRequest) (
 			return nil, rpcerr.InvalidParams(map[string]any{"type": unknown.Type}).WithDetail("unsupported MCP server transport")
 		}
 	}
-	if path.Base(string(req.Cwd)) == "locked" && !p.isAuthenticated() {
+	if path.Base(string(req.Cwd)) == "locked" && !p.authenticated.Load() {
 		return nil, rpcerr.AuthRequired(nil)
 	}
 	s := p.create(req.Cwd, nil)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,19 +19,7 @@ import (
 type ourAgent struct {
 	record
 	client        caller
-	authenticated bool // guarded by record.mu
-}
-
-func (p *ourAgent) setAuthenticated(yes bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.authenticated = yes
-}
-
-func (p *ourAgent) isAuthenticated() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.authenticated
+	authenticated atomic.Bool
 }
 
 // tell puts the client's response, or its error, into the journal.
