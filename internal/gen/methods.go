@@ -59,9 +59,6 @@ func (r *methodRow) implies() string {
 
 func (t *tables) setMethods(lists ...[]methodRow) {
 	for i, r := range slices.Concat(lists...) {
-		if _, twice := t.methods.rows[r.key]; twice {
-			panic("two rows for " + r.key)
-		}
 		r.order = i
 		t.methods.add(map[string]methodRow{r.key: r})
 	}

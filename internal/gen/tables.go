@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -77,7 +76,12 @@ func (t *table[V]) add(rows map[string]V) {
 	if t.rows == nil {
 		t.rows, t.used = map[string]V{}, map[string]bool{}
 	}
-	maps.Copy(t.rows, rows)
+	for key, row := range rows {
+		if _, twice := t.rows[key]; twice {
+			panic("two rows for " + key)
+		}
+		t.rows[key] = row
+	}
 }
 
 // memberRows returns rows with one value for the members of definitions.
