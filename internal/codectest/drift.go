@@ -48,7 +48,7 @@ func (v *Version) schema(t *testing.T, stable bool) map[string]*node {
 // package lacks.
 func testNoDrift(t *testing.T, v *Version) {
 	defs := v.schema(t, false)
-	same(t, v.Definitions, len(defs), nil)
+	same(t, v.Definitions, len(defs), []byte("definitions"))
 	for name := range v.schema(t, true) {
 		if defs[name] == nil {
 			t.Errorf("stable definition %s is missing from the unstable facts", name)
@@ -193,8 +193,8 @@ func testMethodTable(t *testing.T, v *Version) {
 			requests++
 		}
 	}
-	same(t, v.StableRequests, requests, nil)
-	same(t, v.StableNotifications, notifications, nil)
+	same(t, v.StableRequests, requests, []byte("stable requests"))
+	same(t, v.StableNotifications, notifications, []byte("stable notifications"))
 }
 
 // takesNull reports whether the schema accepts null, as a value or as an absent member.

@@ -124,5 +124,5 @@ func testMembersBesideAStopReason(t *testing.T, v *Version) {
 	u := v.named("IdleStateUpdate")
 	must(t, json.Unmarshal([]byte(`{"state":"idle","stopReason":"_budget","left":0.5}`), u), nil)
 	extra := reflect.ValueOf(u).Elem().FieldByName("Extra").Interface()
-	same(t, map[string]json.RawMessage{"left": json.RawMessage(`0.5`)}, extra, nil)
+	same(t, map[string]json.RawMessage{"left": json.RawMessage(`0.5`)}, extra, []byte("members beside a stop reason"))
 }

@@ -160,13 +160,10 @@ func TestTooLongMessages(t *testing.T) {
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{stuck: make(chan struct{})}
-		r := newRecorder(d, time.Now(), false, nil)
-		r.queue = newQueue(r.started, 8<<20)
-		stuck := d.stuck
-		d.stuck = nil
-		require.NoError(t, r.begin(Head{}))
-		d.stuck = stuck
-		go r.write() // ends with Close
+		r := start(t, d, false, nil)
+		r.queue.mu.Lock()
+		r.queue.limit = 8 << 20
+		r.queue.mu.Unlock()
 		client, agent := r.Connect()
 		long := `{"jsonrpc":"2.0","id":%d,"method":"a","params":"` + strings.Repeat("x ", 1500) + `"}` + "\n"
 		sent := int64(0)
