@@ -188,6 +188,9 @@ func TestSlashCommands(t *testing.T) {
 		p, err := readPrompt(t.Context(), tc.blocks, &folder{}, true)
 		require.NoError(t, err)
 		assert.Equal(t, []string{tc.command, tc.args}, []string{p.Command, p.Args}, "%v", acp.PlainText(tc.blocks...))
+		if first, ok := tc.blocks[0].(*acp.TextContent); ok {
+			assert.Equal(t, first.Text, p.Parts[0].Text, "the model reads it too")
+		}
 	}
 }
 

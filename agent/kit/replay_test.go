@@ -6,13 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +19,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/router"
 	"github.com/acpkit/go-sdk/agent/tools"
@@ -30,48 +26,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
-
-// disk is a store whose logs are slow or full.
-type disk struct {
-	journal.Store
-	slow time.Duration // the duration of an fsync
-	room atomic.Int64  // number of calls of Append that will still succeed
-}
-
-type diskLog struct {
-	journal.Log
-	d *disk
-}
-
-func (d *disk) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	l, err := d.Store.Create(ctx, id, m)
-	return diskLog{l, d}, err
-}
-
-func (d *disk) Open(ctx context.Context, id string) (journal.Log, error) {
-	l, err := d.Store.Open(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return diskLog{l, d}, nil
-}
-
-func (l diskLog) Append(recs ...journal.Record) (int64, error) {
-	if l.d.room.Add(-1) < 0 {
-		return 0, &fs.PathError{Op: "write", Path: "/sessions/log.jsonl", Err: syscall.ENOSPC}
-	}
-	return l.Log.Append(recs...)
-}
-
-func (l diskLog) Sync(ctx context.Context) error {
-	<-time.After(l.d.slow)
-	return l.Log.Sync(ctx)
-}
-
-func (l diskLog) SetMeta(change func(*journal.Meta)) error {
-	<-time.After(l.d.slow)
-	return l.Log.SetMeta(change)
-}
 
 func runs(name string, effect tools.Effect, run func()) tools.Tool {
 	return tools.Tool{Name: name, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, *tools.Call) (tools.Result, error) {
@@ -86,8 +40,7 @@ func TestDiskFull(t *testing.T) {
 	var room int64
 	for full := true; full; room++ {
 		synctest.Test(t, func(t *testing.T) {
-			d := &disk{Store: journal.NewMemory()}
-			d.room.Store(1 << 40)
+			d := newDisk()
 			isFull := func() bool { return d.room.Load() < 0 }
 			ran := 0
 			act := runs("act", tools.Executes, func() {
@@ -163,8 +116,7 @@ func TestDiskFull(t *testing.T) {
 // A long message is stored in parts while more of it is sent. If a part cannot be stored, the
 // message ends.
 func TestDiskFullWithinAMessage(t *testing.T) {
-	d := &disk{Store: journal.NewMemory()}
-	d.room.Store(1 << 40)
+	d := newDisk()
 	said := 0
 	u := connect(t, kit.New(&kit.Options{Store: d, Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		d.room.Store(2)
@@ -187,8 +139,8 @@ func TestDiskFullWithinAMessage(t *testing.T) {
 // An fsync that takes 50 ms and a slow write of the title do not delay text.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{Store: journal.NewMemory(), slow: 50 * time.Millisecond}
-		d.room.Store(1 << 40)
+		d := newDisk()
+		d.slow = 50 * time.Millisecond
 		slowest := time.Duration(0)
 		u := connect(t, kit.New(&kit.Options{Store: d, Modes: kit.Modes{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}},
 			Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{runs("act", tools.Executes, func() {})} },

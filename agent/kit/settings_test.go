@@ -17,7 +17,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -185,48 +184,18 @@ func TestStoredSettings(t *testing.T) {
 	})
 }
 
-// failingStore fails to append or to sync when it is told to.
-type failingStore struct {
-	journal.Store
-	fails string
-}
-
-type failingLog struct {
-	journal.Log
-	store *failingStore
-}
-
-func (s *failingStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	l, err := s.Store.Create(ctx, id, m)
-	return &failingLog{l, s}, err
-}
-
-func (l *failingLog) Append(recs ...journal.Record) (int64, error) {
-	if l.store.fails == "append" {
-		return 0, errors.New("disk full")
-	}
-	return l.Log.Append(recs...)
-}
-
-func (l *failingLog) Sync(ctx context.Context) error {
-	if l.store.fails == "sync" {
-		return errors.New("disk broken")
-	}
-	return l.Log.Sync(ctx)
-}
-
 // A setting that cannot be stored does not change.
 func TestSettingThatCannotBeStored(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := &failingStore{Store: journal.NewMemory()}
+		store := newDisk()
 		w := dial(t, kit.New(&kit.Options{Modes: modes, Turn: obey, Store: store, Logger: slog.New(slog.DiscardHandler)}), v)
 		w.open()
-		for _, store.fails = range []string{"append", "sync"} {
+		for _, store.broken = range []string{"append", "sync"} {
 			m := w.call("session/set_config_option", `{"sessionId":"SESSION","configId":"mode","type":"id","value":"auto"}`)
 			require.NotNil(t, m.Error, m.Raw)
 			assert.Equal(t, "Internal error: the sessions cannot be stored or read", m.Error.Message)
 		}
-		store.fails = ""
+		store.broken = ""
 		assert.Empty(t, w.settings())
 		w.prompt("hello")
 		assert.Equal(t, []string{"ask "}, w.says())

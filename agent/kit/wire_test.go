@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
@@ -307,39 +305,6 @@ func (s *steps) list() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.all)
-}
-
-// countingStore counts the open logs.
-type countingStore struct {
-	journal.Store
-	open atomic.Int64
-}
-
-type countedLog struct {
-	journal.Log
-	store *countingStore
-	once  sync.Once
-}
-
-func (s *countingStore) counted(l journal.Log, err error) (journal.Log, error) {
-	if err != nil {
-		return nil, err
-	}
-	s.open.Add(1)
-	return &countedLog{Log: l, store: s}, nil
-}
-
-func (s *countingStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	return s.counted(s.Store.Create(ctx, id, m))
-}
-
-func (s *countingStore) Open(ctx context.Context, id string) (journal.Log, error) {
-	return s.counted(s.Store.Open(ctx, id))
-}
-
-func (l *countedLog) Close() error {
-	l.once.Do(func() { l.store.open.Add(-1) })
-	return l.Log.Close()
 }
 
 var modes = kit.Modes{{ID: "ask", Name: "Ask"}, {ID: "auto", Name: "Auto"}}

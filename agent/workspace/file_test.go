@@ -275,6 +275,8 @@ func TestPathsAtTheClient(t *testing.T) {
 	for _, path := range []string{f.secret, "../secret", "dir/../../secret", "/etc/passwd", f.root + "2/a", "", "a\x00"} {
 		_, err := f.Read(t.Context(), path)
 		assert.Error(t, err, path)
+		_, err = f.ReadLines(t.Context(), path, 1, 1)
+		assert.Error(t, err, path)
 		_, err = f.Write(t.Context(), path, "x", workspace.AnyText)
 		assert.Error(t, err, path)
 	}
