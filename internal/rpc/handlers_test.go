@@ -195,23 +195,3 @@ func TestMiddleware(t *testing.T) {
 		p.ExpectJSON(`{'jsonrpc':'2.0','method':'t/note','params':{'n':1}}`)
 	})
 }
-
-// A panic while a message is encoded affects only that message.
-type explosive struct{}
-
-func (explosive) MarshalJSON() ([]byte, error) { panic("boom") }
-
-func TestPanicWhileEncoding(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		_, p := start(t, rpc.Config{Extension: func(_ context.Context, m string, _ json.RawMessage) (any, error) {
-			if m == "_data" {
-				return nil, rpcerr.New(5, "m", explosive{})
-			}
-			return explosive{}, nil
-		}})
-		p.Send(`{'jsonrpc':'2.0','id':1,'method':'_result'}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':1,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`)
-		p.Send(`{'jsonrpc':'2.0','id':2,'method':'_data'}`)
-		p.ExpectJSON(`{'jsonrpc':'2.0','id':2,'error':{'code':5,'message':'m'}}`)
-	})
-}

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", 1000) + `"}}`
@@ -207,22 +206,6 @@ func TestSendersWaitForRoom(t *testing.T) {
 			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','method':'t/note','params':{'n':%d}}`, n+1))
 		}
 		assert.Contains(t, p.Next().Raw, "xxxx")
-	})
-}
-
-func TestStall(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c, _, _ := startHeld(t, rpc.Config{Limits: rpc.Limits{SendQueue: 1000}})
-		begun := time.Now()
-		var err error
-		for err == nil {
-			err = c.Notify(t.Context(), mNote, &msg{N: 1})
-		}
-		assert.Equal(t, time.Minute, time.Since(begun))
-		require.ErrorIs(t, err, wire.ErrStalled)
-		require.ErrorIs(t, err, wire.ErrClosed)
-		require.ErrorIs(t, c.Wait(), wire.ErrStalled)
-		assert.Equal(t, time.Minute, time.Since(begun))
 	})
 }
 

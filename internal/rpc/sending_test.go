@@ -281,30 +281,42 @@ func TestManyRequestsAfterAFailedHandshake(t *testing.T) {
 	})
 }
 
-// exits ends its goroutine where it is asked for its JSON.
-type exits struct{}
+// unencodable does not return where it is asked for its JSON.
+type unencodable struct{ how func() }
 
-func (exits) MarshalJSON() ([]byte, error) { runtime.Goexit(); return nil, nil }
+func (u unencodable) MarshalJSON() ([]byte, error) { u.how(); return nil, nil }
 
-// A request is answered even if its result, or the data of its error, ends the goroutine
+// A request is answered even if its result, or the data of its error, panics or ends the goroutine
 // that encodes it.
-func TestResultsThatEndTheGoroutine(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c, p := start(t, rpc.Config{
-			Limits: rpc.Limits{MaxHandlers: 1},
-			Extension: func(_ context.Context, method string, _ json.RawMessage) (any, error) {
-				if method == "_error" {
-					return nil, rpcerr.InvalidParams(exits{})
+func TestResultsThatCannotBeEncoded(t *testing.T) {
+	internal := `'code':-32603,'message':'Internal error','data':{'errorId':'ID'}`
+	for name, tt := range map[string]struct {
+		how  func()
+		data string // the response when it is in the data of an error
+	}{
+		"panics": {func() { panic("boom") }, `'code':5,'message':'m'`},
+		"exits":  {runtime.Goexit, internal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				c, p := start(t, rpc.Config{
+					Limits: rpc.Limits{MaxHandlers: 1},
+					Extension: func(_ context.Context, method string, _ json.RawMessage) (any, error) {
+						if method == "_data" {
+							return nil, rpcerr.New(5, "m", unencodable{tt.how})
+						}
+						return unencodable{tt.how}, nil
+					},
+				})
+				for id, method := range []string{"_result", "_data", "_result"} {
+					want := map[string]string{"_result": internal, "_data": tt.data}[method]
+					p.request(id, method, 1)
+					p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','id':%d,'error':{%s}}`, id, want))
 				}
-				return exits{}, nil
-			},
+				require.NoError(t, c.Shutdown(t.Context()))
+			})
 		})
-		for id, method := range []string{"_result", "_error", "_result"} {
-			p.request(id, method, 1)
-			p.ExpectJSON(fmt.Sprintf(`{'jsonrpc':'2.0','id':%d,'error':{'code':-32603,'message':'Internal error','data':{'errorId':'ID'}}}`, id))
-		}
-		require.NoError(t, c.Shutdown(t.Context()))
-	})
+	}
 }
 
 // Short messages count with their own size, whatever was sent before them.
