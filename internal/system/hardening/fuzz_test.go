@@ -20,6 +20,7 @@ import (
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -144,8 +145,7 @@ func FuzzAnswer(f *testing.F) {
 	require.NoError(f, c.Start(context.Background()))
 	f.Cleanup(func() { c.Close() })
 	fuzzAnswer(f, theirs, func() error {
-		_, err := c.NewSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"})
-		return err
+		return pairtest.Err(c.NewSession(context.Background(), &acp.NewSessionRequest{Cwd: "/"}))
 	})
 }
 
@@ -252,7 +252,6 @@ func FuzzAnswerOfVersion2(f *testing.F) {
 	require.NoError(f, c.Start(context.Background()))
 	f.Cleanup(func() { c.Close() })
 	fuzzAnswer(f, theirs, func() error {
-		_, err := c.NewSession(context.Background(), &acp2.NewSessionRequest{Cwd: "/"})
-		return err
+		return pairtest.Err(c.NewSession(context.Background(), &acp2.NewSessionRequest{Cwd: "/"}))
 	})
 }

@@ -146,10 +146,7 @@ func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *strea
 	p, in, out := newEchoPeer(t)
 	c := client.New(stream.Lines(in, out, lines), func(*client.Conn) acp.Client { return cl }, opts)
 	run(t, c, p)
-	callOK(t, func() error {
-		_, err := c.Initialize(t.Context(), nil)
-		return err
-	}, func() {
+	callOK(t, func() error { return pairtest.Err(c.Initialize(t.Context(), nil)) }, func() {
 		p.Answer(p.Expect("initialize"), `{"protocolVersion":1,"agentCapabilities":`+agentCapabilities+`}`)
 	})
 	return c, p

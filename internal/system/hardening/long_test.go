@@ -65,16 +65,13 @@ func longMessages(t *testing.T) (sends map[string]func() error, idle func() erro
 	ctx := t.Context()
 	return map[string]func() error{
 		"a call": func() error {
-			_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text(longText())}})
-			return err
+			return pairtest.Err(p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text(longText())}}))
 		},
 		"an answer to the agent": func() error {
-			_, err := p.Agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: "s", Path: "/f"})
-			return err
+			return pairtest.Err(p.Agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: "s", Path: "/f"}))
 		},
 		"an answer to the client": func() error {
-			_, err := p.Client.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: "s", ModeID: "m"})
-			return err
+			return pairtest.Err(p.Client.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: "s", ModeID: "m"}))
 		},
 		"a notification": func() error {
 			if err := p.Agent.SessionUpdate(ctx, &acp.SessionNotification{SessionID: "s", Update: acp.AgentText(longText())}); err != nil {
@@ -115,14 +112,12 @@ func longMessages2(t *testing.T) (sends map[string]func() error, idle func() err
 	s, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	title := func() error {
-		_, err := p.Client.SetSessionTitle(ctx, &acp2.SetSessionTitleRequest{SessionID: "s", Title: "t"})
-		return err
+		return pairtest.Err(p.Client.SetSessionTitle(ctx, &acp2.SetSessionTitleRequest{SessionID: "s", Title: "t"}))
 	}
 	return map[string]func() error{
-		"a turn": func() error { _, err := s.Prompt(ctx, acp2.Text(longText())).Wait(); return err },
+		"a turn": func() error { return pairtest.Err(s.Prompt(ctx, acp2.Text(longText())).Wait()) },
 		"an answer to the agent": func() error {
-			_, err := p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: []acp2.PermissionOption{{OptionID: "o", Name: "n", Kind: acp2.PermissionOptionKindAllowOnce}}})
-			return err
+			return pairtest.Err(p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: []acp2.PermissionOption{{OptionID: "o", Name: "n", Kind: acp2.PermissionOptionKindAllowOnce}}}))
 		},
 		"an answer to the client": title,
 		"a notification": func() error {

@@ -216,11 +216,11 @@ func TestNoSecretsOfBrokenMessagesInLogs(t *testing.T) {
 		}},
 		"client": {2, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
 			c, p := startClient(t, &testClient{}, &client.Options{Logger: log, OnDropped: dropped}, shortLines)
-			return c, p, func() error { _, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"}); return err }
+			return c, p, func() error { return pairtest.Err(c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})) }
 		}},
 		"client of version 2": {2, func(t *testing.T, log *slog.Logger, dropped onDropped) (runner, *echoPeer, func() error) {
 			c, p := startClient2(t, &testClient2{}, &client2.Options{Logger: log, OnDropped: dropped}, shortLines)
-			return c, p, func() error { _, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"}); return err }
+			return c, p, func() error { return pairtest.Err(c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})) }
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,14 +117,12 @@ func TestBadAnswers(t *testing.T) {
 func testBadAnswers(t *testing.T, lines *stream.LinesOptions) {
 	c, p := startClient(t, &testClient{}, nil, lines)
 	checkBadAnswers(t, p, func() error {
-		_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		return err
+		return pairtest.Err(c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"}))
 	})
 	t.Run("version 2", func(t *testing.T) {
 		c, p := startClient2(t, &testClient2{}, nil, lines)
 		checkBadAnswers(t, p, func() error {
-			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
-			return err
+			return pairtest.Err(c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"}))
 		})
 	})
 }
@@ -166,7 +164,7 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 			},
 			"version 2": func(t *testing.T) (*echoPeer, func() error) {
 				c, p := startAgent2(t, &testAgent2{}, nil, shortLines)
-				return p, func() error { _, err := c.Session("s").AskPermission(t.Context(), "May I?", nil); return err }
+				return p, func() error { return pairtest.Err(c.Session("s").AskPermission(t.Context(), "May I?", nil)) }
 			},
 		}
 		for version, start := range asks {
@@ -324,16 +322,12 @@ func TestHalfAMessageAndTheEnd(t *testing.T) {
 	}
 	t.Run("of an answer", func(t *testing.T) {
 		c, p := startClient(t, &testClient{}, nil, shortLines)
-		half(t, c, p, func() error {
-			_, err := c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-			return err
-		})
+		half(t, c, p, func() error { return pairtest.Err(c.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})) })
 	})
 	t.Run("of an answer, version 2", func(t *testing.T) {
 		c, p := startClient2(t, &testClient2{}, nil, shortLines)
 		half(t, c, p, func() error {
-			_, err := c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
-			return err
+			return pairtest.Err(c.NewSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"}))
 		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/router/adapter"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -147,8 +148,7 @@ func startClient2(t testing.TB, cl acp2.Client, opts *client2.Options, lines *st
 	c := client2.New(stream.Lines(in, out, lines), func(*client2.Conn) acp2.Client { return cl }, opts)
 	run(t, c, p)
 	callOK(t, func() error {
-		_, err := c.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
-		return err
+		return pairtest.Err(c.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}}))
 	}, func() {
 		p.Answer(p.Expect("initialize"), `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}`)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
 // Clients and agents of both versions, for tests that run with each.
@@ -77,13 +78,12 @@ func newUser1(t *testing.T, s userSetup) *user {
 				return "", nil, err
 			}
 			return string(res.SessionID), func(ctx context.Context) error {
-				_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: res.SessionID})
-				return err
+				return pairtest.Err(c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: res.SessionID}))
 			}, nil
 		},
 		prompt: func(ctx context.Context) func() error {
 			turn := c.Session("s1").Prompt(ctx, acp.Text("go"))
-			return func() error { _, err := turn.Wait(); return err }
+			return func() error { return pairtest.Err(turn.Wait()) }
 		},
 		turnEnds: func(prompt rawpeer.Message) { p.Answer(prompt, `{"stopReason":"end_turn"}`) },
 		update: func(session, text, meta string) string {
@@ -122,13 +122,12 @@ func newUser2(t *testing.T, s userSetup) *user {
 				return "", nil, err
 			}
 			return string(res.SessionID), func(ctx context.Context) error {
-				_, err := c.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: res.SessionID})
-				return err
+				return pairtest.Err(c.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: res.SessionID}))
 			}, nil
 		},
 		prompt: func(ctx context.Context) func() error {
 			turn := c.Session("s1").Prompt(ctx, acp2.Text("go"))
-			return func() error { _, err := turn.Wait(); return err }
+			return func() error { return pairtest.Err(turn.Wait()) }
 		},
 		begins: `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"m"}}}`,
 		turnEnds: func(prompt rawpeer.Message) {

@@ -27,11 +27,11 @@ type initializer struct {
 var initializers = []func(t *testing.T, s stream.Stream) *initializer{
 	func(t *testing.T, s stream.Stream) *initializer {
 		c := pairtest.StartClient(t, s, pairtest.Setup{})
-		return &initializer{1, `{"protocolVersion":1}`, func(ctx context.Context) error { _, err := c.Initialize(ctx, nil); return err }, c.ProtocolVersion}
+		return &initializer{1, `{"protocolVersion":1}`, func(ctx context.Context) error { return pairtest.Err(c.Initialize(ctx, nil)) }, c.ProtocolVersion}
 	},
 	func(t *testing.T, s stream.Stream) *initializer {
 		c := pairtest2.StartClient(t, s, pairtest2.Setup{})
-		return &initializer{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`, func(ctx context.Context) error { _, err := c.Initialize(ctx, nil); return err }, c.ProtocolVersion}
+		return &initializer{2, `{"protocolVersion":2,"info":{"name":"a","version":"1"}}`, func(ctx context.Context) error { return pairtest.Err(c.Initialize(ctx, nil)) }, c.ProtocolVersion}
 	},
 }
 

@@ -81,8 +81,8 @@ func TestCancelWithOpenQuestions(t *testing.T) {
 		errs := make(chan error, 3)
 		s := turns(t, proxied, func(ctx context.Context, s *agent.Session) error {
 			ask := []func() error{
-				func() error { _, err := s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "a"}); return err },
-				func() error { _, err := s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "b"}); return err },
+				func() error { return pairtest.Err(s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "a"})) },
+				func() error { return pairtest.Err(s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "b"})) },
 			}
 			for _, f := range ask {
 				go func() { errs <- f() }() // ends with the turn

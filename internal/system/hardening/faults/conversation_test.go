@@ -59,19 +59,14 @@ func each(steps ...func() error) error {
 // talk is the client's part. It ends with the first call that fails.
 func talk(ctx context.Context, c *client.Conn, how *course) error {
 	return each(
-		func() error { _, err := c.Initialize(ctx, nil); return how.call(err) },
+		func() error { return how.call(pairtest.Err(c.Initialize(ctx, nil))) },
 		func() error {
-			_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "m"})
-			return how.call(err)
+			return how.call(pairtest.Err(c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "m"})))
 		},
-		func() error {
-			_, err := c.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/home"})
-			return how.call(err)
-		},
+		func() error { return how.call(pairtest.Err(c.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/home"}))) },
 		func() error { return c.Notify(ctx, "_note", strings.Repeat("x", 100)) },
 		func() error {
-			_, err := c.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: "s", ModeID: "code"})
-			return how.call(err)
+			return how.call(pairtest.Err(c.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: "s", ModeID: "code"})))
 		},
 		func() error { return how.call(c.Call(ctx, "_echo", strings.Repeat("päckchen ", 30), nil)) },
 		func() error {
@@ -83,17 +78,12 @@ func talk(ctx context.Context, c *client.Conn, how *course) error {
 		},
 		func() error { return c.Cancel(ctx, &acp.CancelNotification{SessionID: "s"}) },
 		func() error {
-			_, err := c.LoadSession(ctx, &acp.LoadSessionRequest{SessionID: "old", Cwd: "/home"})
-			return how.call(err)
+			return how.call(pairtest.Err(c.LoadSession(ctx, &acp.LoadSessionRequest{SessionID: "old", Cwd: "/home"})))
 		},
+		func() error { return how.call(pairtest.Err(c.Session("old").Prompt(ctx, acp.Text("again")).Wait())) },
+		func() error { return how.call(pairtest.Err(c.ListSessions(ctx, nil))) },
 		func() error {
-			_, err := c.Session("old").Prompt(ctx, acp.Text("again")).Wait()
-			return how.call(err)
-		},
-		func() error { _, err := c.ListSessions(ctx, nil); return how.call(err) },
-		func() error {
-			_, err := c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s"})
-			return how.call(err)
+			return how.call(pairtest.Err(c.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s"})))
 		},
 	)
 }
@@ -113,8 +103,7 @@ func turn(ctx context.Context, s *agent.Session, conn *agent.Conn, how *course) 
 			}})
 		},
 		func() error {
-			_, err := s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c1"})
-			return how.call(err)
+			return how.call(pairtest.Err(s.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: "c1"})))
 		},
 		func() error {
 			var err error
@@ -123,20 +112,16 @@ func turn(ctx context.Context, s *agent.Session, conn *agent.Conn, how *course) 
 		},
 		func() error { return how.call(s.WriteFile(ctx, file, text+"more\n")) },
 		func() error {
-			_, err := conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: s.ID(), Command: "make", Args: []string{"-j", "4"}})
-			return how.call(err)
+			return how.call(pairtest.Err(conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: s.ID(), Command: "make", Args: []string{"-j", "4"}})))
 		},
 		func() error {
-			_, err := conn.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: s.ID(), TerminalID: "t"})
-			return how.call(err)
+			return how.call(pairtest.Err(conn.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: s.ID(), TerminalID: "t"})))
 		},
 		func() error {
-			_, err := conn.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: s.ID(), TerminalID: "t"})
-			return how.call(err)
+			return how.call(pairtest.Err(conn.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: s.ID(), TerminalID: "t"})))
 		},
 		func() error {
-			_, err := conn.ReleaseTerminal(ctx, &acp.ReleaseTerminalRequest{SessionID: s.ID(), TerminalID: "t"})
-			return how.call(err)
+			return how.call(pairtest.Err(conn.ReleaseTerminal(ctx, &acp.ReleaseTerminalRequest{SessionID: s.ID(), TerminalID: "t"})))
 		},
 		func() error {
 			_, err := conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "Which branch?", Mode: &acp.ElicitationFormMode{
@@ -250,20 +235,15 @@ func talk2(ctx context.Context, c *client2.Conn, how *course) error {
 		if _, err := turn.Accepted(); how.call(err) != nil {
 			return err
 		}
-		_, err := turn.Wait()
-		return err
+		return pairtest.Err(turn.Wait())
 	}
 	return each(
-		func() error { _, err := c.Initialize(ctx, nil); return how.call(err) },
-		func() error { _, err := c.Login(ctx, &acp2.LoginAuthRequest{MethodID: "m"}); return how.call(err) },
-		func() error {
-			_, err := c.NewSession(ctx, &acp2.NewSessionRequest{Cwd: "/home"})
-			return how.call(err)
-		},
+		func() error { return how.call(pairtest.Err(c.Initialize(ctx, nil))) },
+		func() error { return how.call(pairtest.Err(c.Login(ctx, &acp2.LoginAuthRequest{MethodID: "m"}))) },
+		func() error { return how.call(pairtest.Err(c.NewSession(ctx, &acp2.NewSessionRequest{Cwd: "/home"}))) },
 		func() error { return c.Notify(ctx, "_note", strings.Repeat("x", 100)) },
 		func() error {
-			_, err := c.SetSessionConfigOption(ctx, &acp2.SetSessionConfigOptionRequest{SessionID: "s", ConfigID: "mode", Value: &acp2.SessionConfigValue{Value: "code"}})
-			return how.call(err)
+			return how.call(pairtest.Err(c.SetSessionConfigOption(ctx, &acp2.SetSessionConfigOptionRequest{SessionID: "s", ConfigID: "mode", Value: &acp2.SessionConfigValue{Value: "code"}})))
 		},
 		func() error { return how.call(c.Call(ctx, "_echo", strings.Repeat("päckchen ", 30), nil)) },
 		func() error {
@@ -271,14 +251,12 @@ func talk2(ctx context.Context, c *client2.Conn, how *course) error {
 		},
 		func() error { return c.Cancel(ctx, &acp2.CancelSessionNotification{SessionID: "s"}) },
 		func() error {
-			_, err := c.ResumeSession(ctx, &acp2.ResumeSessionRequest{SessionID: "old", Cwd: "/home", ReplayFrom: &acp2.ReplayFromStart{}})
-			return how.call(err)
+			return how.call(pairtest.Err(c.ResumeSession(ctx, &acp2.ResumeSessionRequest{SessionID: "old", Cwd: "/home", ReplayFrom: &acp2.ReplayFromStart{}})))
 		},
 		func() error { return turn("old", acp2.Text("again")) },
-		func() error { _, err := c.ListSessions(ctx, nil); return how.call(err) },
+		func() error { return how.call(pairtest.Err(c.ListSessions(ctx, nil))) },
 		func() error {
-			_, err := c.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: "s"})
-			return how.call(err)
+			return how.call(pairtest.Err(c.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: "s"})))
 		},
 	)
 }
@@ -297,8 +275,7 @@ func turn2(ctx context.Context, s *agent2.Session, conn *agent2.Conn, how *cours
 			})})
 		},
 		func() error {
-			_, err := s.AskPermission(ctx, "Edit go.mod?", &acp2.ToolCallPermissionSubject{ToolCall: acp2.ToolCallUpdate{ToolCallID: "c1"}})
-			return how.call(err)
+			return how.call(pairtest.Err(s.AskPermission(ctx, "Edit go.mod?", &acp2.ToolCallPermissionSubject{ToolCall: acp2.ToolCallUpdate{ToolCallID: "c1"}})))
 		},
 		func() error {
 			term, err := s.StartTerminal(ctx, &acp2.TerminalUpdate{TerminalID: "t"})

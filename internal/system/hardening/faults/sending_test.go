@@ -30,16 +30,13 @@ import (
 func sendMethods(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
 	return map[string]func(ctx context.Context, m acp.Meta) error{
 		"Prompt": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}, Meta: m})
-			return err
+			return pairtest.Err(p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("go")}, Meta: m}))
 		},
 		"Turn": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.Session("s").Prompt(ctx, &acp.TextContent{Text: "go", Meta: m}).Wait()
-			return err
+			return pairtest.Err(p.Client.Session("s").Prompt(ctx, &acp.TextContent{Text: "go", Meta: m}).Wait())
 		},
 		"CloseSession": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s", Meta: m})
-			return err
+			return pairtest.Err(p.Client.CloseSession(ctx, &acp.CloseSessionRequest{SessionID: "s", Meta: m}))
 		},
 		"Cancel": func(ctx context.Context, m acp.Meta) error {
 			return p.Client.Cancel(ctx, &acp.CancelNotification{SessionID: "s", Meta: m})
@@ -50,8 +47,7 @@ func sendMethods(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Me
 			return p.Agent.SessionUpdate(ctx, &acp.SessionNotification{SessionID: "s", Update: acp.AgentText("x"), Meta: m})
 		},
 		"StartTerminal": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Agent.StartTerminal(ctx, &acp.CreateTerminalRequest{SessionID: "s", Command: "ls", Meta: m})
-			return err
+			return pairtest.Err(p.Agent.StartTerminal(ctx, &acp.CreateTerminalRequest{SessionID: "s", Command: "ls", Meta: m}))
 		},
 	}
 }
@@ -60,16 +56,13 @@ func sendMethods(p *pairtest.Pair) map[string]func(ctx context.Context, m acp.Me
 func sendMethods2(p *pairtest2.Pair) map[string]func(ctx context.Context, m acp.Meta) error {
 	return map[string]func(ctx context.Context, m acp.Meta) error{
 		"Prompt": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: []acp2.ContentBlock{acp2.Text("go")}, Meta: m})
-			return err
+			return pairtest.Err(p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: []acp2.ContentBlock{acp2.Text("go")}, Meta: m}))
 		},
 		"Turn": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.Session("s").Prompt(ctx, &acp2.TextContent{Text: "go", Meta: m}).Wait()
-			return err
+			return pairtest.Err(p.Client.Session("s").Prompt(ctx, &acp2.TextContent{Text: "go", Meta: m}).Wait())
 		},
 		"CloseSession": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Client.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: "s", Meta: m})
-			return err
+			return pairtest.Err(p.Client.CloseSession(ctx, &acp2.CloseSessionRequest{SessionID: "s", Meta: m}))
 		},
 		"Cancel": func(ctx context.Context, m acp.Meta) error {
 			return p.Client.Cancel(ctx, &acp2.CancelSessionNotification{SessionID: "s", Meta: m})
@@ -80,13 +73,11 @@ func sendMethods2(p *pairtest2.Pair) map[string]func(ctx context.Context, m acp.
 			return p.Agent.SessionUpdate(ctx, &acp2.UpdateSessionNotification{SessionID: "s", Update: &acp2.AvailableCommandsUpdate{}, Meta: m})
 		},
 		"StartTerminal": func(ctx context.Context, m acp.Meta) error {
-			_, err := p.Agent.Session("s").StartTerminal(ctx, &acp2.TerminalUpdate{TerminalID: "t", Meta: m})
-			return err
+			return pairtest.Err(p.Agent.Session("s").StartTerminal(ctx, &acp2.TerminalUpdate{TerminalID: "t", Meta: m}))
 		},
 		"RequestPermission": func(ctx context.Context, m acp.Meta) error {
 			options := []acp2.PermissionOption{{OptionID: "o", Name: "n", Kind: acp2.PermissionOptionKindAllowOnce}}
-			_, err := p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: options, Meta: m})
-			return err
+			return pairtest.Err(p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: options, Meta: m}))
 		},
 	}
 }

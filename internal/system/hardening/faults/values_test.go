@@ -24,22 +24,48 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// sending is a message with a value in it that has no form on the wire.
-type sending struct {
+// sending is a message with a value in it that has no form on the wire. P is a pair of its version.
+type sending[P any] struct {
 	where, path string
-	send        func(ctx context.Context, p *pairtest.Pair) error
+	send        func(ctx context.Context, p P) error
 }
 
-func update(path string, u acp.SessionUpdate) sending {
-	return sending{"session/update params", path, func(ctx context.Context, p *pairtest.Pair) error {
+// call is the method Call of an end.
+type call = func(ctx context.Context, method string, params, result any) error
+
+// checkSendings sends each message over a connection of its own. All methods of both ends call do.
+func checkSendings[P any](t *testing.T, all map[string]sending[P], connect func(t *testing.T, do peertest.Do) (p P, agent, client call)) {
+	for name, s := range all {
+		t.Run(name, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				arrived := 0
+				p, agent, client := connect(t, func(context.Context, string, any) (any, error) { arrived++; return nil, nil })
+				synctest.Wait()
+				before := arrived
+				err := s.send(t.Context(), p)
+				var invalid *acp.InvalidError
+				require.ErrorAs(t, err, &invalid)
+				assert.Equal(t, s.where, invalid.Where)
+				require.Len(t, invalid.Fields, 1)
+				assert.Equal(t, s.path, invalid.Fields[0].Path)
+				require.NoError(t, client(t.Context(), "_x", nil, nil))
+				require.NoError(t, agent(t.Context(), "_x", nil, nil))
+				synctest.Wait()
+				assert.Equal(t, before+2, arrived, "nothing else was sent")
+			})
+		})
+	}
+}
+
+func update(path string, u acp.SessionUpdate) sending[*pairtest.Pair] {
+	return sending[*pairtest.Pair]{"session/update params", path, func(ctx context.Context, p *pairtest.Pair) error {
 		return p.Agent.Session("s").Update(ctx, u)
 	}}
 }
 
-func prompt(path string, blocks ...acp.ContentBlock) sending {
-	return sending{"session/prompt params", path, func(ctx context.Context, p *pairtest.Pair) error {
-		_, err := p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: blocks})
-		return err
+func prompt(path string, blocks ...acp.ContentBlock) sending[*pairtest.Pair] {
+	return sending[*pairtest.Pair]{"session/prompt params", path, func(ctx context.Context, p *pairtest.Pair) error {
+		return pairtest.Err(p.Client.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: blocks}))
 	}}
 }
 
@@ -48,7 +74,7 @@ func prompt(path string, blocks ...acp.ContentBlock) sending {
 // of a func that returns *acp.TextContent: it is not a nil interface, and so is easily
 // overlooked.
 func TestValuesThatCannotBeSent(t *testing.T) {
-	for name, s := range map[string]sending{
+	checkSendings(t, map[string]sending[*pairtest.Pair]{
 		"nil":                       prompt("prompt[1]", acp.Text("x"), nil),
 		"nil text":                  prompt("prompt[1]", acp.Text("x"), (*acp.TextContent)(nil)),
 		"nil link":                  prompt("prompt[0]", (*acp.ResourceLink)(nil)),
@@ -66,65 +92,38 @@ func TestValuesThatCannotBeSent(t *testing.T) {
 		"number of _meta, deep":     update("update._meta.a[1].b", &acp.Plan{Meta: acp.Meta{"a": []any{1, map[string]any{"b": math.Inf(1)}}}}),
 		"nil info, by its shortcut": {"session/update params", "update", func(ctx context.Context, p *pairtest.Pair) error { return p.Agent.Session("s").Info(ctx, nil) }},
 		"nil server": {"session/new params", "mcpServers[0]", func(ctx context.Context, p *pairtest.Pair) error {
-			_, err := p.Client.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/", MCPServers: []acp.MCPServer{(*acp.MCPServerHTTP)(nil)}})
-			return err
+			return pairtest.Err(p.Client.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/", MCPServers: []acp.MCPServer{(*acp.MCPServerHTTP)(nil)}}))
 		}},
 		"nil block of a turn": {"session/prompt params", "prompt[0]", func(ctx context.Context, p *pairtest.Pair) error {
-			_, err := p.Client.Session("s").Prompt(ctx, (*acp.AudioContent)(nil)).Wait()
-			return err
+			return pairtest.Err(p.Client.Session("s").Prompt(ctx, (*acp.AudioContent)(nil)).Wait())
 		}},
 		"nil mode": {"elicitation/create params", "mode", func(ctx context.Context, p *pairtest.Pair) error {
-			_, err := p.Agent.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "m", Mode: (*acp.ElicitationURLMode)(nil)})
-			return err
+			return pairtest.Err(p.Agent.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: "m", Mode: (*acp.ElicitationURLMode)(nil)}))
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pairtest.Bubble(t, func(t *testing.T) {
-				arrived := 0
-				do := func(context.Context, string, any) (any, error) { arrived++; return nil, nil }
-				p := pairtest.Connect(t, pairtest.Setup{
-					Agent:  func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} },
-					Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} },
-				})
-				synctest.Wait()
-				before := arrived
-				err := s.send(t.Context(), p)
-				var invalid *acp.InvalidError
-				require.ErrorAs(t, err, &invalid)
-				assert.Equal(t, s.where, invalid.Where)
-				require.Len(t, invalid.Fields, 1)
-				assert.Equal(t, s.path, invalid.Fields[0].Path)
-				require.NoError(t, p.Client.Call(t.Context(), "_x", nil, nil))
-				require.NoError(t, p.Agent.Call(t.Context(), "_x", nil, nil))
-				synctest.Wait()
-				assert.Equal(t, before+2, arrived, "nothing else was sent")
-			})
+	}, func(t *testing.T, do peertest.Do) (*pairtest.Pair, call, call) {
+		p := pairtest.Connect(t, pairtest.Setup{
+			Agent:  func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} },
+			Client: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} },
 		})
-	}
+		return p, p.Agent.Call, p.Client.Call
+	})
 }
 
-// sending2 is sending in version 2.
-type sending2 struct {
-	where, path string
-	send        func(ctx context.Context, p *pairtest2.Pair) error
-}
-
-func update2(path string, u acp2.SessionUpdate) sending2 {
-	return sending2{"session/update params", path, func(ctx context.Context, p *pairtest2.Pair) error {
+func update2(path string, u acp2.SessionUpdate) sending[*pairtest2.Pair] {
+	return sending[*pairtest2.Pair]{"session/update params", path, func(ctx context.Context, p *pairtest2.Pair) error {
 		return p.Agent.Session("s").Update(ctx, u)
 	}}
 }
 
-func prompt2(path string, blocks ...acp2.ContentBlock) sending2 {
-	return sending2{"session/prompt params", path, func(ctx context.Context, p *pairtest2.Pair) error {
-		_, err := p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: blocks})
-		return err
+func prompt2(path string, blocks ...acp2.ContentBlock) sending[*pairtest2.Pair] {
+	return sending[*pairtest2.Pair]{"session/prompt params", path, func(ctx context.Context, p *pairtest2.Pair) error {
+		return pairtest.Err(p.Client.Prompt(ctx, &acp2.PromptRequest{SessionID: "s", Prompt: blocks}))
 	}}
 }
 
 // TestValuesThatCannotBeSent in version 2, which has constraints of its own.
 func TestValuesOfVersion2ThatCannotBeSent(t *testing.T) {
-	for name, s := range map[string]sending2{
+	checkSendings(t, map[string]sending[*pairtest2.Pair]{
 		"nil":                    prompt2("prompt[1]", acp2.Text("x"), nil),
 		"nil text":               prompt2("prompt[1]", acp2.Text("x"), (*acp2.TextContent)(nil)),
 		"empty prompt":           prompt2("prompt"),
@@ -137,45 +136,24 @@ func TestValuesOfVersion2ThatCannotBeSent(t *testing.T) {
 		"background work of nil": update2("update.background[0]", &acp2.SessionStateUpdate{StateUpdate: &acp2.RunningStateUpdate{Background: []acp2.BackgroundWork{nil}}}),
 		"number of _meta, deep":  update2("update._meta.a[1].b", &acp2.AvailableCommandsUpdate{Meta: acp2.Meta{"a": []any{1, map[string]any{"b": math.Inf(1)}}}}),
 		"nil block of a turn": {"session/prompt params", "prompt[0]", func(ctx context.Context, p *pairtest2.Pair) error {
-			_, err := p.Client.Session("s").Prompt(ctx, (*acp2.AudioContent)(nil)).Wait()
-			return err
+			return pairtest.Err(p.Client.Session("s").Prompt(ctx, (*acp2.AudioContent)(nil)).Wait())
 		}},
 		"turn without blocks": {"session/prompt params", "prompt", func(ctx context.Context, p *pairtest2.Pair) error {
-			_, err := p.Client.Session("s").Prompt(ctx).Wait()
-			return err
+			return pairtest.Err(p.Client.Session("s").Prompt(ctx).Wait())
 		}},
 		"relative folder": {"session/new params", "cwd", func(ctx context.Context, p *pairtest2.Pair) error {
-			_, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "."})
-			return err
+			return pairtest.Err(p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "."}))
 		}},
 		"question without options": {"session/request_permission params", "options", func(ctx context.Context, p *pairtest2.Pair) error {
-			_, err := p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t"})
-			return err
+			return pairtest.Err(p.Agent.RequestPermission(ctx, &acp2.RequestPermissionRequest{SessionID: "s", Title: "t"}))
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pairtest.Bubble(t, func(t *testing.T) {
-				arrived := 0
-				do := func(context.Context, string, any) (any, error) { arrived++; return nil, nil }
-				p := pairtest2.Connect(t, pairtest2.Setup{
-					Agent:  func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} },
-					Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} },
-				})
-				synctest.Wait()
-				before := arrived
-				err := s.send(t.Context(), p)
-				var invalid *acp2.InvalidError
-				require.ErrorAs(t, err, &invalid)
-				assert.Equal(t, s.where, invalid.Where)
-				require.Len(t, invalid.Fields, 1)
-				assert.Equal(t, s.path, invalid.Fields[0].Path)
-				require.NoError(t, p.Client.Call(t.Context(), "_x", nil, nil))
-				require.NoError(t, p.Agent.Call(t.Context(), "_x", nil, nil))
-				synctest.Wait()
-				assert.Equal(t, before+2, arrived, "nothing else was sent")
-			})
+	}, func(t *testing.T, do peertest.Do) (*pairtest2.Pair, call, call) {
+		p := pairtest2.Connect(t, pairtest2.Setup{
+			Agent:  func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} },
+			Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} },
 		})
-	}
+		return p, p.Agent.Call, p.Client.Call
+	})
 }
 
 // In a response it is the mistake of the handler at either end, which the peer cannot help.
@@ -187,8 +165,7 @@ func TestResponsesThatCannotBeSent(t *testing.T) {
 		"session/request_permission result: outcome": {
 			&acp2.RequestPermissionResponse{Outcome: (*acp2.SelectedPermissionOutcome)(nil)},
 			func(ctx context.Context, p *pairtest2.Pair) error {
-				_, err := p.Agent.Session("s").AskPermission(ctx, "May I?", nil)
-				return err
+				return pairtest.Err(p.Agent.Session("s").AskPermission(ctx, "May I?", nil))
 			},
 		},
 		"elicitation/create result: action": {
@@ -205,15 +182,13 @@ func TestResponsesThatCannotBeSent(t *testing.T) {
 		"session/prompt result: messageId": {
 			&acp2.PromptResponse{},
 			func(ctx context.Context, p *pairtest2.Pair) error {
-				_, err := p.Client.Session("s").Prompt(ctx, acp2.Text("go")).Accepted()
-				return err
+				return pairtest.Err(p.Client.Session("s").Prompt(ctx, acp2.Text("go")).Accepted())
 			},
 		},
 		"session/new result: configOptions[0]": {
 			&acp2.NewSessionResponse{SessionID: "s", ConfigOptions: []acp2.SessionConfigOption{{Name: "n"}}},
 			func(ctx context.Context, p *pairtest2.Pair) error {
-				_, err := p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"})
-				return err
+				return pairtest.Err(p.Client.StartSession(ctx, &acp2.NewSessionRequest{Cwd: "/"}))
 			},
 		},
 	}

@@ -178,7 +178,6 @@ func (w *world) connect(
 	p := pairtest.Connect(t, s)
 	require.NotNil(t, top)
 	return &ends{p.Agent, p.Client, func(n int) error {
-		_, err := p.Client.LoadSession(context.Background(), &acp.LoadSessionRequest{SessionID: sessionID(n), Cwd: "/"})
-		return err
+		return pairtest.Err(p.Client.LoadSession(context.Background(), &acp.LoadSessionRequest{SessionID: sessionID(n), Cwd: "/"}))
 	}}, top
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	peertest "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
+	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -221,7 +222,6 @@ func (w *world) connect2(
 	p := pairtest2.Connect(t, s)
 	require.NotNil(t, top)
 	return &ends{p.Agent, p.Client, func(n int) error {
-		_, err := p.Client.ResumeSession(context.Background(), &acp.ResumeSessionRequest{SessionID: session2(n), Cwd: "/"})
-		return err
+		return pairtest.Err(p.Client.ResumeSession(context.Background(), &acp.ResumeSessionRequest{SessionID: session2(n), Cwd: "/"}))
 	}}, top
 }

@@ -117,6 +117,9 @@ func (w *strictWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// Err returns the error of a call whose result does not matter.
+func Err[T any](_ T, err error) error { return err }
+
 // TempDir returns a folder for the test. Its name has no symlinks, so every program calls it the
 // same.
 func TempDir(t testing.TB) string {
