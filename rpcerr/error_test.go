@@ -169,7 +169,7 @@ func TestNilReceiver(t *testing.T) {
 	assert.False(t, e.Is(rpcerr.ErrInternal))
 	assert.Equal(t, rpcerr.CodeInternalError, e.WithDetail("x").Code)
 	assert.Equal(t, rpcerr.CodeInternalError, e.ToErrorResponse().Code)
-	assert.ErrorIs(t, e.DecodeData(new(any)), rpcerr.ErrNoData)
+	assert.EqualError(t, e.DecodeData(new(any)), "rpcerr: the error carries no data")
 	b, err := json.Marshal(e)
 	require.NoError(t, err)
 	assert.Equal(t, "null", string(b))
@@ -181,7 +181,7 @@ func TestDecodeData(t *testing.T) {
 	var f fields
 	require.NoError(t, rpcerr.ResourceNotFound("/a").DecodeData(&f))
 	assert.Equal(t, fields{"/a"}, f)
-	assert.ErrorIs(t, rpcerr.InternalError(nil).DecodeData(&f), rpcerr.ErrNoData)
+	assert.EqualError(t, rpcerr.InternalError(nil).DecodeData(&f), "rpcerr: the error carries no data")
 	assert.ErrorContains(t, rpcerr.InternalError(make(chan int)).DecodeData(&f), "encoding error data")
 	assert.ErrorContains(t, rpcerr.InternalError("x").DecodeData(&f), "decoding error data")
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// ErrNoData is the error of [RequestError.DecodeData] if there is no data.
-var ErrNoData = errors.New("rpcerr: the error carries no data")
-
 // ErrorResponse is the error object of a JSON-RPC response.
 type ErrorResponse struct {
 	Code    Code   `json:"code"`
@@ -41,10 +38,10 @@ func (e *RequestError) ToErrorResponse() ErrorResponse {
 func (e *RequestError) ToResult() Result { return Result{Error: e.ToErrorResponse()} }
 
 // DecodeData stores Data in the value that v points to, by the rules of encoding/json. It
-// returns [ErrNoData] if there is none.
+// returns an error if there is none.
 func (e *RequestError) DecodeData(v any) error {
 	if e == nil || e.Data == nil {
-		return ErrNoData
+		return errors.New("rpcerr: the error carries no data")
 	}
 	raw, ok := e.Data.(json.RawMessage)
 	if !ok {

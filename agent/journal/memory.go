@@ -31,9 +31,6 @@ func (s *memorySession) open(m *Memory) Log {
 	return s.log
 }
 
-// NewMemory returns an empty store.
-func NewMemory() *Memory { return new(Memory) }
-
 // Create implements Store.
 func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) {
 	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {

@@ -71,7 +71,7 @@ func connect(t *testing.T, a *kit.Agent) *user {
 // connectAs is like connect, with another client around the screen and with the capabilities caps.
 func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around func(*screen) acp.Client) *user {
 	t.Helper()
-	u := &user{t: t, set: thread.NewSet(), screen: new(screen)}
+	u := &user{t: t, set: new(thread.Set), screen: new(screen)}
 	ours, theirs := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
@@ -146,7 +146,7 @@ type disk struct {
 }
 
 func newDisk() *disk {
-	d := &disk{Store: journal.NewMemory()}
+	d := &disk{Store: new(journal.Memory)}
 	d.room.Store(1 << 40)
 	return d
 }

@@ -143,7 +143,7 @@ func New(opts *Options) *Agent {
 	case o.Backend != nil:
 		o.Store = backendStore{o.Backend}
 	case o.Store == nil:
-		o.Store = journal.NewMemory()
+		o.Store = new(journal.Memory)
 	}
 	if o.Owner != nil && o.Workspace == nil {
 		o.Workspace = &workspace.Options{NoLocal: true}

@@ -238,7 +238,7 @@ func TestOutputAfterTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var u *user
 		failed := make(chan error, 1)
-		a := kit.New(&kit.Options{Store: journal.NewMemory(), Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		a := kit.New(&kit.Options{Store: new(journal.Memory), Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 			require.NoError(t, s.Text(ctx, "before, "))
 			require.NoError(t, s.Update(ctx, &acp.ToolCall{ToolCallID: "c", Title: "Look", Status: acp.ToolCallStatusInProgress}))
 			u.Close()

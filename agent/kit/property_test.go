@@ -15,7 +15,7 @@ var seeds = flag.Uint64("seeds", 30, "how many random conversations TestLoadEqua
 
 // inMemory and onDisk return a function that returns the same store at each call.
 func inMemory() func(*testing.T) journal.Store {
-	store := journal.NewMemory()
+	store := new(journal.Memory)
 	return func(*testing.T) journal.Store { return store }
 }
 

@@ -147,7 +147,7 @@ func TestRecordedClients(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &replay{t: t, store: journal.NewMemory(), ours: map[string]string{}, deleted: map[string]bool{}}
+				r := &replay{t: t, store: new(journal.Memory), ours: map[string]string{}, deleted: map[string]bool{}}
 				for _, p := range processes(t, file) {
 					r.play(p)
 				}

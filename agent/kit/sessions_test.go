@@ -349,7 +349,7 @@ func (s *sharedStore) Open(context.Context, string) (journal.Log, error) {
 // no lock.
 func TestTwoLoadsAtOnce(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := &sharedStore{Store: journal.NewMemory(), wait: func() { time.Sleep(time.Second) }}
+		store := &sharedStore{Store: new(journal.Memory), wait: func() { time.Sleep(time.Second) }}
 		a := kit.New(&kit.Options{Store: store, Turn: echo, Logger: slog.New(slog.DiscardHandler)})
 		w, other := dial(t, a, v), dial(t, a, v)
 		other.session = w.open()

@@ -60,7 +60,7 @@ func TestWorkspaceTools(t *testing.T) {
 			}
 			h, err := host.New(opts)
 			require.NoError(t, err)
-			set := thread.NewSet()
+			set := new(thread.Set)
 			ours, theirs := stream.Pipe()
 			served := make(chan error, 1)
 			go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection

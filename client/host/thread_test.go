@@ -27,7 +27,7 @@ func TestThreadShowsTerminals(t *testing.T) {
 	}
 	leak.Check(t)
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: pick(permission.AllowOnce)})
-	threads := thread.NewSet()
+	threads := new(thread.Set)
 	x.connect(&client.Options{Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending}})
 	s := x.agent
 	exits := make(chan *acp.WaitForTerminalExitResponse, 2)

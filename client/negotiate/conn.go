@@ -55,7 +55,7 @@ type backend interface {
 }
 
 func newConn() *Conn {
-	return &Conn{sessions: map[string]*Session{}, folders: map[string]string{}, set1: thread.NewSet(), set2: thread2.NewSet()}
+	return &Conn{sessions: map[string]*Session{}, folders: map[string]string{}, set1: new(thread.Set), set2: new(thread2.Set)}
 }
 
 // optionsV1 adds the middlewares that update the threads. They are the innermost.

@@ -182,7 +182,7 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 
 func TestLoadedThreadIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, threads := &world{load: true}, thread.NewSet()
+		w, threads := &world{load: true}, new(thread.Set)
 		k := newKeeper(t, w, func(o *supervise.Options) {
 			o.Conn.Receiving, o.Conn.Sending = []acp.Middleware{threads.Receiving}, []acp.Middleware{threads.Sending}
 		})

@@ -97,7 +97,7 @@ func TestFolder(t *testing.T) {
 		{"s", filepath.Join(h.work, "missing"), "", terminals.ErrCwd},
 		{"s", file, "", files.ErrNotFolder},
 		{"s", "sub", "", files.ErrName},
-		{"never", "", "", terminals.ErrUnknownSession},
+		{"never", "", "", files.ErrUnknownSession},
 	} {
 		h.session = tt.session
 		req := acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "pwd -P; echo $PWD"}, Cwd: tt.cwd}
@@ -195,7 +195,7 @@ func TestEnvironment(t *testing.T) {
 		assert.NotContains(t, got, "HOME")
 	})
 	t.Run("more than the default", func(t *testing.T) {
-		opts := &terminals.Options{Inherit: []string{"FOO_*", "!LC_*", terminals.Proxy, terminals.SSHAgent}, AgentEnv: []string{"A", "!TZ"}}
+		opts := &terminals.Options{Inherit: []string{"FOO_*", "!LC_*", "*_[pP][rR][oO][xX][yY]", "SSH_AUTH_SOCK"}, AgentEnv: []string{"A", "!TZ"}}
 		got := env(newRunner(t, opts, nil), acp.EnvVariable{Name: "A", Value: "1"}, acp.EnvVariable{Name: "CI", Value: "1"})
 		assert.Equal(t, "inherited", got["FOO_BAR"])
 		assert.Equal(t, os.Getenv("HOME"), got["HOME"], "the default list stays")

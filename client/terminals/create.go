@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
@@ -44,7 +45,7 @@ func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	if !known || t.over || t.pool.closed {
-		return nil, &Error{What: string(id), Err: ErrUnknownSession}
+		return nil, &Error{What: string(id), Err: files.ErrUnknownSession}
 	}
 	s := t.sessions[id]
 	if s == nil {
@@ -107,7 +108,7 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 	}
 	t.pool.mu.Unlock()
 	if ended {
-		return nil, &Error{What: string(c.Session), Err: ErrUnknownSession}
+		return nil, &Error{What: string(c.Session), Err: files.ErrUnknownSession}
 	}
 	started := false
 	defer func() { // runs even if Exec panics
@@ -133,7 +134,7 @@ func (t *Terminals) start(ctx context.Context, s *session, c *Command, dir *os.R
 	t.pool.mu.Unlock()
 	go term.run(out) // ends when nothing is left of the command
 	if ended {
-		return nil, &Error{What: string(c.Session), Err: ErrUnknownSession}
+		return nil, &Error{What: string(c.Session), Err: files.ErrUnknownSession}
 	}
 	return term, nil
 }

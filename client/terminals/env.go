@@ -9,13 +9,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/command"
 )
 
-// These are variables for Options.Inherit: those of a proxy, which may contain a password, and the
-// one that lets commands sign with the keys of the user.
-const (
-	Proxy    = "*_[pP][rR][oO][xX][yY]"
-	SSHAgent = "SSH_AUTH_SOCK"
-)
-
 // harmless is the default list of Options.AgentEnv.
 var harmless = []string{
 	"CI", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS", "LINES", "LANG", "LC_*", "TZ",

@@ -5,15 +5,13 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // The reasons for which a command is not run. Their texts are sent to the agent.
 var (
-	// ErrUnknownSession is the error for a session that the client has not opened on this
-	// connection.
-	ErrUnknownSession = errors.New("unknown session")
 	// ErrTooMany is the error of a session that has Options.PerSession terminals.
 	ErrTooMany = errors.New("too many terminals: release some")
 	// ErrNotFound is the error of a command that does not exist.
@@ -30,7 +28,8 @@ var (
 type Error struct {
 	// What is the command or the variable that was refused.
 	What string
-	// Err is one of the errors of this package, or the error of the system.
+	// Err is one of the errors of this package, files.ErrUnknownSession, or the error of the
+	// system.
 	Err error
 }
 
@@ -46,7 +45,7 @@ func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 // package refuses. Only the reason of a system error is sent, such as "permission denied",
 // without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
-	for _, reason := range []error{ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
+	for _, reason := range []error{files.ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
 		if errors.Is(e.Err, reason) {
 			return rpcerr.InvalidParams(nil).WithDetail(reason.Error() + ": " + e.What).WithCause(e)
 		}

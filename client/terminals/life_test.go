@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -142,7 +143,7 @@ func TestGrandchildren(t *testing.T) {
 				f(h, id)
 				requireGone(t, pids)
 				_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "true"})
-				assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+				assert.ErrorIs(t, err, files.ErrUnknownSession)
 			})
 		}
 	}
@@ -185,7 +186,7 @@ func TestCloseWaitsForACommandThatStarts(t *testing.T) {
 		return p, nil
 	}}, nil)
 	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "anything"})
-	assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+	assert.ErrorIs(t, err, files.ErrUnknownSession)
 	closing.Wait()
 	<-p.closed
 }
@@ -337,7 +338,7 @@ func TestTheSessionEndsDuringTheCheck(t *testing.T) {
 	var h *runner
 	h = newRunner(t, nil, func(context.Context, *terminals.Command) error { h.conn.Close("s"); return nil })
 	_, err := h.tryCreate(acp.CreateTerminalRequest{Command: "touch", Args: []string{"made"}})
-	assert.ErrorIs(t, err, terminals.ErrUnknownSession)
+	assert.ErrorIs(t, err, files.ErrUnknownSession)
 	assert.NoFileExists(t, h.work+"/made")
 }
 

@@ -27,8 +27,9 @@ type Options struct {
 	// Inherit lists variables of this program's environment that commands get, as names or
 	// patterns of path.Match, after a default list of variables that programs need and that are
 	// unlikely to be secret, such as PATH, HOME and LC_*. A pattern that begins with "!" excludes
-	// variables that earlier ones list; "!*" clears the default list. [Proxy] and [SSHAgent] are
-	// not in it.
+	// variables that earlier ones list; "!*" clears the default list. The list has neither
+	// "*_[pP][rR][oO][xX][yY]", because the address of a proxy may contain a password, nor
+	// "SSH_AUTH_SOCK", which lets commands sign with the keys of the user.
 	Inherit []string
 	// Env lists further variables, as "NAME=value".
 	Env []string

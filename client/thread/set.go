@@ -12,17 +12,14 @@ import (
 // Set keeps a [Thread] for each session of a connection of version 1. Its middlewares pass
 // everything that happens in a session to its thread, whichever methods the program calls:
 //
-//	threads := thread.NewSet()
+//	threads := new(thread.Set)
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{
 //		Receiving: []acp.Middleware{threads.Receiving},
 //		Sending:   []acp.Middleware{threads.Sending},
 //	})
 //
 // All methods are safe for concurrent use.
-type Set struct{ threads *Map }
-
-// NewSet returns an empty Set.
-func NewSet() *Set { return &Set{NewMap()} }
+type Set struct{ threads Map }
 
 // Thread returns the thread of a session. It creates one if there is none.
 func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(id)) }
@@ -111,7 +108,7 @@ func (t *Thread) started(modes *acp.SessionModeState, options []acp.SessionConfi
 }
 
 // Map holds threads by the ids of their sessions. [Set] uses one; a program that feeds
-// threads without a Set can too. All methods are safe for concurrent use.
+// threads without a Set can too. The zero Map is empty. All methods are safe for concurrent use.
 type Map struct {
 	mu      sync.Mutex // guards all below
 	threads map[string]*Thread
@@ -123,9 +120,6 @@ type Map struct {
 // subagents, and of sessions whose response has not arrived.
 const unknownAtMost = 64
 
-// NewMap returns an empty Map.
-func NewMap() *Map { return &Map{threads: map[string]*Thread{}} }
-
 // Thread returns the thread of a session. It creates one if there is none.
 func (m *Map) Thread(id string) *Thread {
 	m.mu.Lock()
@@ -133,10 +127,19 @@ func (m *Map) Thread(id string) *Thread {
 	if i := slices.Index(m.unknown, id); i >= 0 {
 		m.unknown = slices.Delete(m.unknown, i, i+1)
 	}
-	if m.threads[id] == nil {
-		m.threads[id] = New()
+	if t := m.threads[id]; t != nil {
+		return t
 	}
-	return m.threads[id]
+	return m.addLocked(id)
+}
+
+func (m *Map) addLocked(id string) *Thread {
+	if m.threads == nil {
+		m.threads = map[string]*Thread{}
+	}
+	t := New()
+	m.threads[id] = t
+	return t
 }
 
 // Mentioned is like [Map.Thread] for a session id that only the agent has sent. The Map
@@ -147,8 +150,7 @@ func (m *Map) Mentioned(id string) *Thread {
 	defer m.mu.Unlock()
 	t := m.threads[id]
 	if t == nil {
-		t = New()
-		m.threads[id] = t
+		t = m.addLocked(id)
 		m.unknown = append(m.unknown, id)
 		if len(m.unknown) > unknownAtMost {
 			delete(m.threads, m.unknown[0])

@@ -27,7 +27,7 @@ func receive(t *testing.T, set *thread.Set, id acp.SessionID, u acp.SessionUpdat
 }
 
 func TestSet(t *testing.T) {
-	set := thread.NewSet()
+	set := new(thread.Set)
 	receive := func(id acp.SessionID, u acp.SessionUpdate) { receive(t, set, id, u) }
 	broken := errors.New("broken")
 
@@ -82,7 +82,7 @@ func TestSet(t *testing.T) {
 
 // The number of threads of sessions that only the agent has named is bounded.
 func TestSetForgetsSessionsThatWereNotOpened(t *testing.T) {
-	set := thread.NewSet()
+	set := new(thread.Set)
 	kept := set.Thread("kept")
 	for i := range 1000 {
 		receive(t, set, acp.SessionID(fmt.Sprint(i)), &acp.AgentMessageChunk{Content: acp.Text("x")})

@@ -50,7 +50,7 @@ func play(o *kit.Options) {
 		log.Fatal(err)
 	}
 	l := loop.New(&script{dir: dir}, nil)
-	o.Store, o.Auth, o.Settings = journal.NewMemory(), nil, nil
+	o.Store, o.Auth, o.Settings = new(journal.Memory), nil, nil
 	o.Tools = func(s *kit.Session) []tools.Tool {
 		w, err := workspace.New(s.Conn(), s.ID(), []string{dir}, &workspace.Options{OnlyLocal: true})
 		if err != nil {

@@ -103,7 +103,7 @@ func isSentinel(pass *analysis.Pass, e ast.Expr) bool {
 		return false
 	}
 	v, ok := pass.TypesInfo.Uses[sel.Sel].(*types.Var)
-	return ok && v.Pkg() != nil && v.Pkg().Path() == pathCore && !v.IsField() && v.Name() != "ErrNoData"
+	return ok && v.Pkg() != nil && v.Pkg().Path() == pathCore && !v.IsField()
 }
 
 // errorf returns the call of fmt.Errorf that e is.

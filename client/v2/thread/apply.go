@@ -5,7 +5,7 @@
 // A [Set] maintains the threads of a connection. Its middlewares pass everything that
 // happens in a session to its thread, whichever methods the program calls:
 //
-//	threads := thread.NewSet()
+//	threads := new(thread.Set)
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{
 //		Receiving: []acp.Middleware{threads.Receiving},
 //		Sending:   []acp.Middleware{threads.Sending},
@@ -111,10 +111,7 @@ func opened(options []acp.SessionConfigOption, commands []acp.AvailableCommand) 
 // Set keeps a thread for each session of a connection. Its middlewares pass everything that
 // happens in a session to its thread; see the package comment. All methods are safe for
 // concurrent use.
-type Set struct{ threads *thread.Map }
-
-// NewSet returns an empty Set.
-func NewSet() *Set { return &Set{thread.NewMap()} }
+type Set struct{ threads thread.Map }
 
 // Thread returns the thread of a session. It creates one if there is none.
 func (s *Set) Thread(id acp.SessionID) *thread.Thread { return s.threads.Thread(string(id)) }

@@ -32,7 +32,7 @@ func texts(th *model.Thread) (all []string) {
 }
 
 func TestSet(t *testing.T) {
-	set := thread.NewSet()
+	set := new(thread.Set)
 	options := []acp.SessionConfigOption{{ConfigID: "o", Name: "O", Kind: &acp.SessionConfigBoolean{CurrentValue: true}}}
 	commands := []acp.AvailableCommand{&acp.Command{Name: "old"}}
 	refused := errors.New("refused")

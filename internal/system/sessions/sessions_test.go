@@ -39,7 +39,7 @@ func TestLoadEqualsLive(t *testing.T) {
 	for version := 1; version <= 2; version++ {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
 			for seed := range *seeds {
-				store := journal.NewMemory()
+				store := new(journal.Memory)
 				dir := ""
 				if seed%20 == 0 {
 					dir = t.TempDir()

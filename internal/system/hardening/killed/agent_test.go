@@ -157,7 +157,7 @@ func (u *user) start(messages int) {
 			}
 		}
 	})
-	u.set = thread.NewSet()
+	u.set = new(thread.Set)
 	u.conn, _ = client.Connect(u.t.Context(), tapped, func(*client.Conn) acp.Client {
 		if u.files {
 			return editor{u}

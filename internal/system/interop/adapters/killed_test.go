@@ -36,7 +36,7 @@ func TestKilledAndSupervised(t *testing.T) {
 		require.NoError(t, err)
 		defer h.Close()
 		var pid atomic.Int64
-		threads := thread.NewSet()
+		threads := new(thread.Set)
 		returned := make(chan supervise.Return, 1)
 		s := supervise.New(&supervise.Options{
 			Client: h.Client,

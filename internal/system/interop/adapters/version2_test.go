@@ -89,7 +89,7 @@ func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Strea
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
-	c := &conversation{ctx: ctx, place: p, viewer: &viewer{}, threads: thread.NewSet()}
+	c := &conversation{ctx: ctx, place: p, viewer: &viewer{}, threads: new(thread.Set)}
 	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
 		Unstable: true, Logger: pairtest.StrictLogger(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },
