@@ -42,9 +42,7 @@ func TestReaderPausesWhileAnotherConnectionIsSlow(t *testing.T) {
 				read := &counted{Stream: slow(b)}
 				near = startOn(t, rpc.Config{Stream: read, Limits: limits, Entries: []*rpc.Entry{on(mNote, func(ctx context.Context, m *msg) (*msg, error) { return nil, tt.pass(ctx, near, other, m) })}})
 				p := newPeer(t, far)
-				for range 100 {
-					p.Send("%s", bigNote)
-				}
+				p.bigNotes(100)
 				synctest.Wait()
 				if tt.pause {
 					assert.Less(t, read.read.Load(), int64(20))

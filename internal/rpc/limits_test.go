@@ -18,6 +18,13 @@ import (
 
 var bigNote = `{"jsonrpc":"2.0","method":"t/note","params":{"text":"` + strings.Repeat("x", 1000) + `"}}`
 
+// bigNotes sends n of them.
+func (p peer) bigNotes(n int) {
+	for range n {
+		p.Send("%s", bigNote)
+	}
+}
+
 func TestMaxHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var running, most atomic.Int64

@@ -53,9 +53,7 @@ func TestReaderPausesWhenTooMuchWaits(t *testing.T) {
 			echo(mEcho),
 		}})
 		go func() { // ends when all were written
-			for range 1000 {
-				p.Send("%s", bigNote)
-			}
+			p.bigNotes(1000)
 			p.request(1, "t/echo", 1)
 		}()
 		time.Sleep(100 * time.Millisecond)
@@ -75,9 +73,7 @@ func TestReaderDoesNotPauseForHandlersThatWaitForThePeer(t *testing.T) {
 				return nil, err
 			}),
 		}})
-		for range 100 {
-			p.Send("%s", bigNote)
-		}
+		p.bigNotes(100)
 		synctest.Wait()
 		assert.EqualValues(t, 100, s.read.Load())
 		for id := range 100 {
@@ -94,9 +90,7 @@ func TestReaderDoesNotPauseWhileACallWaits(t *testing.T) {
 			c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
 			done := calling(t.Context(), c, m, &msg{}, nil)
 			p.Next()
-			for range 50 {
-				p.Send("%s", bigNote)
-			}
+			p.bigNotes(50)
 			synctest.Wait()
 			if m == mPrompt {
 				assert.Less(t, s.read.Load(), int64(20))
@@ -121,11 +115,7 @@ func TestHeldUpdatesCount(t *testing.T) {
 				return nil, nil
 			}),
 		}})
-		go func() { // ends when all were written
-			for range 50 {
-				p.Send("%s", bigNote)
-			}
-		}()
+		go p.bigNotes(50) // ends when all were written
 		synctest.Wait()
 		read := s.read.Load()
 		assert.Less(t, read, int64(20))
@@ -200,11 +190,7 @@ func TestMaxBacklogBelowBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		_, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{MaxBacklog: 10_000}, Entries: []*rpc.Entry{echoAfter(gate, mNote)}})
-		go func() { // ends when all were written
-			for range 100 {
-				p.Send("%s", bigNote)
-			}
-		}()
+		go p.bigNotes(100) // ends when all were written
 		synctest.Wait()
 		assert.Less(t, s.read.Load(), int64(20))
 		close(gate)
@@ -220,11 +206,7 @@ func TestReaderGoesOnWithAnEmptyQueue(t *testing.T) {
 		var c *rpc.Conn
 		c, p, s := startCounted(t, rpc.Config{Limits: rpc.Limits{Backlog: 10_000}, Entries: []*rpc.Entry{on(mNote, func(context.Context, *msg) (*msg, error) { time.Sleep(time.Second); return nil, nil })}})
 		c.Hold(9500)
-		go func() { // ends when all were written
-			for range 10 {
-				p.Send("%s", bigNote)
-			}
-		}()
+		go p.bigNotes(10) // ends when all were written
 		time.Sleep(time.Minute)
 		assert.EqualValues(t, 10, s.read.Load())
 	})
