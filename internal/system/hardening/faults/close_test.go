@@ -87,30 +87,23 @@ func TestCloseInsideHandlers(t *testing.T) {
 	}
 }
 
-// Close works inside every callback of the client's helpers.
+// Close works inside every callback of the helpers of both sides.
 func TestCloseInsideCallbacks(t *testing.T) {
 	update := `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`
-	t.Run("OnUpdate", func(t *testing.T) {
-		pairtest.Bubble(t, func(t *testing.T) {
-			s, peer := rawpeer.Pipe(t)
+	for name, test := range map[string]func(t *testing.T, s stream.Stream, peer *rawpeer.Peer) conn{
+		"OnUpdate": func(t *testing.T, s stream.Stream, peer *rawpeer.Peer) conn {
 			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			c.Session("s").OnUpdate(func(context.Context, acp.SessionUpdate) { assert.NoError(t, c.Close()) })
 			peer.Notify("session/update", update)
-			require.NoError(t, c.Wait())
-		})
-	})
-	t.Run("OnDropped", func(t *testing.T) {
-		pairtest.Bubble(t, func(t *testing.T) {
-			s, peer := rawpeer.Pipe(t)
+			return c
+		},
+		"OnDropped": func(t *testing.T, s stream.Stream, peer *rawpeer.Peer) conn {
 			var c *client.Conn
 			c = pairtest.StartClient(t, s, pairtest.Setup{ClientOptions: client.Options{OnDropped: func(string, error) { assert.NoError(t, c.Close()) }}})
 			peer.Notify("session/update", `5`)
-			require.NoError(t, c.Wait())
-		})
-	})
-	t.Run("Updates", func(t *testing.T) {
-		pairtest.Bubble(t, func(t *testing.T) {
-			s, peer := rawpeer.Pipe(t)
+			return c
+		},
+		"Updates": func(t *testing.T, s stream.Stream, peer *rawpeer.Peer) conn {
 			c := pairtest.StartClient(t, s, pairtest.Setup{})
 			turn := c.Session("s").Prompt(t.Context(), acp.Text("go"))
 			peer.Expect("session/prompt")
@@ -124,12 +117,9 @@ func TestCloseInsideCallbacks(t *testing.T) {
 				}
 			}
 			assert.Equal(t, 2, n)
-			require.NoError(t, c.Wait())
-		})
-	})
-	t.Run("AfterResponse", func(t *testing.T) {
-		pairtest.Bubble(t, func(t *testing.T) {
-			s, peer := rawpeer.Pipe(t)
+			return c
+		},
+		"AfterResponse": func(t *testing.T, s stream.Stream, peer *rawpeer.Peer) conn {
 			c := pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(c *agent.Conn) acp.Agent {
 				return &peertest.FullAgent{Do: func(ctx context.Context, _ string, _ any) (any, error) {
 					agent.AfterResponse(ctx, func(context.Context) { assert.NoError(t, c.Close()) })
@@ -140,9 +130,18 @@ func TestCloseInsideCallbacks(t *testing.T) {
 			m, ok := peer.Recv()
 			require.True(t, ok, "the answer was queued before")
 			assert.Nil(t, m.Error)
-			require.NoError(t, c.Wait())
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pairtest.Bubble(t, func(t *testing.T) {
+				s, peer := rawpeer.Pipe(t)
+				c := test(t, s, peer)
+				require.NoError(t, c.Wait())
+				require.ErrorIs(t, c.Err(), acp.ErrClosed)
+			})
 		})
-	})
+	}
 }
 
 // Many goroutines close both ends at the same time, at varying points of a conversation.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
@@ -135,8 +136,11 @@ func (w *world) agentSide(conn *agent.Conn) acp.Agent {
 // noteCall notes that a prompt is being called: this middleware is the innermost one.
 func (w *world) noteCall(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
-		if p, ok := params.(*acp.PromptRequest); ok {
+		switch p := params.(type) {
+		case *acp.PromptRequest:
 			w.called(carried(p.Prompt[0].(*acp.TextContent).Meta).UID)
+		case *acp2.PromptRequest:
+			w.called(promptAct(p).UID)
 		}
 		return next(ctx, method, params)
 	}

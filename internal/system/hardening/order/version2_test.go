@@ -201,14 +201,7 @@ func (w *world) connect2(
 		rest = pairtest2.Proxy(t, rest, limits())
 	}
 	s := limits()
-	s.AgentOptions.Receiving = []acp.Middleware{func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			if p, ok := params.(*acp.PromptRequest); ok {
-				w.called(promptAct(p).UID)
-			}
-			return next(ctx, method, params)
-		}
-	}}
+	s.AgentOptions.Receiving = []acp.Middleware{w.noteCall}
 	s.Streams = func() (stream.Stream, stream.Stream) {
 		return &wire{forAgent, w, w.agent}, &wire{rest, w, w.other}
 	}
