@@ -119,9 +119,10 @@ func story(all []acp.SessionUpdate) (lines []string) {
 }
 
 // TestFaults tests faults that users of other agents have reported. The name of each test says what
-// the user sees. TestTurns covers 01 and 02, TestStoredSettings 05, package agent/workspace 07 and
-// 08, TestLinkedFiles and package agent/workspace 09, package agent/mcp 12, TestOutput,
-// TestOutputJoins and TestUsage 13, and TestFilesCannotEndTheirTag, TestTitle and TestCommands 14.
+// the user sees. TestTurns covers 01 and 02, TestLoadEqualsLive and TestOutput 04,
+// TestStoredSettings 05, package agent/workspace 07 and 08, TestLinkedFiles and package
+// agent/workspace 09, package agent/mcp 12, TestOutput, TestOutputJoins and TestUsage 13, and
+// TestFilesCannotEndTheirTag, TestTitle and TestSlashCommands 14.
 func TestFaults(t *testing.T) {
 	for name, test := range map[string]func(t *faultTest){
 		"03 after a cancel a tool call is in progress for ever, and the answer so far is gone": func(t *faultTest) {
@@ -146,40 +147,6 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, []string{"wait fetch: pending failed", "message: Let me see.", "wait fetch: pending in_progress failed", "message:  Cancelled."}, live)
 			u.load(id)
 			assert.Equal(t, []string{"wait fetch: failed", "message: Let me see.", "wait fetch: failed", "message:  Cancelled."}, story(u.received()))
-		},
-		"04 a load shows texts only, with other ids, or failed tools as completed": func(t *faultTest) {
-			fail := tool("fail", acp.ToolKindExecute, tools.Reads, func(context.Context, *tools.Call) (tools.Result, error) { return tools.Result{}, tools.Failf("no") })
-			u := t.start(kit.Options{Tools: offer(fail, tool("work", acp.ToolKindEdit, tools.Writes, done)), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
-				err := s.Text(ctx, "First.")
-				_, runErr := s.Run(ctx, tools.Request{Name: "fail"}, tools.Request{Name: "work"})
-				return "", errors.Join(err, runErr, s.Text(ctx, "Last."), s.Plan(ctx, acp.PlanEntry{Content: "rest", Priority: "low", Status: "pending"}))
-			}})
-			id := t.session(u)
-			u.ask(id, "go")
-			ids := func() (all []string) {
-				ended := map[acp.ToolCallID]acp.ToolCallStatus{}
-				for _, up := range u.received() {
-					switch up := up.(type) {
-					case *acp.AgentMessageChunk:
-						all = append(all, string(up.MessageID)+acp.PlainText(up.Content))
-					case *acp.ToolCall:
-						ended[up.ToolCallID] = up.Status
-					case *acp.ToolCallUpdate:
-						ended[up.ToolCallID] = up.Status
-					case *acp.Plan:
-						all = append(all, up.Entries[0].Content)
-					}
-				}
-				for id, status := range ended {
-					all = append(all, string(id)+string(status))
-				}
-				slices.Sort(all)
-				return all
-			}
-			live := ids()
-			assert.Len(t, live, 5)
-			u.load(id)
-			assert.Equal(t, live, ids())
 		},
 		"06 a crash loses the turn, one bad file loses all sessions, and a lost log is an empty session": func(t *faultTest) {
 			var s script
