@@ -83,13 +83,18 @@ func (desk) HandleExtension(_ context.Context, method string, params json.RawMes
 	return map[string]string{"method": method, "got": string(params)}, nil
 }
 
-// meet connects an agent with a client in this process and starts a session.
+// meet connects an agent with a desk in this process and starts a session.
 func meet(newAgent func(*agent.Conn) acp.Agent, opts *agent.Options) (*client.Session, func()) {
+	return meetWith(desk{}, newAgent, opts)
+}
+
+// meetWith is like meet, with another client.
+func meetWith(c acp.Client, newAgent func(*agent.Conn) acp.Agent, opts *agent.Options) (*client.Session, func()) {
 	ctx := context.Background()
 	agentSide, clientSide := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- agent.Serve(ctx, agentSide, newAgent, opts) }() // ends when the client closes its end
-	conn, err := client.Connect(ctx, clientSide, func(*client.Conn) acp.Client { return desk{} }, nil)
+	conn, err := client.Connect(ctx, clientSide, func(*client.Conn) acp.Client { return c }, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

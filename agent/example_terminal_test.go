@@ -38,8 +38,7 @@ func (console) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*a
 
 // RunTerminal runs a command at the client. The command ends early if the ctx of the turn ends.
 func ExampleSession_RunTerminal() {
-	agentSide, clientSide := stream.Pipe()
-	go agent.Serve(context.Background(), agentSide, func(c *agent.Conn) acp.Agent { // ends with the connection
+	session, end := meetWith(console{}, func(c *agent.Conn) acp.Agent {
 		return promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error {
 			result, err := s.RunTerminal(ctx, &acp.CreateTerminalRequest{Command: "go", Args: []string{"test", "./..."}})
 			if err != nil {
@@ -48,17 +47,8 @@ func ExampleSession_RunTerminal() {
 			return s.Message(ctx, fmt.Sprintf("%s: exit code %d", result.Output, *result.ExitCode))
 		}}
 	}, nil)
-	ctx := context.Background()
-	conn, err := client.Connect(ctx, clientSide, func(*client.Conn) acp.Client { return console{} }, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer conn.Close()
-	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/src"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	session.Prompt(ctx, acp.Text("run the tests")).Wait()
+	defer end()
+	session.Prompt(context.Background(), acp.Text("run the tests")).Wait()
 	// Output: message: ran go test ./...: exit code 0
 }
 

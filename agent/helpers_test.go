@@ -48,6 +48,16 @@ func open(t *testing.T, newAgent func(*agent.Conn) acp.Agent, c acp.Client, caps
 	return p
 }
 
+// rawClient starts an agent, and initializes its connection to a client that the test plays.
+func rawClient(t *testing.T, newAgent func(*agent.Conn) acp.Agent, opts *agent.Options) (*agent.Conn, *rawpeer.Peer) {
+	t.Helper()
+	s, peer := rawpeer.Pipe(t)
+	c := rawpeer.Start(t, agent.New(s, newAgent, opts))
+	peer.Call("0", "initialize", `{"protocolVersion":1}`)
+	peer.Recv()
+	return c, peer
+}
+
 // inPrompt runs f in the Prompt of an agent, with its Session, and returns how the turn ended.
 func inPrompt(t *testing.T, c acp.Client, caps *acp.ClientCapabilities, f func(context.Context, *agent.Session) error) (*acp.PromptResponse, error) {
 	t.Helper()

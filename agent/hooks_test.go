@@ -10,12 +10,10 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 func TestAfterResponse(t *testing.T) {
-	s, peer := rawpeer.Pipe(t)
-	c := agent.New(s, func(c *agent.Conn) acp.Agent {
+	_, peer := rawClient(t, func(c *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnNewSession: func(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 			id, ok := agent.RequestID(ctx)
 			assert.True(t, ok)
@@ -28,10 +26,6 @@ func TestAfterResponse(t *testing.T) {
 			return &acp.NewSessionResponse{SessionID: "s1"}, c.Session("s1").Message(ctx, "first")
 		}}
 	}, nil)
-	require.NoError(t, c.Start(t.Context()))
-	defer c.Close()
-	peer.Call("0", "initialize", `{"protocolVersion":1}`)
-	peer.Recv()
 	peer.Call(`"new-1"`, "session/new", `{"cwd":"/","mcpServers":[]}`)
 	var order []string
 	for range 4 {

@@ -14,7 +14,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -23,9 +22,8 @@ import (
 func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 	for _, expose := range []bool{false, true} {
 		var log bytes.Buffer
-		s, peer := rawpeer.Pipe(t)
 		var dropped []string
-		c := agent.New(s, func(*agent.Conn) acp.Agent {
+		c, peer := rawClient(t, func(*agent.Conn) acp.Agent {
 			return &peertest.Agent{
 				OnNewSession: func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 					return nil, errors.New("disk /canary-path is full")
@@ -37,9 +35,6 @@ func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 			Logger:       slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			OnDropped:    func(method string, _ error) { dropped = append(dropped, method) },
 		})
-		require.NoError(t, c.Start(t.Context()))
-		peer.Call("0", "initialize", `{"protocolVersion":1}`)
-		peer.Recv()
 		peer.Call("1", "session/new", `{"cwd":"/","mcpServers":[{"name":"m","command":"/c","args":["canary-arg"],"env":[{"name":"K","value":"canary-env"}]}]}`)
 		failed, _ := peer.Recv()
 		peer.Call("2", "session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"canary-text"}]}`)
@@ -74,8 +69,7 @@ func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 // The error of a failed tool call that is not sent to the client is in the log.
 func TestFailedToolCallsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	s, peer := rawpeer.Pipe(t)
-	c := agent.New(s, func(conn *agent.Conn) acp.Agent {
+	c, peer := rawClient(t, func(conn *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 			for id, err := range map[acp.ToolCallID]error{
 				"unexpected": errors.New("canary-plain"),
@@ -92,9 +86,6 @@ func TestFailedToolCallsAreLogged(t *testing.T) {
 			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 		}}
 	}, &agent.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	require.NoError(t, c.Start(t.Context()))
-	peer.Call("0", "initialize", `{"protocolVersion":1}`)
-	peer.Recv()
 	peer.Call("1", "session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"go"}]}`)
 	for range 6 + 1 {
 		m, _ := peer.Recv()

@@ -31,15 +31,11 @@ func prompted(t *testing.T, opts agent.Options, prompt func(context.Context, *ag
 	t.Helper()
 	var buf bytes.Buffer
 	opts.Logger = slog.New(slog.NewTextHandler(&buf, nil))
-	s, peer := rawpeer.Pipe(t)
-	c := agent.New(s, func(conn *agent.Conn) acp.Agent {
+	c, peer := rawClient(t, func(conn *agent.Conn) acp.Agent {
 		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, prompt(ctx, conn.Session(req.SessionID))
 		}}
 	}, &opts)
-	require.NoError(t, c.Start(t.Context()))
-	peer.Call("0", "initialize", `{"protocolVersion":1}`)
-	peer.Recv()
 	peer.Call("1", "session/prompt", `{"sessionId":"s","prompt":[]}`)
 	m, _ := peer.Recv()
 	if m.Method == "session/update" {
