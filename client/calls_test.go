@@ -169,16 +169,13 @@ func (*failingReader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*
 // the details of the error.
 func TestOnError(t *testing.T) {
 	var seen []string
-	c, peer := dial(t, &failingReader{}, &client.Options{
+	_, peer := open(t, &failingReader{}, `{}`, &client.Options{
 		ExposeErrors: true,
 		OnError: func(_ context.Context, where string, err error) error {
 			seen = append(seen, where+": "+err.Error())
 			return rpcerr.ResourceNotFound("/x").WithCause(err)
 		},
 	})
-	go func() { peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1}`) }() // ends with the response
-	_, err := c.Initialize(t.Context(), nil)
-	require.NoError(t, err)
 	peer.Call("1", "fs/read_text_file", `{"sessionId":"s","path":"/x"}`)
 	response, _ := peer.Recv()
 	assert.Equal(t, -32002, response.Error.Code)

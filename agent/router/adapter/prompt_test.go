@@ -23,20 +23,9 @@ func sayHello(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.P
 	return endTurn()
 }
 
-// A turn of version 1 becomes a prompt of version 2, from acceptance to the idle state.
+// A turn of version 1 becomes a prompt of version 2, from acceptance to the idle state. The usage is
+// that of its own turn.
 func TestTurn(t *testing.T) {
-	a := &testAgent{works: map[string]work{"hi": sayHello}}
-	scene(t, a, a, func(p *testClient) {
-		p.prompt(1, "hi")
-		p.want(userMessage("m1", "hi"), running)
-		p.wantAny(result(1, `{"messageId":"m1"}`), agentChunk("m2", "Hel"), agentChunk("m2", "lo"), idle("end_turn"))
-		p.prompt(2, "hi")
-		p.want(userMessage("m3", "hi"), running)
-		p.wantAny(result(2, `{"messageId":"m3"}`), agentChunk("m4", "Hel"), agentChunk("m4", "lo"), idle("end_turn"))
-	})
-}
-
-func TestUsageOfTheTurn(t *testing.T) {
 	a := &testAgent{works: map[string]work{
 		"count": func(context.Context, *testAgent, *acp.PromptRequest) (*acp.PromptResponse, error) {
 			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn, Usage: &acp.Usage{TotalTokens: 3, InputTokens: 2, OutputTokens: 1}}, nil
