@@ -22,7 +22,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // calls are what the end under test does in a dialogue, by name. Each returns its outcome.
@@ -244,9 +243,7 @@ func sendsBack(c *agent.Conn) acp.Agent {
 }
 
 func fullAgent(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
-	p, in, out := newEchoPeer(t)
-	c := agent.New(stream.Lines(in, out, nil), sendsBack, &agent.Options{Unstable: true, Logger: log})
-	run(t, c, p)
+	c, p := startEnd(t, nil, agent.New, sendsBack, &agent.Options{Unstable: true, Logger: log})
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
 	p.Next()
 	return c, p, calls{"ask": func(ctx context.Context) string {
@@ -274,30 +271,22 @@ func plainAgent2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
 
 // The others are not initialized.
 func newAgent(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
-	p, in, out := newEchoPeer(t)
-	c := agent.New(stream.Lines(in, out, nil), func(*agent.Conn) acp.Agent { return &testAgent{} }, &agent.Options{Logger: log})
-	run(t, c, p)
+	c, p := startEnd(t, nil, agent.New, func(*agent.Conn) acp.Agent { return &testAgent{} }, &agent.Options{Logger: log})
 	return c, p, nil
 }
 
 func newAgent2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
-	p, in, out := newEchoPeer(t)
-	c := agent2.New(stream.Lines(in, out, nil), func(*agent2.Conn) acp2.Agent { return &testAgent2{} }, &agent2.Options{Logger: log})
-	run(t, c, p)
+	c, p := startEnd(t, nil, agent2.New, func(*agent2.Conn) acp2.Agent { return &testAgent2{} }, &agent2.Options{Logger: log})
 	return c, p, nil
 }
 
 func newClient(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
-	p, in, out := newEchoPeer(t)
-	c := client.New(stream.Lines(in, out, nil), func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{Logger: log})
-	run(t, c, p)
+	c, p := startEnd(t, nil, client.New, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{Logger: log})
 	return c, p, calls{"initialize": func(ctx context.Context) string { _, err := c.Initialize(ctx, nil); return versionOutcome(t, err) }}
 }
 
 func newClient2(t *testing.T, log *slog.Logger) (runner, *echoPeer, calls) {
-	p, in, out := newEchoPeer(t)
-	c := client2.New(stream.Lines(in, out, nil), func(*client2.Conn) acp2.Client { return &testClient2{} }, &client2.Options{Logger: log})
-	run(t, c, p)
+	c, p := startEnd(t, nil, client2.New, func(*client2.Conn) acp2.Client { return &testClient2{} }, &client2.Options{Logger: log})
 	return c, p, calls{"initialize": func(ctx context.Context) string {
 		_, err := c.Initialize(ctx, nil)
 		if err != nil {

@@ -26,17 +26,18 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// seedLines are what ends have been sent so far: in recorded conversations, in the
+// addSeeds adds what ends have been sent so far: in recorded conversations, in the
 // vectors of the official SDK, and by the tests of this package.
-func seedLines(f *testing.F) [][]byte {
+func addSeeds(f *testing.F) {
 	const longest = 2 << 10 // longer ones only make the mutation slow
-	all := seed.Short(f, longest)
+	for _, line := range seed.Short(f, longest) {
+		f.Add(line)
+	}
 	for _, l := range hostileLines {
 		if len(l.line) <= longest {
-			all = append(all, []byte(l.line))
+			f.Add([]byte(l.line))
 		}
 	}
-	return all
 }
 
 // fuzzPeer writes first, input and last to the end under test, asks for an echo, and
@@ -88,9 +89,7 @@ func pipes(t *testing.T) (s stream.Stream, to io.Writer, from stream.Stream) {
 // FuzzAgent writes any bytes to an agent: it answers in messages, and the next request
 // is answered.
 func FuzzAgent(f *testing.F) {
-	for _, line := range seedLines(f) {
-		f.Add(line)
-	}
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
 		c := agent.New(s, sendsBack, &agent.Options{Unstable: true})
@@ -103,9 +102,7 @@ func FuzzAgent(f *testing.F) {
 // FuzzClient writes any bytes to a client that waits for an answer: its call returns,
 // and the next request is answered.
 func FuzzClient(f *testing.F) {
-	for _, line := range seedLines(f) {
-		f.Add(line)
-	}
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
 		c := client.New(s, func(*client.Conn) acp.Client { return &testClient{} }, &client.Options{IgnoreCapabilities: true})
@@ -190,9 +187,7 @@ func fuzzAnswer(f *testing.F, theirs stream.Stream, call func() error) {
 // FuzzAgentOfVersion2 is FuzzAgent in version 2. Its prompts are held and worked on one by
 // one, and the work is short.
 func FuzzAgentOfVersion2(f *testing.F) {
-	for _, line := range seedLines(f) {
-		f.Add(line)
-	}
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
 		c := agent2.New(s, func(c *agent2.Conn) acp2.Agent {
@@ -215,9 +210,7 @@ func FuzzAgentOfVersion2(f *testing.F) {
 
 // FuzzClientOfVersion2 is FuzzClient in version 2. The client has a turn in progress as well.
 func FuzzClientOfVersion2(f *testing.F) {
-	for _, line := range seedLines(f) {
-		f.Add(line)
-	}
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, input []byte) {
 		s, to, from := pipes(t)
 		c := client2.New(s, func(*client2.Conn) acp2.Client { return &testClient2{} }, &client2.Options{IgnoreCapabilities: true})

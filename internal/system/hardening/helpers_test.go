@@ -115,23 +115,26 @@ type runner interface {
 	Err() error
 }
 
-// run starts the end under test, and ends it with the test.
-func run(t testing.TB, c runner, p *echoPeer) {
+// startEnd starts an end over lines, which ends with the test, and returns it with its peer.
+func startEnd[C runner, R, O any](
+	t testing.TB, lines *stream.LinesOptions, newConn func(stream.Stream, func(C) R, *O) C, role func(C) R, opts *O,
+) (C, *echoPeer) {
 	t.Helper()
+	p, in, out := newEchoPeer(t)
+	c := newConn(stream.Lines(in, out, lines), role, opts)
 	require.NoError(t, c.Start(context.Background()))
 	t.Cleanup(func() {
 		p.Close()
 		c.Close()
 		<-c.Done()
 	})
+	return c, p
 }
 
 // startAgent returns the peer of an agent that has been initialized.
 func startAgent(t testing.TB, a acp.Agent, opts *agent.Options, lines *stream.LinesOptions) (*agent.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newEchoPeer(t)
-	c := agent.New(stream.Lines(in, out, lines), func(*agent.Conn) acp.Agent { return a }, opts)
-	run(t, c, p)
+	c, p := startEnd(t, lines, agent.New, func(*agent.Conn) acp.Agent { return a }, opts)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
 	require.Equal(t, "ok 0", p.Next().String())
 	return c, p
@@ -143,9 +146,7 @@ const agentCapabilities = `{"loadSession":true,"sessionCapabilities":{"close":{}
 // startClient returns a client that has been initialized, and its peer.
 func startClient(t testing.TB, cl acp.Client, opts *client.Options, lines *stream.LinesOptions) (*client.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newEchoPeer(t)
-	c := client.New(stream.Lines(in, out, lines), func(*client.Conn) acp.Client { return cl }, opts)
-	run(t, c, p)
+	c, p := startEnd(t, lines, client.New, func(*client.Conn) acp.Client { return cl }, opts)
 	callOK(t, func() error { return pairtest.Err(c.Initialize(t.Context(), nil)) }, func() {
 		p.Answer(p.Expect("initialize"), `{"protocolVersion":1,"agentCapabilities":`+agentCapabilities+`}`)
 	})

@@ -101,9 +101,7 @@ func startAgent2(t testing.TB, a *testAgent2, opts *agent2.Options, lines *strea
 
 func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *agent2.Options, lines *stream.LinesOptions) (*agent2.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newEchoPeer(t)
-	c := agent2.New(stream.Lines(in, out, lines), newAgent, opts)
-	run(t, c, p)
+	c, p := startEnd(t, lines, agent2.New, newAgent, opts)
 	p.SendLines(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`)
 	require.Equal(t, "ok 0", p.Next().String())
 	return c, p
@@ -144,9 +142,7 @@ func serve2(t testing.TB, lines *stream.LinesOptions, serve func(context.Context
 // startClient2 returns a client that has been initialized, and its peer.
 func startClient2(t testing.TB, cl acp2.Client, opts *client2.Options, lines *stream.LinesOptions) (*client2.Conn, *echoPeer) {
 	t.Helper()
-	p, in, out := newEchoPeer(t)
-	c := client2.New(stream.Lines(in, out, lines), func(*client2.Conn) acp2.Client { return cl }, opts)
-	run(t, c, p)
+	c, p := startEnd(t, lines, client2.New, func(*client2.Conn) acp2.Client { return cl }, opts)
 	callOK(t, func() error {
 		return pairtest.Err(c.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}}))
 	}, func() {
