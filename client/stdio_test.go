@@ -17,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -66,12 +67,7 @@ func spawn(t *testing.T, c acp.Client) (*client.Conn, *client.Session) {
 	cmd.Env = append(os.Environ(), playAgent+"=1")
 	process, err := stream.Command(cmd, nil)
 	require.NoError(t, err)
-	conn := client.New(process, func(*client.Conn) acp.Client { return c }, nil)
-	require.NoError(t, conn.Start(context.Background()))
-	t.Cleanup(func() {
-		conn.Close()
-		conn.Wait()
-	})
+	conn := rawpeer.Start(t, client.New(process, func(*client.Conn) acp.Client { return c }, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	_, err = conn.Initialize(ctx, nil)

@@ -40,10 +40,7 @@ func TestCapabilitiesFollowWhatIsEmbedded(t *testing.T) {
 func TestOnTheWire(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	s, peer := rawpeer.Pipe(t)
-	conn := client.New(s, func(c *client.Conn) acp.Client { return writer{ReadWriter: h.folders.ReadWriter(c, nil)} }, nil)
-	require.NoError(t, conn.Start(context.Background()))
-	defer conn.Wait()
-	defer conn.Close()
+	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return writer{ReadWriter: h.folders.ReadWriter(c, nil)} }, nil))
 	done := make(chan struct{})
 	ask := func(method string, params map[string]any) rawpeer.Message {
 		raw, err := json.Marshal(params)

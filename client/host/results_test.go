@@ -72,9 +72,7 @@ type silentAgent struct {
 // newSilentAgent connects a silent agent, with the session "s".
 func newSilentAgent(t *testing.T, h *host.Host, dir string) *silentAgent {
 	near, far := stream.Pipe()
-	conn, err := client.New(near, h.Client, &client.Options{Logger: slog.New(slog.DiscardHandler)}), error(nil)
-	require.NoError(t, conn.Start(context.Background()))
-	t.Cleanup(func() { conn.Close(); conn.Wait() })
+	conn := rawpeer.Start(t, client.New(near, h.Client, &client.Options{Logger: slog.New(slog.DiscardHandler)}))
 	a := &silentAgent{rawpeer.New(t, far), far, t}
 	done := make(chan struct{})
 	go func() { // ends with the response to session/new
@@ -82,7 +80,7 @@ func newSilentAgent(t *testing.T, h *host.Host, dir string) *silentAgent {
 		a.Initialize(`{}`)
 		a.Answer(a.Expect("session/new"), `{"sessionId":"s"}`)
 	}()
-	_, err = conn.Initialize(t.Context(), nil)
+	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
 	require.NoError(t, err)

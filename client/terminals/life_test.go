@@ -83,16 +83,7 @@ func TestReleaseWhileSomeoneWaits(t *testing.T) {
 	requireGone(t, pids)
 }
 
-func TestUseAfterRelease(t *testing.T) {
-	h := newRunner(t, nil, nil)
-	id := h.sh(`exit 0`)
-	h.wait(id)
-	h.release(id)
-	refused(t, h.Terminals, "s", id)
-	refused(t, h.Terminals, "s", "term_1")
-}
-
-// A terminal cannot be used by another session or connection.
+// A terminal cannot be used by another session or connection, nor after its release.
 func TestForeignTerminals(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	id := h.sh(`exit 0`)
@@ -100,6 +91,9 @@ func TestForeignTerminals(t *testing.T) {
 	refused(t, h.Terminals, "never", id)
 	refused(t, h.pool.Terminals(h.conn, nil), "s", id)
 	h.wait(id)
+	h.release(id)
+	refused(t, h.Terminals, "s", id)
+	refused(t, h.Terminals, "s", "term_1")
 }
 
 func refused(t *testing.T, h *terminals.Terminals, s acp.SessionID, id acp.TerminalID) {

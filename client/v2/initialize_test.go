@@ -43,10 +43,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, peer := rawpeer.Pipe(t)
-				conn := client.New(s, func(*client.Conn) acp.Client { return &elicitor{} }, nil)
-				require.NoError(t, conn.Start(t.Context()))
-				defer conn.Wait()
-				defer conn.Close()
+				conn := rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return &elicitor{} }, nil))
 				assert.Zero(t, conn.ProtocolVersion())
 				go func() { // ends with the response
 					m := peer.Expect("initialize")
