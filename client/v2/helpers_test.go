@@ -43,10 +43,15 @@ func (v *viewer) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotifica
 }
 
 // dial returns a started connection to an agent that the test plays.
-func dial(t *testing.T, c *viewer, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
+func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	s, peer := rawpeer.Pipe(t)
-	newClient := func(conn *client.Conn) acp.Client { c.conn = conn; return c }
+	newClient := func(conn *client.Conn) acp.Client {
+		if v, ok := c.(*viewer); ok {
+			v.conn = conn
+		}
+		return c
+	}
 	return rawpeer.Start(t, client.New(s, newClient, opts)), peer
 }
 
@@ -56,7 +61,7 @@ func initialized(caps string) string {
 }
 
 // open is like dial, and initializes the connection. caps is the object that the agent advertises.
-func open(t *testing.T, c *viewer, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
+func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
 	done := make(chan struct{})
@@ -71,7 +76,7 @@ func open(t *testing.T, c *viewer, caps string, opts *client.Options) (*client.C
 }
 
 // session is like open, and creates a session s1.
-func session(t *testing.T, c *viewer, opts *client.Options) (*client.Session, *rawpeer.Peer) {
+func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"session":{"delete":{}}}`, opts)
 	done := make(chan struct{})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -42,8 +41,7 @@ func TestInitializeFillsInWhatIsLeftOpen(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, peer := rawpeer.Pipe(t)
-				conn := rawpeer.Start(t, client.New(s, func(*client.Conn) acp.Client { return &elicitor{} }, nil))
+				conn, peer := dial(t, &elicitor{}, nil)
 				assert.Zero(t, conn.ProtocolVersion())
 				go func() { // ends with the response
 					m := peer.Expect("initialize")

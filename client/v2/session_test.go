@@ -11,7 +11,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
 // A call that the agent does not support is not sent.
@@ -67,16 +66,7 @@ func TestCapabilities(t *testing.T) {
 func TestFormsOfUnknownSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		viewer := &elicitor{}
-		pipe, peer := rawpeer.Pipe(t)
-		conn := rawpeer.Start(t, client.New(pipe, func(*client.Conn) acp.Client { return viewer }, nil))
-		go func() { // ends with the responses
-			peer.Answer(peer.Expect("initialize"), initialized(`{"session":{}}`))
-			peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
-		}()
-		_, err := conn.Initialize(t.Context(), nil)
-		require.NoError(t, err)
-		_, err = conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
+		_, peer := session(t, viewer, nil)
 		synctest.Wait()
 		for i, c := range []struct {
 			scope string
