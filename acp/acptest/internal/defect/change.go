@@ -140,10 +140,14 @@ func changes(f match, change func(m *Message)) handler {
 }
 
 // doubles returns a handler that passes messages on twice.
-func doubles(f match) handler {
+func doubles(f match) handler { return repeats(f, 2) }
+
+// repeats returns a handler that passes messages on n times.
+func repeats(f match, n int) handler {
 	return func(w *Wire, m *Message) {
+		again := f(w, m)
 		w.pass(m)
-		if f(w, m) {
+		for i := 1; again && i < n; i++ {
 			w.pass(m)
 		}
 	}
