@@ -18,7 +18,7 @@ import (
 //		Sending:   []acp.Middleware{threads.Sending},
 //	})
 //
-// All methods are safe for concurrent use.
+// The zero Set is empty. All methods are safe for concurrent use.
 type Set struct{ threads Map }
 
 // Thread returns the thread of a session. It creates one if there is none.

@@ -127,7 +127,7 @@ func (g *guarded) unchecked() {
 	}
 }
 
-// report hands back input that is not a message.
+// report tells a tolerant stream that input from it is not a message.
 func (g *guarded) report(msg []byte) error {
 	return g.call(func() error { g.noise(msg); return nil })
 }

@@ -109,8 +109,8 @@ func opened(options []acp.SessionConfigOption, commands []acp.AvailableCommand) 
 }
 
 // Set keeps a thread for each session of a connection. Its middlewares pass everything that
-// happens in a session to its thread; see the package comment. All methods are safe for
-// concurrent use.
+// happens in a session to its thread; see the package comment. The zero Set is empty. All methods
+// are safe for concurrent use.
 type Set struct{ threads thread.Map }
 
 // Thread returns the thread of a session. It creates one if there is none.

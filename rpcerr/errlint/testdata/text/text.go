@@ -72,7 +72,7 @@ func fail(n int) error {
 	case 19:
 		return toolerr.Errorf("X", toolerr.CategoryInternal, "bad: %v", err) // want `the peer reads the text of this error; use %w`
 
-	// What stays inside, and what is no error.
+	// A text that the peer does not read, and a value that is not an error.
 	case 20:
 		return kind.NotFound.Errorf("no file: %w", err)
 	case 21:
