@@ -156,14 +156,9 @@ func begins(text, name string) bool {
 // Long files hide more than one idea: 200 lines are plenty, 400 are seldom needed.
 func TestFilesAreShort(t *testing.T) {
 	eachSource(t, func(s *source) {
-		limit := 450
-		switch {
-		case s.test:
-			return
-		case s.generated:
-			limit = 1500
+		if !s.test && !s.generated {
+			assert.LessOrEqual(t, s.lines, 450, "%s: split it by its ideas", s.path)
 		}
-		assert.LessOrEqual(t, s.lines, limit, "%s: split it by its ideas", s.path)
 	})
 }
 

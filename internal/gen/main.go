@@ -6,10 +6,9 @@
 //
 //	go run ./internal/gen
 //
-// The texts decide the files: the types that internal/gen/text/v1/content.txt describes go to
-// acp/content_gen.go, their codecs and checks to acp/content_codec_gen.go. A type, method or
-// constant without a text, a text without use, and a row of the tables that nothing
-// needs are errors.
+// The texts decide the files of the types: what internal/gen/text/v1/content.txt describes
+// goes to acp/content_gen.go. A type, method or constant without a text, a text without
+// use, and a row of the tables that nothing needs are errors.
 //
 // A new method is one row in the methods of its version, with three texts: what it is
 // ("method"), for those who implement it ("handle") and for those who call it ("call"),
@@ -85,14 +84,15 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
 	add("capability_gen.go", v.emitHas)
 	add("cases_gen_test.go", v.emitCases)
+	decoders, encoders, codecs := &file{}, &file{}, &file{}
+	out["decode_gen.go"], out["encode_gen.go"], out["codec_gen.go"] = decoders, encoders, codecs
 	for _, x := range v.Types {
 		if out[x.Topic+"_gen.go"] == nil {
-			out[x.Topic+"_gen.go"], out[x.Topic+"_codec_gen.go"] = &file{}, &file{}
+			out[x.Topic+"_gen.go"] = &file{}
 		}
-		types, codecs := out[x.Topic+"_gen.go"], out[x.Topic+"_codec_gen.go"]
-		v.emitType(types, x)
-		v.emitDecode(codecs, x)
-		v.emitEncode(codecs, x)
+		v.emitType(out[x.Topic+"_gen.go"], x)
+		v.emitDecode(decoders, x)
+		v.emitEncode(encoders, x)
 		v.emitJSON(codecs, x)
 		v.emitCodec(codecs, x)
 		emitCheck(codecs, x)
