@@ -10,7 +10,7 @@ import (
 )
 
 // This file converts the updates that are alike in both versions. The others are in fromv1.go for
-// version 1, and in event.go and content.go of client/v2/thread for version 2.
+// version 1, and in event.go of client/v2/thread for version 2.
 
 // alike returns the event of an update that is the same in both versions, or nil for another one.
 func alike(u acp.SessionUpdate) thread.Event {
