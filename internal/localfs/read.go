@@ -1,10 +1,16 @@
 package localfs
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
+	"strings"
+	"unsafe"
 )
 
 // Attempts is how often a file is opened again after it was replaced.
@@ -72,4 +78,139 @@ func (p *Place) Read(ctx context.Context, line, limit *uint32, room int64) (text
 		return "", max(size, room+1), ErrGrown
 	}
 	return text, size, err
+}
+
+// readAll reads a file of about size bytes.
+func readAll(r io.Reader, size, limit int64) (string, error) {
+	if size > limit {
+		return "", ErrTooLarge
+	}
+	b := make([]byte, 0, size+1) // one more, to detect the end
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > limit:
+			return "", ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not used after this
+		case err != nil:
+			return "", err
+		case len(b) == cap(b):
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
+// readLines returns the same as Lines, without reading the whole file. It checks only the text it
+// returns.
+func readLines(ctx context.Context, f io.Reader, first, limit *uint32, largest int64) (string, error) {
+	r := bufio.NewReaderSize(&ending{ctx, f}, 64<<10)
+	var text strings.Builder
+	begin, end := uint64(1), uint64(math.MaxUint64)
+	if first != nil {
+		begin = max(uint64(*first), 1)
+	}
+	if limit != nil {
+		end = begin + uint64(*limit)
+	}
+	for next := uint64(1); next < end; { // the number of the line
+		part, err := r.ReadSlice('\n') // a long line is read in several parts
+		if next >= begin {
+			text.Write(part)
+		}
+		if int64(text.Len()) > largest {
+			return "", ErrTooLarge
+		}
+		switch {
+		case err == nil:
+			next++
+		case errors.Is(err, io.EOF):
+			return text.String(), CheckText(text.String())
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", err
+		}
+	}
+	return text.String(), CheckText(text.String())
+}
+
+// ending is a reader that fails when ctx is done.
+type ending struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	if err := e.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return e.r.Read(p)
+}
+
+// Lines returns at most limit lines of text, beginning with the line first. Lines are counted from
+// 1; 0 means 1. A line includes its "\n".
+func Lines(text string, first, limit *uint32) string {
+	if first != nil {
+		for n := uint32(1); n < *first && text != ""; n++ {
+			text = text[lineEnd(text):]
+		}
+	}
+	if limit == nil {
+		return text
+	}
+	end := 0
+	for n := uint32(0); n < *limit && end < len(text); n++ {
+		end += lineEnd(text[end:])
+	}
+	return text[:end]
+}
+
+func lineEnd(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(text)
+}
+
+// Walk calls visit with each regular file below the place, which may be a file itself, in the order
+// of their names. It neither follows symlinks nor enters folders that skip names or that cannot be
+// opened. A place that visit gets is valid during the call. Walk ends with the error of visit.
+func (p *Place) Walk(skip func(name string) bool, visit func(*Place) error) error {
+	if !p.Folder {
+		if p.Info == nil {
+			return fs.ErrNotExist
+		}
+		if !p.Info.Mode().IsRegular() {
+			return ErrNotFile
+		}
+		return visit(p)
+	}
+	entries, err := fs.ReadDir(p.dir.FS(), ".")
+	if err != nil {
+		return err
+	}
+	w := &walker{root: &Root{dir: p.dir}}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || checkName(e.Name()) != nil {
+			continue
+		}
+		path := filepath.Join(p.Path, e.Name())
+		switch {
+		case info.IsDir() && !skip(e.Name()):
+			if err := w.enter(folder{dir: p.dir, dev: p.dev}, e.Name(), info); err != nil {
+				w.leave(0)
+				continue
+			}
+			next := w.here()
+			err = (&Place{Path: path, dir: next.dir, Folder: true, dev: next.dev}).Walk(skip, visit)
+			w.leave(0)
+		case info.Mode().IsRegular():
+			err = visit(&Place{Path: path, dir: p.dir, name: e.Name(), Info: info, dev: p.dev})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

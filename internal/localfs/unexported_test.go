@@ -2,8 +2,10 @@ package localfs
 
 import (
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -60,4 +62,78 @@ func TestReadAllOfAFileThatGrows(t *testing.T) {
 	}
 	_, err := readAll(&endless{}, limit+1, limit)
 	assert.ErrorIs(t, err, ErrTooLarge)
+}
+
+// CheckText agrees with package unicode/utf8 on every beginning of a character, at every position.
+func TestCheckText(t *testing.T) {
+	heads := []string{"", strings.Repeat("a", bytesAtOnce-2), strings.Repeat("a", bytesAtOnce-1)}
+	for at := range 3 { // around the first boundary of the four parts
+		heads = append(heads, "é"+strings.Repeat("a", 2*bytesAtOnce-at))
+	}
+	for _, head := range heads {
+		for _, after := range []int{0, 1, bytesAtOnce, 6 * bytesAtOnce} {
+			tail := strings.Repeat("z", after)
+			for first := range 256 {
+				agree(t, head+string([]byte{byte(first)})+tail)
+				if first < 0xc0 {
+					continue
+				}
+				for second := range 256 {
+					two := string([]byte{byte(first), byte(second)})
+					agree(t, head+two+tail)
+					if first >= 0xe0 && second >= 0x80 && second < 0xc0 {
+						for _, rest := range []string{"\x80", "\xbf", "\x80\x80", "\xbf\xbf", "a", "\xc0", "\x80a"} {
+							agree(t, head+two+rest+tail)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCheckTextOfRandomTexts(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		for range r.IntN(300) {
+			switch r.IntN(4) {
+			case 0:
+				b.WriteString(strings.Repeat("x", r.IntN(100)))
+			case 1:
+				b.WriteRune(rune(1 + r.IntN(0x10ffff)))
+			case 2:
+				b.WriteRune(rune(0x80 + r.IntN(0x8000)))
+			case 3:
+				b.WriteString([]string{"é", "日本", "😀", "\u0e01", "\uffff"}[r.IntN(5)])
+			}
+		}
+		text := []byte(b.String())
+		if seed%10 == 0 { // across the boundaries of pieces
+			text = append([]byte(strings.Repeat("x", 16<<10-r.IntN(100))), text...)
+		}
+		agree(t, string(text))
+		if len(text) > 0 { // an invalid byte at a random position
+			text[r.IntN(len(text))] = byte(r.IntN(256))
+			agree(t, string(text))
+			agree(t, string(text[:r.IntN(len(text))]))
+		}
+	}
+}
+
+func agree(t *testing.T, s string) {
+	t.Helper()
+	if want := utf8.ValidString(s) && !strings.Contains(s, "\x00"); (CheckText(s) == nil) != want {
+		require.FailNow(t, "CheckText is wrong", "want %v for %q", want, s)
+	}
+}
+
+func FuzzCheckText(f *testing.F) {
+	f.Add("a\x00", 10)
+	f.Add("\xed\xa0\x80", 63)
+	f.Add("😀é日", 62)
+	f.Fuzz(func(t *testing.T, s string, before int) {
+		agree(t, s)
+		agree(t, strings.Repeat("x", before&0x3fff)+s)
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -28,6 +30,12 @@ func Bubble(t *testing.T, f func(t *testing.T)) {
 		f(t)
 	})
 }
+
+// Race reports whether the race detector is on, with which everything takes about ten times as long.
+var Race = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
 
 // Main runs the tests of a package, and keeps what they provoke out of their output.
 func Main(m *testing.M) {
