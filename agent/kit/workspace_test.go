@@ -2,9 +2,11 @@ package kit_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,7 +17,13 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // The model reads the files that a person links to, but only those in the folders of the session.
@@ -91,4 +99,90 @@ func TestHomeFolderIsRefused(t *testing.T) {
 	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
 	assert.ErrorContains(t, err, "open a folder with a project")
 	assert.NoError(t, open(&workspace.Options{AnyRoot: true}))
+}
+
+// The tools of the workspace work both with a client that has files and terminals and with one that
+// has nothing. The person is asked once for each change. session/load shows the same, with the
+// output of a terminal as text.
+func TestWorkspaceTools(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no sh: the command of the test is a line for it")
+	}
+	for name, everything := range map[string]bool{"everything": true, "nothing": false} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			require.NoError(t, err)
+			file := filepath.Join(dir, "a.txt")
+			require.NoError(t, os.WriteFile(file, []byte("one\ntwo\n"), 0o600))
+			a := kit.New(&kit.Options{
+				Tools: func(s *kit.Session) []tools.Tool { return workspace.Tools(s.Workspace()) },
+				Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+					assert.Contains(t, p.Parts[0].Text, "\ntwo\n", "the line that the prompt links to")
+					done, err := s.Run(ctx,
+						tools.Request{Name: "edit_file", Input: json.RawMessage(`{"path":"a.txt","edits":[{"old":"two","new":"2"}]}`)},
+						tools.Request{Name: "run_command", Input: json.RawMessage(`{"command":"cat a.txt; exit 3"}`)})
+					for _, d := range done {
+						assert.Equal(t, tools.Completed, d.Outcome, d.Model)
+					}
+					return "", err
+				},
+			})
+			asked := 0
+			opts := &host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+				asked++
+				return q.Pick(permission.AllowOnce), nil
+			}}
+			if everything {
+				opts.Roots, opts.Terminals = []string{dir}, &terminals.Options{}
+			}
+			h, err := host.New(opts)
+			require.NoError(t, err)
+			set := new(thread.Set)
+			ours, theirs := stream.Pipe()
+			served := make(chan error, 1)
+			go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
+			conn, err := client.Connect(t.Context(), ours, h.Client, &client.Options{Receiving: []acp.Middleware{set.Receiving}, Sending: []acp.Middleware{set.Sending}})
+			require.NoError(t, err)
+			t.Cleanup(func() {
+				conn.Close()
+				<-served
+				assert.NoError(t, h.Close())
+			})
+
+			s, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+			require.NoError(t, err)
+			link := (&url.URL{Scheme: "file", Path: file, Fragment: "L2"}).String()
+			_, err = conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{&acp.ResourceLink{URI: link, Name: "a.txt"}}})
+			require.NoError(t, err)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.Equal(t, "one\n2\n", string(text))
+			assert.Equal(t, 2, asked)
+			command := call(t, set.Thread(s.SessionID).Snapshot(), "execute")
+			if everything {
+				assert.Equal(t, thread.ToolContentTerminal, command.Content.At(0).Type)
+			}
+
+			_, err = conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: s.SessionID, Cwd: dir})
+			require.NoError(t, err)
+			command = call(t, set.Thread(s.SessionID).Snapshot(), "execute")
+			assert.Equal(t, thread.ToolCompleted, command.Status)
+			require.Equal(t, 1, command.Content.Len())
+			assert.Equal(t, "one\n2\n\n[exit code 3]", command.Content.At(0).Block.Text)
+			edit := call(t, set.Thread(s.SessionID).Snapshot(), "edit")
+			assert.Equal(t, thread.ToolContentDiff, edit.Content.At(0).Type)
+		})
+	}
+}
+
+// call returns the tool call of the given kind.
+func call(t *testing.T, s *thread.Snapshot, kind string) *thread.ToolCall {
+	t.Helper()
+	for _, item := range s.Items.All() {
+		if c, ok := item.(*thread.ToolCall); ok && c.Kind == kind {
+			return c
+		}
+	}
+	require.Fail(t, "no call of the kind "+kind)
+	return nil
 }

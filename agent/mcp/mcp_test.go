@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,8 +20,11 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/agent/mcp"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 const playVariable = "MCP_TEST_PLAY"
@@ -275,4 +279,17 @@ func TestTwoServersOfOneName(t *testing.T) {
 	assert.ErrorContains(t, err, "two servers have this name")
 	_, err = mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "a"}})
 	assert.ErrorContains(t, err, "stdio and http")
+}
+
+// An agent offers the tools of the MCP servers that its client names.
+func ExampleConnector() {
+	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Model: os.Getenv("MODEL")})
+	a := kit.New(&kit.Options{
+		Auth: model.Auth(),
+		MCP:  mcp.Connector(nil),
+		Turn: loop.New(model, nil).Turn,
+	})
+	if err := a.Serve(context.Background(), stream.Stdio()); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -4,6 +4,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -214,4 +215,96 @@ func (c *Conn) ended() {
 	for i := range all {
 		defer all[len(all)-1-i]() // deferred, so that all are called even if one panics
 	}
+}
+
+// Call sends a request with the named method and waits for the response. Use it to call
+// extension methods, whose names begin with an underscore. For a method of the protocol,
+// Call does the same as the Conn's own method.
+//
+// Params may be a pointer to the params type of the method, a json.RawMessage, or any
+// value that encoding/json can encode; if params is nil, the request has none. Call
+// stores the result in the value that result points to: unchanged in a json.RawMessage,
+// typed in a value of the result type of the method, and with encoding/json in any other
+// value. If result is nil, Call discards the result.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	return byName.Call(c, ctx, method, params, result, c.engine.CallExtension)
+}
+
+// Notify sends a notification with the named method. Params are as for [Conn.Call].
+func (c *Conn) Notify(ctx context.Context, method string, params any) error {
+	return byName.Notify(c, ctx, method, params, c.engine.NotifyExtension)
+}
+
+// HandleExtension forwards a request of another connection to the client, with any
+// method name, and returns the raw result. It lets a Conn serve as the [acp.Client] of a
+// proxy. To call an extension of the client, use [Conn.Call].
+func (c *Conn) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	raw, err := c.engine.CallExtension(ctx, method, endpoint.OrAbsent(params))
+	if err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// HandleExtensionNotification forwards a notification of another connection to the
+// client. It lets a Conn serve as the [acp.Client] of a proxy. To send an extension
+// notification to the client, use [Conn.Notify].
+func (c *Conn) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
+	return c.engine.NotifyExtension(ctx, method, endpoint.OrAbsent(params))
+}
+
+// RawParams returns the undecoded params of the message that is being handled, including
+// members that the schema does not define. They are nil if the message has none, and must
+// not be modified. RawParams reports false if ctx does not belong to a handler or
+// Options.RawParams is not set.
+func RawParams(ctx context.Context) (json.RawMessage, bool) { return rpc.RawParams(ctx) }
+
+// WithRawResult returns a copy of ctx. The first call of a [Conn] with that ctx also
+// stores its undecoded result in raw, including members that the schema does not define:
+//
+//	var raw json.RawMessage
+//	res, err := conn.RequestPermission(agent.WithRawResult(ctx, &raw), req)
+//	if err == nil {
+//		err = json.Unmarshal(raw, &more)
+//	}
+//
+// The call stores nil if it fails, or if a sending middleware returns a result of its own.
+func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
+	return rpc.WithRawResult(ctx, raw)
+}
+
+// AfterResponse arranges for f to be called after the response to the request that is
+// being handled has been queued for sending. Use it for messages that must follow a
+// response, such as the list of commands: the client learns the session's id from the
+// response to session/new.
+//
+//	func (a *myAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+//		id := a.open(req)
+//		agent.AfterResponse(ctx, func(ctx context.Context) {
+//			a.conn.Session(id).Commands(ctx, a.commands...)
+//		})
+//		return &acp.NewSessionResponse{SessionID: id}, nil
+//	}
+//
+// ctx must be the ctx of the handler or one derived from it. The ctx that f is given is
+// done when the connection ends. If there are several functions, they are called in the
+// order in which they were passed, also if the response is an error. AfterResponse
+// returns false, and f is never called, if ctx belongs to no request or if the response
+// has already been queued.
+func AfterResponse(ctx context.Context, f func(ctx context.Context)) bool {
+	return rpc.AfterResponse(ctx, func() { f(rpc.Detach(ctx)) })
+}
+
+// RequestID returns the id of the request that is being handled, for use in an
+// [acp.ElicitationRequestScope]. It reports false if ctx belongs to no request.
+func RequestID(ctx context.Context) (acp.RequestID, bool) {
+	raw, ok := rpc.RequestID(ctx)
+	if !ok {
+		return acp.RequestID{}, false
+	}
+	var id acp.RequestID
+	if err := json.Unmarshal(raw, &id); err != nil {
+		return acp.RequestID{}, false
+	}
+	return id, true
 }

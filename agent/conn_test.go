@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,6 +18,40 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
+
+func TestAfterResponse(t *testing.T) {
+	_, peer := rawClient(t, func(c *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnNewSession: func(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+			id, ok := agent.RequestID(ctx)
+			assert.True(t, ok)
+			assert.Equal(t, acp.StringID("new-1"), id)
+			assert.True(t, agent.AfterResponse(ctx, func(after context.Context) {
+				assert.NoError(t, after.Err())
+				c.Session("s1").Message(after, "second")
+			}))
+			agent.AfterResponse(ctx, func(after context.Context) { c.Session("s1").Message(after, "third") })
+			return &acp.NewSessionResponse{SessionID: "s1"}, c.Session("s1").Message(ctx, "first")
+		}}
+	}, nil)
+	peer.Call(`"new-1"`, "session/new", `{"cwd":"/","mcpServers":[]}`)
+	var order []string
+	for range 4 {
+		m, ok := peer.Recv()
+		require.True(t, ok)
+		if m.Method == "" {
+			order = append(order, "answer")
+			continue
+		}
+		var n acp.SessionNotification
+		require.NoError(t, n.UnmarshalJSON(m.Params))
+		order = append(order, acp.PlainText(n.Update.(*acp.AgentMessageChunk).Content))
+	}
+	assert.Equal(t, []string{"first", "answer", "second", "third"}, order)
+
+	assert.False(t, agent.AfterResponse(t.Context(), func(context.Context) { t.Error("called") }), "outside a request")
+	_, ok := agent.RequestID(t.Context())
+	assert.False(t, ok)
+}
 
 // An agent can read the params and results that the schema does not define.
 func TestRawParamsAndResult(t *testing.T) {
@@ -73,4 +110,38 @@ func TestRawParamsAndResult(t *testing.T) {
 	}
 	_, ok := agent.RawParams(t.Context())
 	assert.False(t, ok)
+}
+
+// library is a client with one long file.
+type library struct{ peertest.Client }
+
+func (*library) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return &acp.ReadTextFileResponse{Content: strings.Repeat("line\n", 20_000)}, nil
+}
+
+// The results of calls can be collected as soon as the handler drops them. So a prompt that reads
+// files for hours does not fill the memory.
+func TestResultsAreCollectedWhileAPromptRuns(t *testing.T) {
+	const files = 8
+	collected := make(chan struct{}, files)
+	p := open(t, func(conn *agent.Conn) acp.Agent {
+		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+			for range files {
+				res, err := conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/long"})
+				if err != nil {
+					return nil, err
+				}
+				runtime.AddCleanup(res, func(c chan struct{}) { c <- struct{}{} }, collected)
+			}
+			for deadline := time.Now().Add(10 * time.Second); len(collected) < files && time.Now().Before(deadline); {
+				runtime.GC()
+			}
+			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+		}}
+	}, &library{}, nil)
+	_, err := p.client.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+	require.NoError(t, err)
+	_, err = p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
+	require.NoError(t, err)
+	assert.Len(t, collected, files)
 }
