@@ -30,7 +30,7 @@ type update struct {
 // keep keeps an update of a Session if there is room.
 func (c *Conn) keep(k *kept, ctx context.Context, it update) {
 	s := &c.sessions
-	s.lock()
+	s.mu.Lock()
 	full := s.keepLocked(k, ctx, it)
 	s.mu.Unlock()
 	if full {
@@ -76,6 +76,9 @@ func (s *sessions) unknownLocked(id acp.SessionID) *kept {
 		s.order = s.order[1:]
 	}
 	k := &kept{}
+	if s.unknown == nil {
+		s.unknown = map[acp.SessionID]*kept{}
+	}
 	s.unknown[id] = k
 	s.order = append(s.order, id)
 	return k
@@ -98,7 +101,7 @@ func (s *sessions) makeRoomLocked(k *kept, size int64) {
 
 // take removes and returns the updates in k.
 func (s *sessions) take(k *kept) []update {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.takeLocked(k)
 }
@@ -113,25 +116,22 @@ func (s *sessions) takeLocked(k *kept) []update {
 	return updates
 }
 
-// recent is a set of at most max values. If it is full, add removes the least recently added value.
+// recent is a set of the values that were added last.
 type recent[T comparable] struct {
-	max   int
-	at    map[T]*list.Element
-	order list.List // of T; the value added last is first
+	at    map[T]*list.Element // nil for a value that is not in the set
+	order list.List           // of T; the value added last is first
 }
 
-func newRecent[T comparable](max int) recent[T] {
-	return recent[T]{max: max, at: map[T]*list.Element{}}
-}
-
-func (r *recent[T]) has(v T) bool { return r.at[v] != nil }
-
-func (r *recent[T]) add(v T) {
+// add adds v. If there are most values, it removes the least recently added one.
+func (r *recent[T]) add(v T, most int) {
 	if e := r.at[v]; e != nil {
 		r.order.MoveToFront(e)
 		return
 	}
-	if len(r.at) >= r.max {
+	if r.at == nil {
+		r.at = map[T]*list.Element{}
+	}
+	if len(r.at) >= most {
 		r.remove(r.order.Back().Value.(T))
 	}
 	r.at[v] = r.order.PushFront(v)

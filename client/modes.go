@@ -53,9 +53,12 @@ type versionedSettings struct {
 	modesAt int
 }
 
-// trackVersioned stores the mode that an update reports.
-func (t *settings) trackVersioned(u acp.SessionUpdate) {
-	if u, ok := u.(*acp.CurrentModeUpdate); ok {
+// track stores the settings that an update reports.
+func (t *settings) track(u acp.SessionUpdate) {
+	switch u := u.(type) {
+	case *acp.ConfigOptionUpdate:
+		t.setOptions(t.next(), u.ConfigOptions)
+	case *acp.CurrentModeUpdate:
 		t.setMode(t.next(), u.CurrentModeID)
 	}
 }

@@ -137,10 +137,7 @@ type echo struct {
 
 // add reports whether the message is new.
 func (e *echoes) add(id acp.MessageID) bool {
-	if e.seen.at == nil {
-		e.seen = newRecent[acp.MessageID](keptEchoes)
-	}
-	if e.seen.has(id) {
+	if e.seen.at[id] != nil {
 		return false
 	}
 	e.known(id)
@@ -149,11 +146,8 @@ func (e *echoes) add(id acp.MessageID) bool {
 
 // known records that the message belongs to a prompt, so that it does not begin another.
 func (e *echoes) known(id acp.MessageID) {
-	if e.seen.at == nil {
-		e.seen = newRecent[acp.MessageID](keptEchoes)
-	}
 	if len(id) <= longestID {
-		e.seen.add(id)
+		e.seen.add(id, keptEchoes)
 	}
 }
 
@@ -232,7 +226,7 @@ func (t *turns) reopened(id acp.SessionID, replay, ok bool) {
 
 // knows reports whether this Conn has opened the session.
 func (s *sessions) knows(id acp.SessionID) bool {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.attached[id] != nil || s.plain.has(id)
+	return s.attached[id] != nil || s.plain.at[id] != nil
 }

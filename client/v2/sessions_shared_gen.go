@@ -21,12 +21,9 @@ const (
 	// remembered id.
 	unknownAtMost = 4096
 	longestID     = 1 << 10
-	// Number of remembered sessions whose updates are not kept: those that were opened with the
-	// plain methods, and closed ones.
-	plainAtMost  = 4096
-	closedAtMost = 4096
-	// Number of remembered sessions of subagents.
-	announcedAtMost = 4096
+	// Number of remembered sessions that were opened with the plain methods, of closed ones, and of
+	// those of subagents.
+	recentAtMost = 4096
 )
 
 // sessions delivers updates to their Session. An agent may send updates of a session
@@ -53,51 +50,33 @@ type sessions struct {
 	bytes   int64 // kept in total, including attached sessions
 }
 
-// lock locks mu and initializes a zero value.
-func (s *sessions) lock() {
-	s.mu.Lock()
-	if s.attached == nil {
-		s.attached = map[acp.SessionID]*Session{}
-		s.plain = newRecent[acp.SessionID](plainAtMost)
-		s.closed = newRecent[acp.SessionID](closedAtMost)
-		s.announced = newRecent[acp.SessionID](announcedAtMost)
-		s.unknown = map[acp.SessionID]*kept{}
-	}
-}
-
-// sessionUpdate handles session/update: it calls the client's handler and then delivers
-// the update to its Session.
+// sessionUpdate handles session/update: it records the session of a subagent that the update
+// names, calls the client's handler, and then delivers the update to its Session.
 func (c *Conn) sessionUpdate(ctx context.Context, n *updateNotification) error {
 	id, u := n.SessionID, n.Update
-	c.sessions.announce(id, u)
+	if sub, ok := u.(*acp.SubagentUpdate); ok && len(sub.SessionID) <= longestID && c.HasSession(id) {
+		c.sessions.mu.Lock()
+		c.sessions.announced.add(sub.SessionID, recentAtMost)
+		c.sessions.mu.Unlock()
+	}
 	defer c.deliver(ctx, id, u) // runs even if the handler panics
 	return c.client.SessionUpdate(ctx, n)
-}
-
-// announce records the session of a subagent that an update has named.
-func (s *sessions) announce(id acp.SessionID, u acp.SessionUpdate) {
-	if sub, ok := u.(*acp.SubagentUpdate); ok && len(sub.SessionID) <= longestID && s.has(id) {
-		s.lock()
-		defer s.mu.Unlock()
-		s.announced.add(sub.SessionID)
-	}
 }
 
 // HasSession reports whether a question of the agent about a session can be meant: the
 // session is open or being opened, or it is that of a subagent that an update has announced.
 // While a session is being created, any id may be its id.
-func (c *Conn) HasSession(id acp.SessionID) bool { return c.sessions.has(id) }
-
-func (s *sessions) has(id acp.SessionID) bool {
-	s.lock()
+func (c *Conn) HasSession(id acp.SessionID) bool {
+	s := &c.sessions
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.attached[id] != nil || s.plain.has(id) || s.announced.has(id) || s.creating > 0 && !s.closed.has(id)
+	return s.attached[id] != nil || s.plain.at[id] != nil || s.announced.at[id] != nil || s.creating > 0 && s.closed.at[id] == nil
 }
 
 // create records that a session is being created. The caller must call created when its id
 // is known.
 func (s *sessions) create() (created func()) {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.creating++
 	return func() {
@@ -113,9 +92,9 @@ func (c *Conn) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdat
 	it := update{u: u, size: rpc.MessageSize(ctx)}
 	defer c.follow(id, &it)()
 	s := &c.sessions
-	s.lock()
+	s.mu.Lock()
 	session, full := s.attached[id], false
-	if session == nil && len(id) <= longestID && !s.plain.has(id) && !s.closed.has(id) {
+	if session == nil && len(id) <= longestID && s.plain.at[id] == nil && s.closed.at[id] == nil {
 		full = s.keepLocked(s.unknownLocked(id), ctx, it)
 	}
 	s.mu.Unlock()
@@ -130,7 +109,7 @@ func (c *Conn) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdat
 // find returns the Session of id for the user. It creates the Session if there is none.
 func (c *Conn) find(id acp.SessionID) *Session {
 	s := &c.sessions
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.attachLocked(c, id)
 	session.held = true
@@ -142,7 +121,7 @@ func (c *Conn) find(id acp.SessionID) *Session {
 // outcome.
 func (c *Conn) open(id acp.SessionID) *Session {
 	s := &c.sessions
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	session := s.attachLocked(c, id)
 	session.opening++
@@ -151,7 +130,7 @@ func (c *Conn) open(id acp.SessionID) *Session {
 
 // find returns the Session of id, or nil.
 func (s *sessions) find(id acp.SessionID) *Session {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.attached[id]
 }
@@ -159,7 +138,7 @@ func (s *sessions) find(id acp.SessionID) *Session {
 // opened ends what open began. If the last load or resume has failed and the Session was never
 // returned to the user, it is removed.
 func (s *sessions) opened(session *Session, ok bool) {
-	s.lock()
+	s.mu.Lock()
 	session.opening--
 	session.held = session.held || ok
 	useless := session.opening == 0 && !session.held
@@ -186,13 +165,16 @@ func (s *sessions) attachLocked(c *Conn, id acp.SessionID) *Session {
 		}
 	}
 	s.plain.remove(id)
+	if s.attached == nil {
+		s.attached = map[acp.SessionID]*Session{}
+	}
 	s.attached[id] = session
 	return session
 }
 
 // detach removes a Session, but not another Session with the same id.
 func (s *sessions) detach(session *Session) {
-	s.lock()
+	s.mu.Lock()
 	s.detachLocked(session)
 	s.mu.Unlock()
 	session.forget()
@@ -207,15 +189,15 @@ func (s *sessions) detachLocked(session *Session) {
 
 func (s *sessions) closeLocked(id acp.SessionID) {
 	if len(id) <= longestID {
-		s.closed.add(id)
+		s.closed.add(id, recentAtMost)
 	}
 }
 
 // end records that the agent has closed or deleted a session, with or without a Session.
 func (s *sessions) end(id acp.SessionID) {
-	s.lock()
+	s.mu.Lock()
 	session := s.attached[id]
-	if session != nil || s.plain.has(id) {
+	if session != nil || s.plain.at[id] != nil {
 		delete(s.attached, id)
 		s.plain.remove(id)
 		s.closeLocked(id)
@@ -228,12 +210,12 @@ func (s *sessions) end(id acp.SessionID) {
 
 // setPlain records that the session is used with the plain methods.
 func (s *sessions) setPlain(id acp.SessionID) {
-	s.lock()
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached[id] != nil || len(id) > longestID {
 		return
 	}
-	s.plain.add(id)
+	s.plain.add(id, recentAtMost)
 	s.closed.remove(id)
 	if k := s.unknown[id]; k != nil {
 		delete(s.unknown, id)

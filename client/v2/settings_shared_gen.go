@@ -70,15 +70,6 @@ func (t *settings) next() int {
 	return t.places
 }
 
-// track stores the settings that an update reports.
-func (t *settings) track(u acp.SessionUpdate) {
-	if u, ok := u.(*acp.ConfigOptionUpdate); ok {
-		t.setOptions(t.next(), u.ConfigOptions)
-		return
-	}
-	t.trackVersioned(u)
-}
-
 func (t *settings) setOptions(at int, options []acp.SessionConfigOption) {
 	if at > t.optionsAt {
 		t.options, t.optionsAt = options, at

@@ -225,9 +225,11 @@ type versionedSettings struct {
 	commandsAt int
 }
 
-// trackVersioned stores the state or the commands that an update reports.
-func (t *settings) trackVersioned(u acp.SessionUpdate) {
+// track stores the settings, the state or the commands that an update reports.
+func (t *settings) track(u acp.SessionUpdate) {
 	switch u := u.(type) {
+	case *acp.ConfigOptionUpdate:
+		t.setOptions(t.next(), u.ConfigOptions)
 	case *acp.SessionStateUpdate:
 		t.state = u.StateUpdate
 	case *acp.AvailableCommandsUpdate:
