@@ -16,19 +16,18 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// nobody is a client that ignores updates.
-type nobody struct{ *screen }
-
-func (nobody) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+// ignoring is a client that ignores updates.
+var ignoring = &peertest.Client{OnUpdate: func(context.Context, *acp.SessionNotification) error { return nil }}
 
 // benched connects a client to the agent that serve serves.
 func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *client.Conn {
 	ours, theirs := stream.Pipe()
 	go serve(context.Background(), theirs) // ends with the connection
-	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return nobody{} }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
+	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return ignoring }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(b, err)
 	b.Cleanup(func() { c.Close() })
 	return c
@@ -38,7 +37,11 @@ func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *cl
 func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (c *client.Conn, ask func() acp.SessionID) {
 	if store == nil {
 		c = benched(b, func(ctx context.Context, s stream.Stream) error {
-			return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &plain{c, f} }, nil)
+			return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
+				return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+					return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, f(ctx, nil, c.Session(req.SessionID))
+				}}
+			}, nil)
 		})
 	} else {
 		c = benched(b, kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
@@ -53,26 +56,6 @@ func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *k
 		return s.SessionID
 	}
 }
-
-// plain is an agent without the kit.
-type plain struct {
-	conn *agent.Conn
-	turn func(ctx context.Context, kit *kit.Session, plain *agent.Session) error
-}
-
-func (p *plain) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil
-}
-
-func (p *plain) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
-}
-
-func (p *plain) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, p.turn(ctx, nil, p.conn.Session(req.SessionID))
-}
-
-func (p *plain) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func files(b *testing.B, dir string) *journal.Files {
 	store, err := journal.OpenFiles(dir, nil)

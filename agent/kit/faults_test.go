@@ -31,39 +31,34 @@ import (
 // fullClient is a client with all capabilities. Its texts differ from those on the disk.
 type fullClient struct {
 	*screen
-	*peertest.FullClient
 	refuses bool // whether it refuses to write
 
 	mu    sync.Mutex
 	files map[string]string
 }
 
-func (c *fullClient) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	return c.screen.SessionUpdate(ctx, n)
-}
-
-func (c *fullClient) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return c.screen.RequestPermission(ctx, req)
-}
-
-func (c *fullClient) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+// do handles any method of the client.
+func (c *fullClient) do(ctx context.Context, _ string, params any) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	text, ok := c.files[req.Path]
-	if !ok {
-		return nil, rpcerr.ResourceNotFound(req.Path)
+	switch req := params.(type) {
+	case *acp.SessionNotification:
+		return nil, c.SessionUpdate(ctx, req)
+	case *acp.RequestPermissionRequest:
+		return c.RequestPermission(ctx, req)
+	case *acp.ReadTextFileRequest:
+		text, ok := c.files[req.Path]
+		if !ok {
+			return nil, rpcerr.ResourceNotFound(req.Path)
+		}
+		return &acp.ReadTextFileResponse{Content: text}, nil
+	case *acp.WriteTextFileRequest:
+		if c.refuses {
+			return nil, rpcerr.New(403, "not in this folder", nil)
+		}
+		c.files[req.Path] = req.Content
 	}
-	return &acp.ReadTextFileResponse{Content: text}, nil
-}
-
-func (c *fullClient) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.refuses {
-		return nil, rpcerr.New(403, "not in this folder", nil)
-	}
-	c.files[req.Path] = req.Content
-	return &acp.WriteTextFileResponse{}, nil
+	return nil, nil
 }
 
 // faultTest is one run of one test in the table of faults.
@@ -87,7 +82,7 @@ func (t *faultTest) start(o kit.Options) *user {
 			return s
 		}
 		t.full.screen = s
-		return t.full
+		return &peertest.FullClient{Do: t.full.do}
 	})
 }
 
@@ -423,7 +418,7 @@ func TestFaults(t *testing.T) {
 					require.NoError(t, err)
 					f := &faultTest{T: t, dir: dir}
 					if offers == "everything" {
-						f.full = &fullClient{FullClient: new(peertest.FullClient), files: map[string]string{}}
+						f.full = &fullClient{files: map[string]string{}}
 					}
 					test(f)
 				})

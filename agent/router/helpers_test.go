@@ -17,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/router"
 	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
@@ -45,31 +46,19 @@ func (s *seen) all() []string {
 // both returns an agent for each version.
 func (s *seen) both() *router.Agents {
 	return &router.Agents{
-		V1: func(*agent.Conn) acp.Agent { return &agentV1{seen: s} },
+		V1: func(*agent.Conn) acp.Agent {
+			return &peertest.Agent{OnInitialize: func(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+				s.add(1, req)
+				return nil, nil
+			}}
+		},
 		V2: func(conn *agent2.Conn) acp2.Agent { return &agentV2{seen: s, conn: conn} },
 	}
 }
 
-// agentV1 is an agent of version 1.
-type agentV1 struct{ seen *seen }
-
-func (a *agentV1) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	a.seen.add(1, req)
-	return &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, nil
-}
-
-func (a *agentV1) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "one"}, nil
-}
-
-func (a *agentV1) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-func (a *agentV1) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
 // agentV2 is an agent of version 2.
 type agentV2 struct {
+	agent2.NoHistory
 	seen *seen
 	conn *agent2.Conn
 }
@@ -86,16 +75,8 @@ func (a *agentV2) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.Ne
 	return &acp2.NewSessionResponse{SessionID: "two"}, nil
 }
 
-func (a *agentV2) ListSessions(context.Context, *acp2.ListSessionsRequest) (*acp2.ListSessionsResponse, error) {
-	return nil, nil
-}
-
 func (a *agentV2) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
 	return nil, a.conn.Session(req.SessionID).State(ctx)
-}
-
-func (a *agentV2) CloseSession(context.Context, *acp2.CloseSessionRequest) (*acp2.CloseSessionResponse, error) {
-	return nil, nil
 }
 
 func (a *agentV2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
@@ -103,8 +84,6 @@ func (a *agentV2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 		return acp2.StopReasonEndTurn, nil
 	})
 }
-
-func (a *agentV2) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
 
 // discarding discards the log.
 var discarding = &router.Options{Logger: slog.New(slog.DiscardHandler)}

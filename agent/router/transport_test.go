@@ -62,7 +62,7 @@ func TestTransports(t *testing.T) {
 				p.Send("%s", initialize("1", `{"protocolVersion":`+version+`,"info":{"name":"c","version":"1"}}`))
 				p.ExpectJSON(result)
 				p.Send("%s", `{"jsonrpc":"2.0","id":3,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`)
-				session := map[string]string{"1": "one", "2": "two"}[version]
+				session := map[string]string{"1": "s1", "2": "two"}[version]
 				p.ExpectJSON(`{"jsonrpc":"2.0","id":3,"result":{"sessionId":"` + session + `"}}`)
 				p.Send("%s", `{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"`+session+`","prompt":[{"type":"text","text":"x"}]}}`)
 				m := p.Next()
