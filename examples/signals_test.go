@@ -22,6 +22,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -121,27 +122,48 @@ func (p *program) endedBy(sig syscall.Signal) {
 
 var signals = map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT}
 
-// The agent ignores the end of its input and SIGTERM, and so does a process that it has
-// started.
-func TestSignalsEndTheAgent(t *testing.T) {
+// A signal ends an example with all that it has started. An agent ignores the end of its input and
+// SIGTERM, as do a process that it has started and the command of a terminal.
+func TestSignals(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for name, tt := range map[string]struct {
-		args []string
-		turn bool // the signal comes in a turn
+		args  []string
+		until func(t *testing.T, p *program) // waits for the moment of the signal
 	}{
-		"ask":   {[]string{"Are you there?", self}, true},
-		"proxy": {[]string{self}, false},
-		"chat":  {[]string{"-dir", t.TempDir(), "--", self}, false},
+		"echo": {nil, nil}, "echo2": {nil, nil}, "agent": {nil, nil},
+		"proxy": {[]string{self}, func(_ *testing.T, p *program) { p.started() }},
+		"chat":  {[]string{"-dir", t.TempDir(), "--", self}, func(_ *testing.T, p *program) { p.started() }},
+		"ask, in a turn": {[]string{"Are you there?", self}, func(_ *testing.T, p *program) {
+			p.started()
+			p.expect("prompt")
+		}},
+		"chat, with a terminal": {[]string{"-yes", "-dir", t.TempDir(), "-prompt", "work", "--", self}, func(_ *testing.T, p *program) {
+			p.started()
+			p.expect("prompt")
+			p.terminal()
+		}},
+		"bridge, with a client that is still connected": {[]string{"-listen", "127.0.0.1:0", "--", self}, func(t *testing.T, p *program) {
+			url, err := p.out.ReadString('\n')
+			require.NoError(t, err)
+			conn, err := remote.Dial(t.Context(), strings.TrimSpace(url), nil)
+			require.NoError(t, err)
+			t.Cleanup(func() { conn.Close() })
+			require.NoError(t, conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)))
+			p.started()
+		}},
 	} {
 		for signalName, sig := range signals {
+			if name == "chat, with a terminal" && sig == syscall.SIGINT {
+				continue // it ends the turn
+			}
 			t.Run(name+" "+signalName, func(t *testing.T) {
 				t.Parallel()
-				p := start(t, name, tt.args...)
-				p.started()
-				if tt.turn {
-					p.expect("prompt")
+				program, _, _ := strings.Cut(name, ",")
+				p := start(t, program, tt.args...)
+				if tt.until != nil {
+					tt.until(t, p)
 				}
 				p.signal(sig)
 				p.endedBy(sig)
@@ -162,63 +184,6 @@ func TestChatInterrupt(t *testing.T) {
 	p.expect("cancel")
 	p.signal(syscall.SIGINT)
 	p.endedBy(syscall.SIGINT)
-}
-
-// The command of a terminal ignores SIGTERM as well.
-func TestSignalsEndTerminals(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	for name, sig := range signals {
-		if sig == syscall.SIGINT {
-			continue // it ends the turn
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := start(t, "chat", "-yes", "-dir", t.TempDir(), "-prompt", "work", "--", self)
-			p.started()
-			p.expect("prompt")
-			p.terminal()
-			p.signal(sig)
-			p.endedBy(sig)
-		})
-	}
-}
-
-// A server ends its agents, each of which belongs to a client that is still connected.
-func TestSignalsEndServedAgents(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	for name, sig := range signals {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := start(t, "bridge", "-listen", "127.0.0.1:0", "--", self)
-			url, err := p.out.ReadString('\n')
-			require.NoError(t, err)
-			conn, err := remote.Dial(t.Context(), strings.TrimSpace(url), nil)
-			require.NoError(t, err)
-			defer conn.Close()
-			require.NoError(t, conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)))
-			p.started()
-			p.signal(sig)
-			p.endedBy(sig)
-		})
-	}
-}
-
-func TestSignalsEndAgents(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"echo", "echo2", "agent"} {
-		for signalName, sig := range signals {
-			t.Run(name+" "+signalName, func(t *testing.T) {
-				t.Parallel()
-				p := start(t, name)
-				p.signal(sig)
-				p.endedBy(sig)
-			})
-		}
-	}
 }
 
 // An example that starts processes must call EndOnSignal, which ends them.
@@ -266,7 +231,15 @@ func playDeaf() {
 		panic(err)
 	}
 	report("started %d %d", os.Getpid(), child.Process.Pid)
-	_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return deaf{c} }, nil)
+	_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent {
+		return &peertest.Agent{
+			OnPrompt: func(ctx context.Context, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+				prompted(ctx, c)
+				return nil, nil
+			},
+			OnCancel: func(context.Context, *acp.CancelNotification) error { report("cancel"); return nil },
+		}
+	}, nil)
 	stay()
 }
 
@@ -286,31 +259,18 @@ func report(format string, args ...any) {
 	fmt.Fprintln(f, strings.TrimSpace(fmt.Sprintf(format, args...)))
 }
 
-type deaf struct{ conn *agent.Conn }
-
-func (deaf) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil
-}
-
-func (deaf) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
-}
-
-func (d deaf) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+// prompted is the Prompt of the deaf agent. It reports the prompt, starts a command that ignores
+// SIGTERM in a terminal, if the client has terminals, and never returns.
+func prompted(ctx context.Context, conn *agent.Conn) {
 	report("prompt")
-	if d.conn.ClientCapabilities().Has("terminal") {
+	if conn.ClientCapabilities().Has("terminal") {
 		script := `trap "" TERM; echo terminal $$ > "$1"; while :; do sleep 0.05; done`
-		_, err := d.conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{
-			SessionID: req.SessionID, Command: "sh", Args: []string{"-c", script, "sh", os.Getenv(reportEnv)},
+		_, err := conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{
+			SessionID: "s1", Command: "sh", Args: []string{"-c", script, "sh", os.Getenv(reportEnv)},
 		})
 		if err != nil {
 			panic(err)
 		}
 	}
 	select {}
-}
-
-func (deaf) Cancel(context.Context, *acp.CancelNotification) error {
-	report("cancel")
-	return nil
 }
