@@ -22,29 +22,24 @@ import (
 
 // Requests that the client sent before it closed its input are still answered.
 func TestClientClosesItsSide(t *testing.T) {
-	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				leak.Check(t)
-				reads := make(chan error, 1)
-				p, client, agent := startOver(t, &proxy.Options{FromClient: m},
-					func(s stream.Stream) stream.Stream { return &failing{Stream: s, reads: reads} }, unchanged)
-				client.send(ask)
-				agent.receive()
-				agent.send(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
-				client.receive()
-				reads <- io.EOF
-				assert.Contains(t, agent.receive(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
-				agent.send(`{"jsonrpc":"2.0","method":"update"}`)
-				agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
-				assert.Contains(t, client.receive(), "update")
-				assert.Contains(t, client.receive(), `"result":1`)
-				assert.NoError(t, p.Wait())
-				_, err := agent.Read()
-				assert.ErrorIs(t, err, io.EOF)
-			})
-		})
-	}
+	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
+		reads := make(chan error, 1)
+		p, client, agent := startOver(t, &proxy.Options{FromClient: m},
+			func(s stream.Stream) stream.Stream { return &failing{Stream: s, reads: reads} }, unchanged)
+		client.send(ask)
+		agent.receive()
+		agent.send(`{"jsonrpc":"2.0","id":9,"method":"to the client"}`)
+		client.receive()
+		reads <- io.EOF
+		assert.Contains(t, agent.receive(), `"id":9,"error":{"code":-32603,"message":"Internal error: the client has left"`)
+		agent.send(`{"jsonrpc":"2.0","method":"update"}`)
+		agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
+		assert.Contains(t, client.receive(), "update")
+		assert.Contains(t, client.receive(), `"result":1`)
+		assert.NoError(t, p.Wait())
+		_, err := agent.Read()
+		assert.ErrorIs(t, err, io.EOF)
+	})
 }
 
 // The proxy does not close the streams while it writes the last response.
@@ -108,23 +103,18 @@ func TestClientLeavesAnAgentThatDoesNotRespond(t *testing.T) {
 }
 
 func TestAgentLeaves(t *testing.T) {
-	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				leak.Check(t)
-				p, client, agent := start(t, &proxy.Options{FromClient: m})
-				client.send(ask)
-				agent.receive()
-				agent.send(`{"jsonrpc":"2.0","id":9,"method":"a question that stays open"}`)
-				client.receive()
-				agent.Close()
-				assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the agent has left"`)
-				begin := time.Now()
-				require.NoError(t, p.Wait())
-				assert.Less(t, time.Since(begin), time.Second, "no one waits for the request in flight")
-			})
-		})
-	}
+	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
+		p, client, agent := start(t, &proxy.Options{FromClient: m})
+		client.send(ask)
+		agent.receive()
+		agent.send(`{"jsonrpc":"2.0","id":9,"method":"a question that stays open"}`)
+		client.receive()
+		agent.Close()
+		assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the agent has left"`)
+		begin := time.Now()
+		require.NoError(t, p.Wait())
+		assert.Less(t, time.Since(begin), time.Second, "no one waits for the request in flight")
+	})
 }
 
 func TestOtherEnds(t *testing.T) {
@@ -243,38 +233,33 @@ func TestBadConstruction(t *testing.T) {
 
 // If a message cannot be carried, only that message fails.
 func TestMessagesThatCannotBeCarried(t *testing.T) {
-	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				leak.Check(t)
-				errs := make(chan error, 1)
-				p, client, agent := startOver(t, &proxy.Options{FromClient: m}, unchanged,
-					func(s stream.Stream) stream.Stream { return &picky{Stream: s, errs: errs} })
-				client.send(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
-				assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
-				client.send(`{"jsonrpc":"2.0","method":"refused"}`)
+	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
+		errs := make(chan error, 1)
+		p, client, agent := startOver(t, &proxy.Options{FromClient: m}, unchanged,
+			func(s stream.Stream) stream.Stream { return &picky{Stream: s, errs: errs} })
+		client.send(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
+		assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
+		client.send(`{"jsonrpc":"2.0","method":"refused"}`)
 
-				for id, err := range map[string]error{
-					"2": &stream.TooLargeError{ID: json.RawMessage(`2`), HasResult: true},
-					"3": &stream.LostError{ID: json.RawMessage(`3`), Err: io.ErrUnexpectedEOF},
-					"4": &stream.LostError{SessionID: "s4", Err: io.ErrUnexpectedEOF},
-				} {
-					client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
-					agent.receive()
-					errs <- err
-					agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
-					got := client.receive() + client.receive()
-					assert.Contains(t, got, `"id":`+id+`,"error":{"code":-32603`)
-				}
-				errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
-				agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
-				assert.Contains(t, agent.receive(), `"id":8,"error":{"code":-32600`)
-				client.receive()
-				p.Close()
-				assert.NoError(t, p.Wait())
-			})
-		})
-	}
+		for id, err := range map[string]error{
+			"2": &stream.TooLargeError{ID: json.RawMessage(`2`), HasResult: true},
+			"3": &stream.LostError{ID: json.RawMessage(`3`), Err: io.ErrUnexpectedEOF},
+			"4": &stream.LostError{SessionID: "s4", Err: io.ErrUnexpectedEOF},
+		} {
+			client.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"x","params":{"sessionId":"s` + id + `"}}`)
+			agent.receive()
+			errs <- err
+			agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+			got := client.receive() + client.receive()
+			assert.Contains(t, got, `"id":`+id+`,"error":{"code":-32603`)
+		}
+		errs <- &stream.TooLargeError{ID: json.RawMessage(`8`), Method: "big"}
+		agent.send(`{"jsonrpc":"2.0","method":"wake the reader"}`)
+		assert.Contains(t, agent.receive(), `"id":8,"error":{"code":-32600`)
+		client.receive()
+		p.Close()
+		assert.NoError(t, p.Wait())
+	})
 }
 
 // picky refuses some messages. It reports the error of a message after the next one.

@@ -38,6 +38,19 @@ func with(t *testing.T, m proxy.Middleware, test func(t *testing.T, p *proxy.Pro
 	})
 }
 
+// eachWay runs a test in a bubble for messages that pass as they are, and for those that a middleware
+// handles.
+func eachWay(t *testing.T, test func(t *testing.T, m []proxy.Middleware)) {
+	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				leak.Check(t)
+				test(t, m)
+			})
+		})
+	}
+}
+
 func TestMiddlewareRewrites(t *testing.T) {
 	rewrite := func(next proxy.Handler) proxy.Handler {
 		return func(ctx context.Context, m *proxy.Message) (json.RawMessage, error) {
@@ -134,21 +147,18 @@ func TestMiddlewareRespondsByItself(t *testing.T) {
 }
 
 func TestCancelFollowsItsRequest(t *testing.T) {
-	for name, m := range map[string]proxy.Middleware{"raw": nil, "middleware": watching} {
-		t.Run(name, func(t *testing.T) {
-			with(t, m, func(t *testing.T, _ *proxy.Proxy, client, agent *testEnd) {
-				client.send(ask)
-				client.send(cancel)
-				assert.Equal(t, ask, agent.receive())
-				assert.Equal(t, cancel, agent.receive())
-				const late = `{"jsonrpc":"2.0","id":1,"result":"all the same"}`
-				agent.send(late)
-				assert.Equal(t, late, client.receive(), "the response is the agent's")
-				client.send(cancel)
-				assert.Equal(t, cancel, agent.receive(), "a late one passes too")
-			})
-		})
-	}
+	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
+		_, client, agent := start(t, &proxy.Options{FromClient: m})
+		client.send(ask)
+		client.send(cancel)
+		assert.Equal(t, ask, agent.receive())
+		assert.Equal(t, cancel, agent.receive())
+		const late = `{"jsonrpc":"2.0","id":1,"result":"all the same"}`
+		agent.send(late)
+		assert.Equal(t, late, client.receive(), "the response is the agent's")
+		client.send(cancel)
+		assert.Equal(t, cancel, agent.receive(), "a late one passes too")
+	})
 }
 
 // A cancel that is read after the other end has responded passes unchanged, both while the
@@ -369,21 +379,17 @@ func TestPeerCall(t *testing.T) {
 }
 
 func TestRequestsBeyondTheLimit(t *testing.T) {
-	for name, m := range map[string][]proxy.Middleware{"raw": nil, "middleware": {watching}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, client, agent := start(t, &proxy.Options{MaxOpen: 1, FromClient: m})
-				client.send(ask)
-				agent.receive()
-				client.send(strings.Replace(ask, `"id":1`, `"id":2`, 1))
-				assert.Equal(t, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Too many requests"}}`, client.receive())
-				agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
-				client.receive()
-				client.send(strings.Replace(ask, `"id":1`, `"id":3`, 1))
-				assert.Contains(t, agent.receive(), `"id":3`)
-			})
-		})
-	}
+	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
+		_, client, agent := start(t, &proxy.Options{MaxOpen: 1, FromClient: m})
+		client.send(ask)
+		agent.receive()
+		client.send(strings.Replace(ask, `"id":1`, `"id":2`, 1))
+		assert.Equal(t, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Too many requests"}}`, client.receive())
+		agent.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
+		client.receive()
+		client.send(strings.Replace(ask, `"id":1`, `"id":3`, 1))
+		assert.Contains(t, agent.receive(), `"id":3`)
+	})
 }
 
 // Notifications that a middleware refuses do not fill the log: their lines share a budget.
