@@ -189,9 +189,7 @@ func TestManyWait(t *testing.T) {
 
 		ask(t, end, 7)
 		for _, body := range []string{request(2000, "m", "s"), cancelNote} {
-			resp := w.response(w.send(post(end.ConnectionID(), body, len(body))))
-			assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
-			assert.Equal(t, "1", resp.Header.Get("Retry-After"))
+			w.refused(end, body)
 		}
 		assert.Equal(t, 202, <-w.later(end, `{"jsonrpc":"2.0","id":7,"result":{}}`))
 		assert.Equal(t, 202, <-w.later(other, cancelNote))
@@ -217,10 +215,7 @@ func TestNoRoom(t *testing.T) {
 		end := w.connect()
 		assert.Equal(t, 202, <-w.later(end, bigRequest(0)))
 		began := time.Now()
-		body := request(1, "m", "s")
-		resp := w.response(w.send(post(end.ConnectionID(), body, len(body))))
-		assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
-		assert.Equal(t, "1", resp.Header.Get("Retry-After"))
+		w.refused(end, request(1, "m", "s"))
 		assert.Equal(t, 60*time.Second, time.Since(began))
 		assert.Equal(t, 1, end.Routes())
 	})

@@ -302,11 +302,8 @@ func TestFlushFails(t *testing.T) {
 	req.Header.Set("Acp-Connection-Id", c.id)
 	resp, err := http.DefaultClient.Do(req)
 	if err == nil {
-		_, err = resp.Body.Read(make([]byte, 100))
-		for err == nil {
-			_, err = resp.Body.Read(make([]byte, 100))
-		}
+		_, err = io.ReadAll(resp.Body)
 		resp.Body.Close()
 	}
-	assert.NotEqual(t, "EOF", err.Error(), "it must not look like a clean end")
+	assert.Error(t, err, "it must not look like a clean end")
 }

@@ -50,14 +50,14 @@ func transcripts(t *testing.T, visit func(t *testing.T, name string, lines []lin
 	}
 }
 
-// status returns the status of the recorded response to a request.
-func status(lines []line, x int) int {
+// response returns the recorded response to a request.
+func response(lines []line, request line) line {
 	for _, l := range lines {
-		if l.Kind == "http-response" && l.X == x {
-			return l.Status
+		if l.Kind == "http-response" && l.X == request.X {
+			return l
 		}
 	}
-	return 0
+	return line{}
 }
 
 // Our server gets what the recorded one got and sends what it sent. Each message arrives on the same
@@ -78,7 +78,7 @@ func TestReplayToServer(t *testing.T) {
 			}
 			switch l.Kind {
 			case "http-request":
-				want := status(lines, l.X)
+				want := response(lines, l).Status
 				var header []string
 				for _, k := range []string{"content-type", "accept", "acp-session-id"} {
 					header = append(header, k, l.Headers[k])
@@ -88,12 +88,8 @@ func TestReplayToServer(t *testing.T) {
 				}
 				m := stream.ParseMessage([]byte(l.Raw))
 				if l.Method == "POST" && m.Method == "initialize" && want == 200 {
-					end = replayInitialize(t, s, c, l, lines)
-					for _, r := range lines {
-						if r.X == l.X && r.Kind == "http-response" {
-							recorded = r.Headers["acp-connection-id"]
-						}
-					}
+					end = replayInitialize(t, s, c, l.Raw, response(lines, l).Raw)
+					recorded = response(lines, l).Headers["acp-connection-id"]
 					continue
 				}
 				resp := c.request(l.Method, l.Raw, header...)
@@ -143,17 +139,13 @@ func TestReplayToServer(t *testing.T) {
 }
 
 // replayInitialize initializes a connection as it was recorded.
-func replayInitialize(t *testing.T, s *server, c *rawClient, l line, lines []line) *serverEnd {
+func replayInitialize(t *testing.T, s *server, c *rawClient, request, response string) *serverEnd {
 	t.Helper()
-	answered := c.later(l.Raw, "Acp-Connection-Id", "")
+	answered := c.later(request, "Acp-Connection-Id", "")
 	end := <-s.conns
 	t.Cleanup(func() { end.Close() })
-	assert.Equal(t, l.Raw, receive(t, end))
-	for _, r := range lines {
-		if r.X == l.X && r.Kind == "http-response" {
-			require.NoError(t, end.Write([]byte(r.Raw)))
-		}
-	}
+	assert.Equal(t, request, receive(t, end))
+	require.NoError(t, end.Write([]byte(response)))
 	resp := <-answered
 	assert.Equal(t, 200, resp.StatusCode)
 	c.id = resp.Header.Get("Acp-Connection-Id")
@@ -200,11 +192,7 @@ func TestReplayToClient(t *testing.T) {
 			case l.Kind == "http-request" && l.Method == "POST":
 				m := stream.ParseMessage([]byte(l.Raw))
 				if m.Method == "initialize" {
-					for _, r := range lines {
-						if r.X == l.X && r.Kind == "http-response" {
-							first = r.Raw
-						}
-					}
+					first = response(lines, l).Raw
 					require.NoError(t, c.Write([]byte(l.Raw)))
 					assert.Equal(t, first, receive(t, c))
 					continue

@@ -49,18 +49,24 @@ type frame struct {
 	Binary         bool
 }
 
+// replay plays a conversation in which the frames in the direction dir go to our end.
+func replay(t *testing.T, all []frame, dir string, theirs *raw.Conn, ours *websocket.Conn) {
+	t.Helper()
+	for _, f := range all {
+		if f.Dir == dir {
+			sendText(t, theirs, f.Raw)
+			assert.Equal(t, f.Raw, receive(t, ours))
+			continue
+		}
+		require.NoError(t, ours.Write([]byte(f.Raw)))
+		assert.Equal(t, f.Raw, readText(t, theirs))
+	}
+}
+
 func TestReplayToServer(t *testing.T) {
 	frames(t, func(t *testing.T, all []frame) {
 		client, server := rawConnect(t)
-		for _, f := range all {
-			if f.Dir == "send" {
-				sendText(t, client, f.Raw)
-				assert.Equal(t, f.Raw, receive(t, server))
-				continue
-			}
-			require.NoError(t, server.Write([]byte(f.Raw)))
-			assert.Equal(t, f.Raw, readText(t, client))
-		}
+		replay(t, all, "send", client, server)
 	})
 }
 
@@ -79,14 +85,6 @@ func TestReplayToClient(t *testing.T) {
 		defer client.Close()
 		server := <-conns
 		defer server.CloseNow()
-		for _, f := range all {
-			if f.Dir == "recv" {
-				sendText(t, server, f.Raw)
-				assert.Equal(t, f.Raw, receive(t, client))
-				continue
-			}
-			require.NoError(t, client.Write([]byte(f.Raw)))
-			assert.Equal(t, f.Raw, readText(t, server))
-		}
+		replay(t, all, "recv", server, client)
 	})
 }

@@ -29,37 +29,24 @@ var tooLong = strings.Repeat("x", maxMessage)
 
 // A request that is too long is answered with its own id, wherever that stands.
 func TestRequestsThatAreTooLong(t *testing.T) {
-	for name, test := range map[string]func(t *testing.T, p *echoPeer){
-		"in front": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`)
-			assert.Equal(t, []string{`-32600 "a"`}, brief(p.echoAnd(1)))
-		},
-		"behind": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`)
-			assert.Equal(t, []string{`-32600 -3`}, brief(p.echoAnd(1)))
-		},
-		"deep as well": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`)
-			assert.Equal(t, []string{`-32600 4`}, brief(p.echoAnd(1)))
-		},
-		"two ids": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
-		},
-		"notification": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
-		},
-		"no JSON": func(t *testing.T, p *echoPeer) {
-			p.SendLines(tooLong + tooLong)
-			assert.Equal(t, []string{`-32600 null`}, brief(p.echoAnd(1)))
-		},
-		"answer to nothing": func(t *testing.T, p *echoPeer) {
-			p.SendLines(`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`)
-			assert.Empty(t, p.echo())
-		},
+	for name, tt := range map[string]struct {
+		line string
+		want []string
+	}{
+		"in front":          {`{"jsonrpc":"2.0","id":"a","method":"_echo","params":"` + tooLong + `"}`, []string{`-32600 "a"`}},
+		"behind":            {`{"jsonrpc":"2.0","params":{"id":1,"x":["` + tooLong + `"]},"method":"_echo","id":-3}`, []string{"-32600 -3"}},
+		"deep as well":      {`{"jsonrpc":"2.0","params":` + nested(maxMessage) + `,"method":"_echo","id":4}`, []string{"-32600 4"}},
+		"two ids":           {`{"jsonrpc":"2.0","id":1,"params":"` + tooLong + `","method":"_echo","id":4}`, []string{"-32600 null"}},
+		"notification":      {`{"jsonrpc":"2.0","method":"session/update","params":"` + tooLong + `"}`, []string{"-32600 null"}},
+		"no JSON":           {tooLong + tooLong, []string{"-32600 null"}},
+		"answer to nothing": {`{"jsonrpc":"2.0","id":99,"result":"` + tooLong + `"}`, nil},
 	} {
-		t.Run(name, func(t *testing.T) { ends(t, shortLines, test) })
+		t.Run(name, func(t *testing.T) {
+			ends(t, shortLines, func(t *testing.T, p *echoPeer) {
+				p.SendLines(tt.line)
+				assert.Equal(t, tt.want, brief(p.echoAnd(len(tt.want))))
+			})
+		})
 	}
 }
 
@@ -146,10 +133,10 @@ func checkBadAnswers(t *testing.T, p *echoPeer, call func() error) {
 func TestBadAnswersToAnAgent(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
-		want         error
+		want         any // a pointer to an error of that type
 	}{
-		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, &stream.TooLargeError{}},
-		{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, &acp.InvalidError{}},
+		{"too long", `{"jsonrpc":"2.0","id":ID,"result":{"outcome":"` + tooLong + `"}}`, new(*stream.TooLargeError)},
+		{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + nested(deep) + `}`, new(*acp.InvalidError)},
 	} {
 		asks := map[string]func(t *testing.T) (*echoPeer, func() error){
 			"version 1": func(t *testing.T) (*echoPeer, func() error) {
@@ -174,14 +161,7 @@ func TestBadAnswersToAnAgent(t *testing.T) {
 					m := p.Expect("session/request_permission")
 					p.SendLines(strings.Replace(tt.answer, "ID", string(m.ID), 1))
 				})
-				switch tt.want.(type) {
-				case *stream.TooLargeError:
-					var large *stream.TooLargeError
-					assert.ErrorAs(t, err, &large)
-				default:
-					var invalid *acp.InvalidError
-					assert.ErrorAs(t, err, &invalid)
-				}
+				assert.ErrorAs(t, err, tt.want)
 				assert.Empty(t, p.echo())
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -30,11 +31,37 @@ type protocol struct {
 	version     int
 	params      map[string]string // of every request
 	requests    func(t testing.TB, side wire.Side) []string
-	notes       map[wire.Side]map[string]string // params of the notifications that each end receives
+	notes       map[wire.Side]map[string]string
 	startAgent  func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
 	startClient func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn
 	// converse starts both ends for the conversation of record. talk holds it.
 	converse func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (a, c conn, talk func() error)
+}
+
+// notes are params of the notifications that each end receives.
+func notes(update string) map[wire.Side]map[string]string {
+	return map[wire.Side]map[string]string{
+		wire.Agent: {
+			"session/cancel": `{"sessionId":"s"}`,
+			"mcp/message":    `{"serverId":"s","requestId":"r","method":"notifications/progress"}`,
+			"_note":          `{"n":1}`,
+		},
+		wire.Client: {
+			"session/update":       `{"sessionId":"s","update":` + update + `}`,
+			"elicitation/complete": `{"elicitationId":"e"}`,
+			"auth/status_update":   `{"state":"authenticated"}`,
+			"_note":                `{"n":1}`,
+		},
+	}
+}
+
+// goesOn checks that the end whose peer the test plays still handles requests.
+func goesOn(t *testing.T, peer *rawpeer.Peer, after string) {
+	t.Helper()
+	peer.Call("1", "_extension", "[1]")
+	answer, ok := peer.Recv()
+	require.True(t, ok)
+	assert.JSONEq(t, "[1]", string(answer.Result), after)
 }
 
 // endOptions are the options of either end.
@@ -46,19 +73,7 @@ type endOptions struct {
 var protocols = []*protocol{
 	{
 		version: 1, params: peertest.Params, requests: peertest.Requests,
-		notes: map[wire.Side]map[string]string{
-			wire.Agent: {
-				"session/cancel": `{"sessionId":"s"}`,
-				"mcp/message":    `{"serverId":"s","requestId":"r","method":"notifications/progress"}`,
-				"_note":          `{"n":1}`,
-			},
-			wire.Client: {
-				"session/update":       `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`,
-				"elicitation/complete": `{"elicitationId":"e"}`,
-				"auth/status_update":   `{"state":"authenticated"}`,
-				"_note":                `{"n":1}`,
-			},
-		},
+		notes: notes(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}`),
 		startAgent: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
 			own := agent.Options{Receiving: o.receiving, Logger: o.log}
 			return pairtest.StartAgent(t, s, pairtest.Setup{Agent: func(*agent.Conn) acp.Agent { return &peertest.FullAgent{Do: do} }, AgentOptions: own})
@@ -81,27 +96,14 @@ var protocols = []*protocol{
 			// It must not be repeated after another request.
 			return slices.DeleteFunc(peertest2.Requests(t, side), func(name string) bool { return name == acp2.MethodInitialize })
 		},
-		notes: map[wire.Side]map[string]string{
-			wire.Agent: {
-				"session/cancel": `{"sessionId":"s"}`,
-				"mcp/message":    `{"serverId":"s","requestId":"r","method":"notifications/progress"}`,
-				"_note":          `{"n":1}`,
-			},
-			wire.Client: {
-				"session/update":       `{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"x"}}}`,
-				"elicitation/complete": `{"elicitationId":"e"}`,
-				"auth/status_update":   `{"state":"authenticated"}`,
-				"_note":                `{"n":1}`,
-			},
-		},
+		notes: notes(`{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"x"}}`),
 		startAgent: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
 			own := agent2.Options{Receiving: o.receiving, Logger: o.log}
 			return pairtest2.StartAgent(t, s, pairtest2.Setup{Agent: func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{Do: do} }, AgentOptions: own})
 		},
 		startClient: func(t testing.TB, s stream.Stream, do peertest.Do, o endOptions) conn {
 			own := client2.Options{Receiving: o.receiving, Logger: o.log}
-			c := pairtest2.StartClient(t, s, pairtest2.Setup{Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} }, ClientOptions: own})
-			return c
+			return pairtest2.StartClient(t, s, pairtest2.Setup{Client: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} }, ClientOptions: own})
 		},
 		converse: func(t testing.TB, forAgent, forClient stream.Stream, agentSide, clientSide *course) (conn, conn, func() error) {
 			p := pairtest2.Start(t, pairtest2.Setup{
