@@ -53,7 +53,10 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Stderr returns the last part of what the process has written to its standard
 // error. It is always valid UTF-8.
-func (p *Process) Stderr() string { return p.stderr.tail.String() }
+func (p *Process) Stderr() string {
+	text, _ := p.stderr.tail.Text(true)
+	return text
+}
 
 // Noise returns the beginning of the first line of the process's standard output that
 // was not a message and was skipped, without control characters. It is empty if there
@@ -237,7 +240,7 @@ func (p *Process) watch() {
 		p.stderr.f.Close()
 		within(statusPatience, p.stderr.drained) // unless the caller's writer blocks
 	}
-	p.exit = newExitError(p.cmd.ProcessState, p.stderr.tail.String())
+	p.exit = newExitError(p.cmd.ProcessState, p.Stderr())
 	if process.Ending() { // this program is ending because of a signal; see EndOnSignal
 		if left {
 			p.endGroup(ended.Add(p.opts.Grace))

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
-	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/internal/process"
 )
 
 // lineLimit is the length at which lines are cut for OnStderr.
@@ -15,7 +15,7 @@ const lineLimit = 64 << 10
 // stderr reads the standard error of a process.
 type stderr struct {
 	f       *os.File
-	tail    tail
+	tail    process.Tail
 	out     io.Writer         // nil after writing to it has failed
 	onLine  func(line string) // may be nil
 	line    []byte            // the last line, not yet complete
@@ -24,7 +24,7 @@ type stderr struct {
 
 func newStderr(f *os.File, opts *CommandOptions) *stderr {
 	return &stderr{
-		f: f, tail: tail{limit: opts.StderrTail}, out: opts.Stderr, onLine: opts.OnStderr,
+		f: f, tail: process.Tail{Limit: opts.StderrTail}, out: opts.Stderr, onLine: opts.OnStderr,
 		drained: make(chan struct{}),
 	}
 }
@@ -47,7 +47,7 @@ func (s *stderr) drain() {
 }
 
 func (s *stderr) take(b []byte) {
-	s.tail.write(b)
+	_, _ = s.tail.Write(b) // never fails
 	if s.out != nil && len(b) > 0 {
 		if _, err := s.out.Write(b); err != nil {
 			s.out = nil
@@ -69,37 +69,4 @@ func (s *stderr) take(b []byte) {
 func (s *stderr) emit() {
 	s.onLine(strings.ToValidUTF8(strings.TrimSuffix(string(s.line), "\r"), "\ufffd"))
 	s.line = s.line[:0]
-}
-
-// tail keeps the end of what was written to it.
-type tail struct {
-	limit int
-
-	mu   sync.Mutex // guards buf and cut
-	buf  []byte     // up to twice the limit
-	lost bool       // an earlier part was discarded
-}
-
-func (t *tail) write(b []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if len(t.buf) > 2*t.limit {
-		n := copy(t.buf, t.buf[len(t.buf)-t.limit:])
-		t.buf, t.lost = t.buf[:n], true
-	}
-}
-
-// String returns the end as valid UTF-8. It never begins within a character.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	b, lost := t.buf, t.lost
-	if cut := len(b) - t.limit; cut > 0 {
-		b, lost = b[cut:], true
-	}
-	for i := 0; lost && i < utf8.UTFMax && len(b) > 0 && !utf8.RuneStart(b[0]); i++ {
-		b = b[1:]
-	}
-	return strings.ToValidUTF8(string(b), "\ufffd")
 }

@@ -8,7 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/process"
 )
+
+// Tail keeps the end of the output of a command.
+type Tail = process.Tail
 
 // KillPatience is how long to wait for the end of a command after it was killed.
 const KillPatience = 5 * time.Second
