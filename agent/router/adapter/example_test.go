@@ -15,7 +15,7 @@ import (
 // passes stream.Stdio() in place of the pipe.
 func ExampleFromV1() {
 	newV1 := func(conn *agent.Conn) acp.Agent {
-		return &testAgent{conn: conn, works: map[string]work{"hi": sayHello}}
+		return &testAgent{conn: conn}
 	}
 	agents := &router.Agents{V1: newV1, V2: adapter.FromV1(newV1, nil)}
 

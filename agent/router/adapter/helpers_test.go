@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,9 +34,22 @@ type testAgent struct {
 	opts  []acp.SessionConfigOption
 	works map[string]work
 
+	next        []acp.SessionUpdate // what the next prompt "go" sends
 	initialized *acp.InitializeRequest
-	created     *acp.NewSessionRequest
+	latest      any // the last request that the agent has read
 	sessions    int
+}
+
+func (a *testAgent) read(req any) { a.latest = req }
+
+// send sends updates of a session.
+func (a *testAgent) send(ctx context.Context, id acp.SessionID, updates []acp.SessionUpdate) error {
+	for _, u := range updates {
+		if err := a.conn.Session(id).Update(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *testAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -47,7 +61,7 @@ func (a *testAgent) Initialize(_ context.Context, req *acp.InitializeRequest) (*
 }
 
 func (a *testAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.created = req
+	a.read(req)
 	a.sessions++
 	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", a.sessions)), Modes: a.modes, ConfigOptions: a.opts}, nil
 }
@@ -103,17 +117,17 @@ func (p *testClient) read() string {
 	}
 }
 
-// want compares the next messages with lines, as JSON. A line that begins with a letter is an
-// update of session s1. Responses to prompts may come at any time, so they are skipped unless they
+// want compares the next messages with lines, as JSON; see full. Responses to prompts may come at any time, so they are skipped unless they
 // are wanted.
 func (p *testClient) want(lines ...string) {
 	p.t.Helper()
 	for _, want := range lines {
+		want = full(want)
 		got := p.read()
 		for strings.Contains(got, receipt) && !strings.Contains(want, receipt) {
 			got = p.read()
 		}
-		require.JSONEq(p.t, full(want), got)
+		require.JSONEq(p.t, want, got)
 	}
 }
 
@@ -136,17 +150,44 @@ func parse(t *testing.T, line string) (v any) {
 	return v
 }
 
-func full(line string) string { return inSession("s1", line) }
+// full returns the message that a line of a dialogue stands for.
+func full(line string) string {
+	session := "s1"
+	if line[0] == '@' {
+		session, line, _ = strings.Cut(line[1:], " ")
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch id, err := strconv.Atoi(word); {
+	case word[0] == '{':
+		return line
+	case err == nil && rest[0] == '-':
+		code, text, _ := strings.Cut(rest, " ")
+		text, data, hasData := strings.Cut(text, " {")
+		if hasData {
+			data = `,"data":{` + data
+		}
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%s,"message":%q%s}}`, id, code, text, data)
+	case err == nil:
+		return result(id, rest)
+	case word == "running":
+		line = running
+	case word == "waiting":
+		line = waiting
+	case line == "idle":
+		line = `state_update {"state":"idle","background":[]}`
+	case word == "idle":
+		line = idle(rest)
+	}
+	return inSession(session, line)
+}
 
 func inSession(id, line string) string {
-	if kind, rest, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(line, "{") {
-		sep := ","
-		if rest == "{}" {
-			sep = ""
-		}
-		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + id + `","update":{"sessionUpdate":"` + kind + `"` + sep + rest[1:] + `}}`
+	kind, rest, _ := strings.Cut(line, " ")
+	sep := ","
+	if rest == "{}" {
+		sep = ""
 	}
-	return line
+	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + id + `","update":{"sessionUpdate":"` + kind + `"` + sep + rest[1:] + `}}`
 }
 
 const (
@@ -172,6 +213,10 @@ func result(id int, result string) string {
 
 func failure(id, code int, message string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, message)
+}
+
+func notFound(id, session string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32002,"message":"Session not found: ` + session + `","data":{"sessionId":"` + session + `"}}}`
 }
 
 func cancelled(id int) string {

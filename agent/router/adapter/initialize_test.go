@@ -1,7 +1,6 @@
 package adapter_test
 
 import (
-	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
@@ -65,76 +64,6 @@ func TestCapabilities(t *testing.T) {
 			})
 		})
 	}
-}
-
-// signer is an agent that signs users in.
-type signer struct{ *testAgent }
-
-func (a *signer) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
-	id, _ := agent.RequestID(ctx)
-	_, err := a.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{
-		Message: string(req.MethodID), Mode: &acp.ElicitationFormMode{Scope: &acp.ElicitationRequestScope{RequestID: id}},
-	})
-	return nil, err
-}
-
-func (a *signer) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
-	return nil, nil
-}
-
-func TestAuthentication(t *testing.T) {
-	own := &testAgent{}
-	scene(t, &signer{own}, own, func(p *testClient) {
-		p.Send(`{"jsonrpc":"2.0","id":"login","method":"auth/login","params":{"methodId":"m"}}`)
-		p.want(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m","mode":"form","requestId":"login","requestedSchema":{"type":"object","properties":{}}}}`)
-		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`)
-		p.want(`{"jsonrpc":"2.0","id":"login","result":{}}`)
-		p.call(3, "auth/logout", `{}`)
-		p.want(result(3, `{}`))
-	})
-	own = &testAgent{}
-	scene(t, own, own, func(p *testClient) {
-		p.call(1, "auth/logout", `{}`)
-		p.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: auth/logout","data":{"method":"auth/logout"}}}`)
-	})
-}
-
-// pinging is an agent with extensions.
-type pinging struct{ *testAgent }
-
-func (a *pinging) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	var echo json.RawMessage
-	err := a.conn.Call(ctx, method+"/back", params, &echo)
-	return echo, err
-}
-
-func TestExtensions(t *testing.T) {
-	own := &testAgent{}
-	scene(t, &pinging{own}, own, func(p *testClient) {
-		p.call(9, "_x/ping", `{"a":1.50}`)
-		p.want(`{"jsonrpc":"2.0","id":1,"method":"_x/ping/back","params":{"a":1.50}}`)
-		p.Send(`{"jsonrpc":"2.0","id":1,"result":[1]}`)
-		p.want(result(9, `[1]`))
-		require.NoError(t, own.conn.Notify(t.Context(), "_x/note", map[string]int{"b": 2}))
-		p.want(`{"jsonrpc":"2.0","method":"_x/note","params":{"b":2}}`)
-	})
-	own = &testAgent{}
-	scene(t, own, own, func(p *testClient) {
-		p.call(9, "_x/ping", `{}`)
-		p.want(`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"Method not found: _x/ping","data":{"method":"_x/ping"}}}`)
-	})
-}
-
-// A method of version 1 is not an extension, so a client of version 2 cannot load a session without
-// the adapter.
-func TestMethodsOfVersion1AreNoExtensions(t *testing.T) {
-	own := &testAgent{caps: &acp.AgentCapabilities{LoadSession: true}}
-	a := &loading{testAgent: own}
-	scene(t, a, own, func(p *testClient) {
-		p.call(9, "session/load", `{"sessionId":"s1","cwd":"/","mcpServers":[]}`)
-		p.want(`{"jsonrpc":"2.0","id":9,"error":{"code":-32601,"message":"Method not found: session/load","data":{"method":"session/load"}}}`)
-		assert.Nil(t, a.loaded)
-	})
 }
 
 // An agent that advertises a method it does not have cannot be served.

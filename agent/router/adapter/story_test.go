@@ -183,15 +183,6 @@ type teller struct {
 	story *story
 }
 
-func (a *teller) send(ctx context.Context, id acp.SessionID, list []acp.SessionUpdate) error {
-	for _, u := range list {
-		if err := a.conn.Session(id).Update(ctx, u); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (a *teller) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	return nil, a.send(ctx, req.SessionID, a.story.history)
 }

@@ -66,7 +66,7 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 	case *acp.ToolCallUpdate:
 		return s.tool(u.ToolCallID, u.Title, u, u.Content)
 	case *acp.Plan:
-		entries, err := convert[acp2.PlanItems](map[string]any{"planId": planID, "entries": orEmpty(u.Entries)})
+		entries, err := convert[acp2.PlanItems](map[string]any{"planId": planID, "entries": u.Entries})
 		if err != nil {
 			return nil, err
 		}
@@ -103,13 +103,6 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 }
 
 func one(u acp2.SessionUpdate) []acp2.SessionUpdate { return []acp2.SessionUpdate{u} }
-
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
 
 // sameForm returns an update that has the same JSON form in both versions. It passes on an update
 // that version 1 does not know, unless version 2 uses its name for another update.
