@@ -95,18 +95,6 @@ func TestAuthenticateAndRetry(t *testing.T) {
 	}
 }
 
-// An authentication method of an unknown type keeps its type and its members.
-func TestAuthMethodOfAnUnknownKind(t *testing.T) {
-	const method = `{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}`
-	c, peer := dial(t, &peertest.Client{}, nil)
-	go func() { // ends with the response
-		peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":[`+method+`]}`)
-	}()
-	_, err := c.Initialize(t.Context(), nil)
-	require.NoError(t, err)
-	assert.Equal(t, []acp.AuthMethod{&acp.UnknownAuthMethod{Type: "env_var", Raw: []byte(method)}}, c.AuthMethods())
-}
-
 // A prompt that may have had an effect is not sent again.
 func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 	read := func(p *rawpeer.Peer, session string) {

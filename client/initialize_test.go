@@ -192,20 +192,6 @@ func TestZeroConn(t *testing.T) {
 func TestConnect(t *testing.T) {
 	leak.Check(t)
 	newClient := func(*client.Conn) acp.Client { return &peertest.Client{} }
-	t.Run("ready for sessions", func(t *testing.T) {
-		s, peer := rawpeer.Pipe(t)
-		go func() { // ends with the response
-			peer.Initialize(`{}`)
-			peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
-		}()
-		c, err := client.Connect(t.Context(), s, newClient, nil)
-		require.NoError(t, err)
-		session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
-		assert.Equal(t, acp.SessionID("s1"), session.ID())
-		require.NoError(t, c.Close())
-		require.NoError(t, c.Wait())
-	})
 	t.Run("refused", func(t *testing.T) {
 		s, peer := rawpeer.Pipe(t)
 		done := make(chan bool)

@@ -107,9 +107,6 @@ func (s *sessions) take(k *kept) []update {
 }
 
 func (s *sessions) takeLocked(k *kept) []update {
-	if k == nil {
-		return nil
-	}
 	s.bytes -= k.bytes
 	updates := k.updates
 	*k = kept{}

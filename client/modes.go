@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -28,9 +29,7 @@ func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
 }
 
 func (c *Conn) setSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	if req == nil {
-		req = &acp.SetSessionModeRequest{}
-	}
+	req = cmp.Or(req, &acp.SetSessionModeRequest{})
 	return c.setMode(ctx, c.sessions.find(req.SessionID), req)
 }
 
@@ -88,22 +87,4 @@ func (a *settingResponse) reopened(modes *acp.SessionModeState, options []acp.Se
 			t.setOptions(at, options)
 		}
 	})
-}
-
-// started stores the settings in the response that contains the id of a new session. Settings of
-// earlier updates are newer, so they stay.
-func (s *Session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := &s.settings
-	if modes != nil {
-		m := *modes
-		if t.modes != nil {
-			m.CurrentModeID = t.modes.CurrentModeID
-		}
-		t.modes = &m
-	}
-	if t.options == nil {
-		t.options = options
-	}
 }

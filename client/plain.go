@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -41,9 +42,7 @@ func (c *Conn) resumeSession(ctx context.Context, req *acp.ResumeSessionRequest)
 }
 
 func (c *Conn) cancel(ctx context.Context, n *cancelNotification) error {
-	if n == nil {
-		n = &cancelNotification{}
-	}
+	n = cmp.Or(n, &cancelNotification{})
 	cancelled, stop := c.turns.cancelling(n.SessionID, false)
 	defer stop()
 	err := methodCancel.Notify(ctx, &c.out, n)
@@ -64,9 +63,7 @@ func (c *Conn) cancelTurn(ctx context.Context, id acp.SessionID) {
 }
 
 func (c *Conn) closeSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	if req == nil {
-		req = &acp.CloseSessionRequest{}
-	}
+	req = cmp.Or(req, &acp.CloseSessionRequest{})
 	cancelled, stop := c.turns.cancelling(req.SessionID, true)
 	defer stop()
 	res, err := methodCloseSession.Call(ctx, &c.out, req, &rpc.CallOptions{

@@ -24,36 +24,26 @@ func proxy(t *testing.T, unstable bool, newAgent func(*agent.Conn) acp.Agent, op
 	t.Helper()
 	edit, up := stream.Pipe()
 	down, real := stream.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
+	rawpeer.Start(t, agent.New(real, newAgent, &agent.Options{Unstable: true, IgnoreCapabilities: true}))
+	relay(t, up, down, itself, &agent.Options{Unstable: unstable})
+	editor := &recording{}
+	return rawpeer.Start(t, client.New(edit, func(*client.Conn) acp.Client { return editor }, opts)), editor
+}
 
+// relay starts a proxy between two streams. Its agent is what serve returns for the connection to the
+// agent below.
+func relay(t *testing.T, up, down stream.Stream, serve func(below *client.Conn) acp.Agent, opts *agent.Options) {
+	t.Helper()
 	var below *client.Conn
 	above := agent.New(up, func(above *agent.Conn) acp.Agent {
-		below = client.New(down, func(*client.Conn) acp.Client { return above }, &client.Options{Unstable: unstable})
-		return below
-	}, &agent.Options{Unstable: unstable})
-	end := agent.New(real, newAgent, &agent.Options{Unstable: true, IgnoreCapabilities: true})
-	editor := &recording{}
-	conn := client.New(edit, func(*client.Conn) acp.Client { return editor }, opts)
-
-	conns := []interface {
-		Start(context.Context) error
-		Close() error
-		Wait() error
-	}{end, below, above, conn}
-	for _, c := range conns {
-		require.NoError(t, c.Start(ctx))
-	}
-	t.Cleanup(func() {
-		for _, c := range conns {
-			c.Close()
-		}
-		for _, c := range conns {
-			c.Wait()
-		}
-		cancel()
-	})
-	return conn, editor
+		below = client.New(down, func(*client.Conn) acp.Client { return above }, &client.Options{Unstable: opts != nil && opts.Unstable})
+		return serve(below)
+	}, opts)
+	rawpeer.Start(t, below)
+	rawpeer.Start(t, above)
 }
+
+func itself(below *client.Conn) acp.Agent { return below }
 
 // recording is a client with files and extensions.
 type recording struct {
@@ -244,15 +234,8 @@ func TestVersionErrorThroughAProxy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			edit, up := stream.Pipe()
 			down, far := rawpeer.Pipe(t)
-			var below *client.Conn
-			above := agent.New(up, func(above *agent.Conn) acp.Agent {
-				below = client.New(down, func(*client.Conn) acp.Client { return above }, nil)
-				return below
-			}, nil)
-			conn := client.New(edit, func(*client.Conn) acp.Client { return &recording{} }, nil)
-			require.NoError(t, below.Start(t.Context()))
-			require.NoError(t, above.Start(t.Context()))
-			require.NoError(t, conn.Start(t.Context()))
+			relay(t, up, down, itself, nil)
+			conn := rawpeer.Start(t, client.New(edit, func(*client.Conn) acp.Client { return &recording{} }, nil))
 			go func() { // ends with the response
 				far.Answer(far.Expect("initialize"), fmt.Sprintf(`{"protocolVersion":%d}`, tt.answered))
 			}()
@@ -261,9 +244,6 @@ func TestVersionErrorThroughAProxy(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, rpcerr.CodeUnsupportedProtocolVersion, refused.Code)
 			assert.JSONEq(t, tt.want, string(refused.Data.(json.RawMessage)))
-			for _, c := range []interface{ Close() error }{conn, above, below} {
-				c.Close()
-			}
 		})
 	}
 }
@@ -295,7 +275,7 @@ func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 		agent func(*client.Conn) acp.Agent
 		opts  *agent.Options
 	}{
-		"a connection":              {func(c *client.Conn) acp.Agent { return c }, nil},
+		"a connection":              {itself, nil},
 		"a connection in a field":   {func(c *client.Conn) acp.Agent { return field{c} }, &agent.Options{Relay: true}},
 		"an embedded connection":    {func(c *client.Conn) acp.Agent { return struct{ *client.Conn }{c} }, nil},
 		"a connection in a wrapper": {func(c *client.Conn) acp.Agent { return struct{ acp.AgentWrapper }{acp.AgentWrapper{Agent: c}} }, nil},
@@ -304,13 +284,7 @@ func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 			leak.Check(t)
 			editor, up := stream.Pipe()
 			down, far := stream.Pipe()
-			var below *client.Conn
-			above := agent.New(up, func(above *agent.Conn) acp.Agent {
-				below = client.New(down, func(*client.Conn) acp.Client { return above }, nil)
-				return proxy.agent(below)
-			}, proxy.opts)
-			require.NoError(t, below.Start(context.Background()))
-			require.NoError(t, above.Start(context.Background()))
+			relay(t, up, down, proxy.agent, proxy.opts)
 			write := func(s stream.Stream, format string, args ...any) {
 				require.NoError(t, s.Write(fmt.Appendf(nil, format, args...)))
 			}
@@ -346,13 +320,6 @@ func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 			}
 			assert.Zero(t, updates, "before their response, of %d", runs)
 			assert.Zero(t, cancels, "before the permission response, of %d", runs)
-			for _, c := range []interface {
-				Close() error
-				Wait() error
-			}{above, below} {
-				require.NoError(t, c.Close())
-				require.NoError(t, c.Wait())
-			}
 		})
 	}
 }

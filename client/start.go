@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -34,9 +35,7 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
-	if req == nil {
-		req = &acp.LoadSessionRequest{}
-	}
+	req = cmp.Or(req, &acp.LoadSessionRequest{})
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	ended, err := s.beginReplay(onUpdate)
@@ -59,9 +58,7 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest) (*Session, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
+	req = cmp.Or(req, &acp.ResumeSessionRequest{})
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	response := &settingResponse{s: s}
@@ -92,7 +89,19 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 // arrived before are newer than those of the response and stay.
 func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) *Session {
 	s := c.find(id)
-	s.started(modes, options)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &s.settings
+	if modes != nil {
+		m := *modes
+		if t.modes != nil {
+			m.CurrentModeID = t.modes.CurrentModeID
+		}
+		t.modes = &m
+	}
+	if t.options == nil {
+		t.options = options
+	}
 	return s
 }
 
@@ -140,19 +149,6 @@ func (r *roots) set(id acp.SessionID, f *folders) (before *folders) {
 	return before
 }
 
-// reset undoes a set, unless there was a later one.
-func (r *roots) reset(id acp.SessionID, f, before *folders) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case r.all[id] != f:
-	case before == nil:
-		delete(r.all, id)
-	default:
-		r.all[id] = before
-	}
-}
-
 func (r *roots) remove(id acp.SessionID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,8 +161,14 @@ func (r *roots) opening(id acp.SessionID, cwd string, more []string) (opened fun
 	f := newFolders(cwd, more)
 	before := r.set(id, f)
 	return func(err error) {
-		if err != nil {
-			r.reset(id, f, before)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch {
+		case err == nil, r.all[id] != f: // or there was a later one
+		case before == nil:
+			delete(r.all, id)
+		default:
+			r.all[id] = before
 		}
 	}
 }
@@ -208,9 +210,7 @@ func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 }
 
 func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResponse func(error)) (*acp.LoadSessionResponse, error) {
-	if req == nil {
-		req = &acp.LoadSessionRequest{}
-	}
+	req = cmp.Or(req, &acp.LoadSessionRequest{})
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodLoadSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
@@ -218,9 +218,7 @@ func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResp
 }
 
 func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
+	req = cmp.Or(req, &acp.ResumeSessionRequest{})
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})

@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -11,36 +10,29 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-type base struct{}
-
-func (base) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
-func (base) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
-}
-
 type writer struct {
-	base
+	peertest.Client
 	*files.ReadWriter
 }
 
 type reader struct {
-	base
+	peertest.Client
 	*files.Reader
 }
 
 func TestCapabilitiesFollowWhatIsEmbedded(t *testing.T) {
-	assert.Equal(t, &acp.ClientCapabilities{FS: &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}}, client.Capabilities(writer{}))
-	assert.Equal(t, &acp.ClientCapabilities{FS: &acp.FileSystemCapabilities{ReadTextFile: true}}, client.Capabilities(reader{}))
+	assert.Equal(t, &acp.ClientCapabilities{FS: &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}}, client.Capabilities(&writer{}))
+	assert.Equal(t, &acp.ClientCapabilities{FS: &acp.FileSystemCapabilities{ReadTextFile: true}}, client.Capabilities(&reader{}))
 }
 
 func TestOnTheWire(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	s, peer := rawpeer.Pipe(t)
-	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return writer{ReadWriter: h.folders.ReadWriter(c, nil)} }, nil))
+	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return &writer{ReadWriter: h.folders.ReadWriter(c, nil)} }, nil))
 	done := make(chan struct{})
 	ask := func(method string, params map[string]any) rawpeer.Message {
 		raw, err := json.Marshal(params)

@@ -129,20 +129,13 @@ func TestOneQuestionForOneCommand(t *testing.T) {
 		req   acp.CreateTerminalRequest
 		asked int
 	}{
-		"words":             {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
-		"words, and where":  {map[string]any{"command": "go", "args": []string{"version"}, "cwd": "."}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
-		"a list":            {map[string]any{"command": []string{"go", "version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
-		"a line":            {map[string]any{"command": "go version && go version", "description": "Say it"}, acp.CreateTerminalRequest{Command: "go version && go version"}, 1},
-		"a word":            {map[string]any{"command": "go"}, acp.CreateTerminalRequest{Command: "go"}, 1},
-		"other words":       {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"env"}}, 2},
-		"no args":           {map[string]any{"command": "go"}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 2},
-		"a variable":        {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}, Env: []acp.EnvVariable{{Name: "CI", Value: "1"}}}, 2},
-		"args of any shape": {map[string]any{"command": "go", "args": "version"}, acp.CreateTerminalRequest{Command: "go"}, 2},
-		"elsewhere":         {map[string]any{"command": "go", "args": []string{"version"}, "cwd": "sub"}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 2},
+		"words":       {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}}, 1},
+		"a line":      {map[string]any{"command": "go version && go version", "description": "Say it"}, acp.CreateTerminalRequest{Command: "go version && go version"}, 1},
+		"other words": {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"env"}}, 2},
+		"a variable":  {map[string]any{"command": "go", "args": []string{"version"}}, acp.CreateTerminalRequest{Command: "go", Args: []string{"version"}, Env: []acp.EnvVariable{{Name: "CI", Value: "1"}}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newFixture(t, host.Options{Ask: pick(permission.AllowOnce), Terminals: &terminals.Options{}})
-			require.NoError(t, os.Mkdir(x.path("sub"), 0o700))
 			input, err := json.Marshal(c.input)
 			require.NoError(t, err)
 			require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {

@@ -15,12 +15,14 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 // locked is an agent that opens sessions and refuses prompts until the user has signed in.
 type locked struct {
+	peertest.Agent
 	conn    *agent.Conn
 	methods []acp.AuthMethod
 	stays   bool // locked, also after a call of authenticate
@@ -31,10 +33,6 @@ type locked struct {
 
 func (a *locked) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{AuthMethods: a.methods}, nil
-}
-
-func (a *locked) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
 }
 
 func (a *locked) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
@@ -57,8 +55,6 @@ func (a *locked) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Promp
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
-
-func (a *locked) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func method(id acp.AuthMethodID) acp.AuthMethod { return &acp.AuthMethodAgent{ID: id, Name: "M"} }
 

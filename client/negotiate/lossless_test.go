@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/router"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/stream"
@@ -124,7 +125,16 @@ func TestFilesThroughARouter(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { // ends with the connection
 		served <- router.Serve(t.Context(), far, &router.Agents{V1: func(c *agent.Conn) acp.Agent {
-			return &filesUser{conn: c, seen: &seen}
+			return &peertest.Agent{
+				OnInitialize: func(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+					seen = append(seen, req.ClientCapabilities)
+					return nil, nil
+				},
+				OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+					_, err := c.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/w/f"})
+					return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+				},
+			}
 		}}, nil)
 	}()
 	conn, err := negotiate.ConnectOver(t.Context(), near, withFiles)
@@ -137,25 +147,3 @@ func TestFilesThroughARouter(t *testing.T) {
 	end(t, conn)
 	require.NoError(t, <-served)
 }
-
-// filesUser is an agent that reads a file in its turn.
-type filesUser struct {
-	conn *agent.Conn
-	seen *[]*acp.ClientCapabilities
-}
-
-func (a *filesUser) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	*a.seen = append(*a.seen, req.ClientCapabilities)
-	return &acp.InitializeResponse{}, nil
-}
-
-func (a *filesUser) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
-}
-
-func (a *filesUser) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	_, err := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/w/f"})
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
-}
-
-func (a *filesUser) Cancel(context.Context, *acp.CancelNotification) error { return nil }

@@ -128,10 +128,7 @@ func normalised(raw json.RawMessage) string {
 	if dec.Decode(&v) != nil {
 		return string(raw)
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(raw)
-	}
+	b, _ := json.Marshal(v) // what was decoded from JSON can be encoded
 	return string(b)
 }
 

@@ -76,46 +76,42 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 	can := conn.AgentCapabilities()
 	err := error(&acp.CapabilityError{Method: acp.MethodSessionResume, Capability: "sessionCapabilities.resume"})
 	if can.Has("sessionCapabilities.resume") {
-		b := &binding{conn: conn, how: HowResumed}
-		err = x.signedIn(ctx, conn, func() (err error) {
-			b.session, err = conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
+		var b *binding
+		b, err = x.bind(ctx, conn, HowResumed, func() (*client.Session, error) {
+			return conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
 				SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 			})
-			return err
 		})
-		if err == nil {
-			b.session.OnUpdate(x.opts.OnUpdate)
-			return b, nil
-		}
-		if errors.Is(err, rpcerr.ErrAuthRequired) {
-			return nil, err
+		if err == nil || errors.Is(err, rpcerr.ErrAuthRequired) {
+			return b, err
 		}
 	}
 	if !can.Has("loadSession") {
 		return nil, err
 	}
-	b := &binding{conn: conn, how: HowLoaded}
 	onUpdate := x.opts.OnUpdate
 	if onUpdate == nil {
 		onUpdate = func(context.Context, acp.SessionUpdate) {}
 	}
-	err = x.signedIn(ctx, conn, func() (err error) {
-		b.session, err = conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
+	return x.bind(ctx, conn, HowLoaded, func() (*client.Session, error) {
+		return conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
 			SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 		}, onUpdate)
-		return err
 	})
-	return b, err
 }
 
 func (x *Session) start(ctx context.Context, conn *client.Conn) (*binding, error) {
-	b := &binding{conn: conn, how: HowNew}
-	err := x.signedIn(ctx, conn, func() (err error) {
-		b.session, err = conn.StartSession(ctx, &acp.NewSessionRequest{
+	return x.bind(ctx, conn, HowNew, func() (*client.Session, error) {
+		return conn.StartSession(ctx, &acp.NewSessionRequest{
 			Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
 		})
-		return err
 	})
+}
+
+// bind opens the session with a call, for which the user may have to sign in.
+func (x *Session) bind(ctx context.Context, conn *client.Conn, how How, open func() (*client.Session, error)) (*binding, error) {
+	b := &binding{conn: conn, how: how}
+	err := x.signedIn(ctx, conn, func() (err error) { b.session, err = open(); return err })
 	if err == nil {
 		b.session.OnUpdate(x.opts.OnUpdate)
 	}

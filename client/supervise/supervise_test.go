@@ -53,7 +53,7 @@ func TestSessionsAreReopened(t *testing.T) {
 				require.NoError(t, err)
 				w.take()
 				if c.forget {
-					w.forget()
+					w.with(func() { clear(w.sessions) })
 				}
 				w.kill()
 				r := <-k.returns
@@ -170,9 +170,7 @@ func TestSettingsAreSetAgainWhereTheyDiffer(t *testing.T) {
 		require.NoError(t, s.SetConfigOptionBool(t.Context(), "fast", true))
 		require.NoError(t, s.SetConfigOption(t.Context(), "model", "big"))
 		require.NoError(t, s.SetMode(t.Context(), "code"))
-		w.mu.Lock()
-		w.sessions["s1"].mode, w.sessions["s1"].fast = "ask", false // the agent has lost them
-		w.mu.Unlock()
+		w.with(func() { w.sessions["s1"].mode, w.sessions["s1"].fast = "ask", false }) // the agent has lost them
 		w.take()
 		w.kill()
 		assert.NoError(t, (<-k.returns).Settings)
@@ -335,9 +333,7 @@ func TestRestartStormStops(t *testing.T) {
 		k, s := open(t, w, func(o *supervise.Options) {
 			o.Restart = supervise.Restart{Min: time.Second, Max: 4 * time.Second, Limit: 4}
 		})
-		w.mu.Lock()
-		w.dieAtOnce = 1000
-		w.mu.Unlock()
+		w.with(func() { w.dieAtOnce = 1000 })
 		began := time.Now()
 		w.kill()
 		err := k.Wait()
@@ -406,9 +402,7 @@ func TestSignIn(t *testing.T) {
 				require.NoError(t, err)
 			}
 			assert.Equal(t, []string{"new " + wholeText, "authenticate", "new " + wholeText, "new " + wholeText, "new " + wholeText}, w.take())
-			w.mu.Lock()
-			w.signedIn = false
-			w.mu.Unlock()
+			w.with(func() { w.signedIn = false })
 			w.kill()
 			for range 3 {
 				assert.Equal(t, supervise.HowResumed, (<-k.returns).How)
@@ -430,9 +424,7 @@ func TestSignIn(t *testing.T) {
 				o.SignIn = func(context.Context, *client.Conn) error { calls++; return nil } // does not sign in
 			})
 			w.take()
-			w.mu.Lock()
-			w.auth = true
-			w.mu.Unlock()
+			w.with(func() { w.auth = true })
 			w.kill()
 			r := <-k.returns
 			assert.ErrorIs(t, r.Err, rpcerr.ErrAuthRequired)
@@ -442,9 +434,7 @@ func TestSignIn(t *testing.T) {
 			_, err := s.Prompt(t.Context(), acp.Text("x"))
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.ErrorIs(t, s.Retry(t.Context()), rpcerr.ErrAuthRequired)
-			w.mu.Lock()
-			w.signedIn = true // the user signed in elsewhere
-			w.mu.Unlock()
+			w.with(func() { w.signedIn = true }) // the user signed in elsewhere
 			require.NoError(t, s.Retry(t.Context()))
 			assert.EqualValues(t, "s1", s.ID())
 			assert.Equal(t, 1, calls)

@@ -45,9 +45,14 @@ type stored struct {
 }
 
 func (w *world) note(format string, args ...any) {
+	w.with(func() { w.log = append(w.log, fmt.Sprintf(format, args...)) })
+}
+
+// with calls f with the lock.
+func (w *world) with(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.log = append(w.log, fmt.Sprintf(format, args...))
+	f()
 }
 
 func (w *world) take() []string {
@@ -75,18 +80,7 @@ func (w *world) dial(context.Context) (stream.Stream, error) {
 func (w *world) newAgent(c *agent.Conn) acp.Agent { return &worldAgent{w, c} }
 
 // kill ends the current agent.
-func (w *world) kill() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.live.Close()
-}
-
-// forget makes the agents forget all sessions.
-func (w *world) forget() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	clear(w.sessions)
-}
+func (w *world) kill() { w.with(func() { w.live.Close() }) }
 
 // worldAgent is one run of the agent.
 type worldAgent struct {
@@ -125,9 +119,7 @@ func (a *worldAgent) allowed() error {
 
 func (a *worldAgent) Authenticate(context.Context, *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
 	a.w.note("authenticate")
-	a.w.mu.Lock()
-	defer a.w.mu.Unlock()
-	a.w.signedIn = true
+	a.w.with(func() { a.w.signedIn = true })
 	return nil, nil
 }
 
@@ -215,9 +207,7 @@ func (a *worldAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.P
 		a.w.kill()
 		return nil, errors.New("dying")
 	case "ask":
-		a.w.mu.Lock()
-		close(a.w.asking)
-		a.w.mu.Unlock()
+		a.w.with(func() { close(a.w.asking) })
 		_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}})
 		return nil, err
 	case "wait":

@@ -1,7 +1,6 @@
 package terminals_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -11,23 +10,20 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
-type withTerminals struct{ *terminals.Terminals }
-
-func (withTerminals) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
-func (withTerminals) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
+type withTerminals struct {
+	peertest.Client
+	*terminals.Terminals
 }
 
 func TestOnTheWire(t *testing.T) {
-	assert.Equal(t, &acp.ClientCapabilities{Terminal: true}, client.Capabilities(withTerminals{}))
+	assert.Equal(t, &acp.ClientCapabilities{Terminal: true}, client.Capabilities(&withTerminals{}))
 	h := newRunner(t, nil, nil)
 	s, peer := rawpeer.Pipe(t)
-	conn := client.New(s, func(c *client.Conn) acp.Client { return withTerminals{h.pool.Terminals(c, nil)} }, nil)
-	require.NoError(t, conn.Start(context.Background()))
+	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return &withTerminals{Terminals: h.pool.Terminals(c, nil)} }, nil))
 	done := make(chan struct{})
 	ask := func(method string, params map[string]any) rawpeer.Message {
 		params["sessionId"] = "s"

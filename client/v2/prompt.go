@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -69,7 +70,8 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	err := errExited
 	defer func() { // runs even if a middleware calls runtime.Goexit
 		if err != nil {
-			s.fail(t, p, err)
+			t.accept(nil, err)
+			s.end(t, p, err)
 		}
 	}()
 	// The end of the connection ends the turn. The call returns the response if it has been read,
@@ -109,12 +111,6 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	}
 }
 
-// fail ends a prompt and its turn with an error.
-func (s *Session) fail(t *Turn, p *openPrompt, err error) {
-	t.accept(nil, err)
-	s.end(t, p, err)
-}
-
 // end ends a turn with an error.
 func (s *Session) end(t *Turn, p *openPrompt, err error) {
 	s.conn.turns.drop(s.id, p)
@@ -144,9 +140,7 @@ func (g *cancelGrace) cancelSession(ctx context.Context) {
 }
 
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if req == nil {
-		req = &acp.PromptRequest{}
-	}
+	req = cmp.Or(req, &acp.PromptRequest{})
 	c.sessions.setPlain(req.SessionID)
 	p := c.turns.begin(req.SessionID, nil, nil)
 	err := errExited
@@ -182,9 +176,7 @@ func (c *Conn) send(ctx context.Context, p *openPrompt, req *acp.PromptRequest, 
 				c.turns.drop(req.SessionID, p)
 				return
 			}
-			if e := c.turns.accepted(req.SessionID, p, id); e != nil {
-				e.finish()
-			}
+			c.turns.accepted(req.SessionID, p, id).finish()
 		},
 		Grace:     max(c.opts.CancelGrace, 0),
 		OnCtxDone: onCtxDone,

@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -34,9 +35,7 @@ func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value a
 }
 
 func (c *Conn) setSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	if req == nil {
-		req = &acp.SetSessionConfigOptionRequest{}
-	}
+	req = cmp.Or(req, &acp.SetSessionConfigOptionRequest{})
 	return c.setOption(ctx, c.sessions.find(req.SessionID), req)
 }
 

@@ -87,9 +87,6 @@ func (c *Conn) logIn(ctx context.Context, id acp.AuthMethodID) error {
 func (c *Conn) follow(id acp.SessionID, it *update) (delivered func()) {
 	turn, ended := c.turns.read(id, it.u, c.sessions.knows)
 	it.turn = turn
-	if ended == nil {
-		return func() {}
-	}
 	return ended.finish
 }
 

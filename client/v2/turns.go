@@ -55,8 +55,11 @@ type ended struct {
 	idle    *acp.IdleStateUpdate // nil: their session was closed
 }
 
-// finish ends the turns. It must be called without the lock of turns.
+// finish ends the turns. It must be called without the lock of turns. If e is nil, it does nothing.
 func (e *ended) finish() {
+	if e == nil {
+		return
+	}
 	for _, p := range e.prompts {
 		switch {
 		case p.turn == nil:
@@ -113,7 +116,7 @@ func (t *turns) sent(p *openPrompt) {
 
 // accepted records that the message of a prompt is part of the conversation, at the place of
 // the response. The id is empty if it is not known. The caller must call finish of the
-// result, unless it is nil.
+// result.
 func (t *turns) accepted(session acp.SessionID, p *openPrompt, id acp.MessageID) *ended {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,9 +180,7 @@ func (t *turns) forget(session acp.SessionID, s *Session) {
 		e = t.endLocked(session, w, nil, over...)
 	}
 	t.mu.Unlock()
-	if e != nil {
-		e.finish()
-	}
+	e.finish()
 }
 
 // endLocked removes prompts.
