@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,10 +34,7 @@ type remoteClient interface {
 
 // initialize completes the request, sends it, and stores what the agent reports about itself.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	var r acp.InitializeRequest
-	if req != nil {
-		r = *req
-	}
+	r := endpoint.ValueOf(req)
 	asked := int(r.ProtocolVersion)
 	own := sentCapabilities(&r)
 	switch {
@@ -44,9 +42,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		// A proxy must not request a version that it does not support.
 		r.ProtocolVersion = min(r.ProtocolVersion, acp.ProtocolVersion)
 	case c.client != nil:
-		if r.ProtocolVersion == 0 {
-			r.ProtocolVersion = acp.ProtocolVersion
-		}
+		r.ProtocolVersion = cmp.Or(r.ProtocolVersion, acp.ProtocolVersion)
 		if *own == nil {
 			*own = c.capabilities()
 		}
@@ -99,9 +95,7 @@ func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities)
 	}
 	now := agentOf(res)
 	now.version, now.own = int(res.ProtocolVersion), own
-	if now.caps == nil {
-		now.caps = &acp.AgentCapabilities{}
-	}
+	now.caps = cmp.Or(now.caps, &acp.AgentCapabilities{})
 	c.peer.Store(now)
 }
 
@@ -154,38 +148,26 @@ func (c *Conn) checkAdvertised(caps *acp.ClientCapabilities) error {
 // ProtocolVersion returns the negotiated version of the protocol, or 0 before Initialize
 // has succeeded.
 func (c *Conn) ProtocolVersion() int {
-	if p := c.peer.Load(); p != nil {
-		return p.version
-	}
-	return 0
+	return endpoint.ValueOf(c.peer.Load()).version
 }
 
 // PeerInfo returns the name and version from the agent's response to Initialize. It
 // returns nil before that, and if the agent sent none. The result is shared and must not
 // be modified.
 func (c *Conn) PeerInfo() *acp.Implementation {
-	if p := c.peer.Load(); p != nil {
-		return p.info
-	}
-	return nil
+	return endpoint.ValueOf(c.peer.Load()).info
 }
 
 // AgentCapabilities returns the capabilities from the agent's response to Initialize, or
 // nil before that. The result is shared and must not be modified.
 func (c *Conn) AgentCapabilities() *acp.AgentCapabilities {
-	if p := c.peer.Load(); p != nil {
-		return p.caps
-	}
-	return nil
+	return endpoint.ValueOf(c.peer.Load()).caps
 }
 
 // AuthMethods returns the methods to sign in from the agent's response to Initialize. The
 // result is shared and must not be modified.
 func (c *Conn) AuthMethods() []acp.AuthMethod {
-	if p := c.peer.Load(); p != nil {
-		return p.auth
-	}
-	return nil
+	return endpoint.ValueOf(c.peer.Load()).auth
 }
 
 // Capabilities returns the capabilities that follow from the optional interfaces

@@ -82,23 +82,38 @@ var (
 //
 // Protocol: elicitation/create.
 func (f *Forms) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	if m, ok := req.Mode.(*acp.ElicitationFormMode); ok {
-		return askForm(ctx, f.Ask, req.Message, m)
+	m, ok := req.Mode.(*acp.ElicitationFormMode)
+	if !ok {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("this mode of elicitation was not advertised")
 	}
-	return nil, unknownMode()
+	form := &Form{Message: req.Message, Schema: &m.RequestedSchema}
+	form.Session, form.ToolCall = scope(m.Scope)
+	for range attempts {
+		values, err := f.Ask(ctx, form)
+		if err != nil || ctx.Err() != nil { // values after the end of ctx are ignored
+			return refusal(ctx, err)
+		}
+		if form.Problem = Check(form.Schema, values); form.Problem == nil {
+			if values == nil {
+				values = map[string]acp.ElicitationContentValue{}
+			}
+			return response(&acp.ElicitationAcceptAction{Content: values})
+		}
+	}
+	return response(&acp.ElicitationCancelAction{})
 }
+
+// attempts is how often a form is shown while its values are invalid.
+const attempts = 5
 
 // CreateElicitation asks the user.
 //
 // Protocol: elicitation/create.
 func (f *FormsAndPages) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	switch m := req.Mode.(type) {
-	case *acp.ElicitationFormMode:
-		return askForm(ctx, f.Ask, req.Message, m)
-	case *acp.ElicitationURLMode:
+	if m, ok := req.Mode.(*acp.ElicitationURLMode); ok {
 		return f.show(ctx, req.Message, m)
 	}
-	return nil, unknownMode()
+	return (&Forms{f.Ask}).CreateElicitation(ctx, req)
 }
 
 // CompleteElicitation calls Completed. An id that is unknown, or that was completed before, is
@@ -116,49 +131,16 @@ func (f *FormsAndPages) CompleteElicitation(_ context.Context, n *acp.CompleteEl
 	return nil
 }
 
-// opening records a page before it is opened, because its completion may be reported before Open
-// returns.
-func (f *FormsAndPages) opening(id acp.ElicitationID) {
+// count adds n to the number of open pages with that id.
+func (f *FormsAndPages) count(id acp.ElicitationID, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
 		f.open = map[acp.ElicitationID]int{}
 	}
-	f.open[id]++
-}
-
-// notOpened undoes opening.
-func (f *FormsAndPages) notOpened(id acp.ElicitationID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.open[id]--; f.open[id] <= 0 {
+	if f.open[id] += n; f.open[id] <= 0 {
 		delete(f.open, id)
 	}
-}
-
-func unknownMode() error {
-	return rpcerr.InvalidParams(nil).WithDetail("this mode of elicitation was not advertised")
-}
-
-// attempts is how often a form is shown while its values are invalid.
-const attempts = 5
-
-func askForm(ctx context.Context, ask AskForm, message string, m *acp.ElicitationFormMode) (*acp.CreateElicitationResponse, error) {
-	f := &Form{Message: message, Schema: &m.RequestedSchema}
-	f.Session, f.ToolCall = scope(m.Scope)
-	for range attempts {
-		values, err := ask(ctx, f)
-		if err != nil || ctx.Err() != nil { // values after the end of ctx are ignored
-			return refusal(ctx, err)
-		}
-		if f.Problem = Check(f.Schema, values); f.Problem == nil {
-			if values == nil {
-				values = map[string]acp.ElicitationContentValue{}
-			}
-			return response(&acp.ElicitationAcceptAction{Content: values})
-		}
-	}
-	return response(&acp.ElicitationCancelAction{})
 }
 
 func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
@@ -169,10 +151,10 @@ func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.Elicita
 	p := &Page{ID: m.ElicitationID, Message: message, URL: m.URL, Host: u.Host}
 	p.Session, p.ToolCall = scope(m.Scope)
 	opened := false
-	f.opening(p.ID)
-	defer func() { // runs even if Open panics
+	f.count(p.ID, 1) // before it is opened: its completion may be reported before Open returns
+	defer func() {   // runs even if Open panics
 		if !opened {
-			f.notOpened(p.ID)
+			f.count(p.ID, -1)
 		}
 	}()
 	if err := f.Open(ctx, p); err != nil {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -108,9 +109,7 @@ func (f *Folders) openFolder(conn Sessions, id acp.SessionID, path string) (*os.
 	if !ok || len(dirs) == 0 {
 		return nil, "", ErrUnknownSession
 	}
-	if path == "" {
-		path = dirs[0]
-	}
+	path = cmp.Or(path, dirs[0])
 	s := openSession(f.allowed(), dirs)
 	defer s.close()
 	at, err := localfs.Locate(s.roots, path)

@@ -10,11 +10,13 @@ import (
 )
 
 // Reader is an [acp.TextFileReader] for one connection, made for embedding.
-type Reader struct{ part *part }
+type Reader struct{ reader }
 
 // ReadWriter is an [acp.TextFileReader] and an [acp.TextFileWriter] for one connection,
 // made for embedding.
-type ReadWriter struct{ part *part }
+type ReadWriter struct{ reader }
+
+type reader struct{ part *part }
 
 var (
 	_ acp.TextFileReader = (*Reader)(nil)
@@ -25,25 +27,20 @@ var (
 // Reader returns the part of a client that lets an agent read. Conn is the connection
 // to the agent; when it ends, the state of its sessions is freed. A nil check allows
 // everything.
-func (f *Folders) Reader(conn Sessions, check Check) *Reader { return &Reader{f.newPart(conn, check)} }
+func (f *Folders) Reader(conn Sessions, check Check) *Reader {
+	return &Reader{reader{f.newPart(conn, check)}}
+}
 
 // ReadWriter returns the part of a client that lets an agent read and write; see
 // [Folders.Reader].
 func (f *Folders) ReadWriter(conn Sessions, check Check) *ReadWriter {
-	return &ReadWriter{f.newPart(conn, check)}
+	return &ReadWriter{reader{f.newPart(conn, check)}}
 }
 
 // ReadTextFile returns the text of a file, or some lines of it.
 //
 // Protocol: fs/read_text_file.
-func (r *Reader) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	return r.part.readTextFile(ctx, req)
-}
-
-// ReadTextFile returns the text of a file, or some lines of it.
-//
-// Protocol: fs/read_text_file.
-func (r *ReadWriter) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+func (r *reader) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	return r.part.readTextFile(ctx, req)
 }
 

@@ -1,6 +1,7 @@
 package negotiate
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -208,7 +209,7 @@ type MCPServer struct {
 
 // StartSession starts an empty session.
 func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, error) {
-	p = params(p)
+	p = cmp.Or(p, &SessionParams{})
 	s, err := c.back.start(ctx, p)
 	return c.opened(s, p, err)
 }
@@ -227,20 +228,13 @@ func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (
 func (c *Conn) reopen(ctx context.Context, id string, p *SessionParams,
 	open func(context.Context, string, *SessionParams) (session, error),
 ) (*Session, error) {
-	p = params(p)
+	p = cmp.Or(p, &SessionParams{})
 	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
 	s, err := open(ctx, id, p)
 	if err != nil {
 		c.setFolder(id, before)
 	}
 	return c.opened(s, p, err)
-}
-
-func params(p *SessionParams) *SessionParams {
-	if p == nil {
-		return &SessionParams{}
-	}
-	return p
 }
 
 // opened returns the Session of an opened session. It is the same for the same id.

@@ -65,10 +65,7 @@ func edited(object []byte, edit func(members map[string]json.RawMessage)) []byte
 		return object
 	}
 	edit(members)
-	b, err := json.Marshal(members)
-	if err != nil {
-		return object
-	}
+	b, _ := json.Marshal(members) // all members are JSON
 	return b
 }
 

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,7 @@ func (d *decision) allow(by Reason) Outcome {
 
 // deny answers with the option, or with reject_once.
 func (d *decision) deny(by Reason, optionID string) Outcome {
-	if optionID == "" {
-		optionID = d.q.unique(RejectOnce)
-	}
+	optionID = cmp.Or(optionID, d.q.unique(RejectOnce))
 	return d.done(Outcome{Deny, optionID, by})
 }
 

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,10 +155,9 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	}
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
-		Operations: []Operation{a.Operation}, Text: a.Text,
+		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions,
 	}
 	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations, variables: a.Variables}
-	q.Options = ownOptions
 	v := s.policy.judgeOperation(&a.Operation)
 	if a.Operation.Action == ActionRead && !v.decided {
 		v.decision = Allow
@@ -193,9 +193,7 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	if q.Tool != nil {
 		q.Tool = s.known(q.Session, q.Tool)
 		tool = q.Tool
-		if q.Title == "" {
-			q.Title = tool.Title
-		}
+		q.Title = cmp.Or(q.Title, tool.Title)
 		found = s.policy.find(q.Agent, q.Workspace, tool)
 	}
 	found.line(q.Command, q.Cwd)

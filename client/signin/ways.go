@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -146,9 +147,7 @@ func terminalInMeta(w *Way, meta acp.Meta) {
 		return
 	}
 	w.Kind, w.Command, w.Args, w.Env = KindTerminal, t.Command, t.Args, t.Env
-	if w.Name == "" {
-		w.Name = t.Label
-	}
+	w.Name = cmp.Or(w.Name, t.Label)
 }
 
 // unknown reads a method of a type that the protocol does not define.

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -61,9 +62,7 @@ func (r *Restart) fill() {
 		r.Max = 30 * time.Second
 	}
 	r.Max = max(r.Max, r.Min)
-	if r.Limit == 0 {
-		r.Limit = 5
-	}
+	r.Limit = cmp.Or(r.Limit, 5)
 }
 
 // pause returns how long to wait after a number of failures in a row.

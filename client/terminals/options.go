@@ -1,6 +1,7 @@
 package terminals
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -123,8 +124,6 @@ func (o *Options) withDefaults() Options {
 	if out.PerSession <= 0 {
 		out.PerSession = defaultPerSession
 	}
-	if out.Grace == 0 {
-		out.Grace = defaultGrace
-	}
+	out.Grace = cmp.Or(out.Grace, defaultGrace)
 	return out
 }

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -42,9 +43,7 @@ func (t *Thread) EndTurn(res *acp.PromptResponse, err error) {
 	end := StateChanged{State: turn.State, StopReason: turn.StopReason, Usage: turn.Usage, Meta: turn.Meta}
 	if err != nil {
 		end.Error = failure(err)
-		if end.StopReason == "" {
-			end.StopReason = "error"
-		}
+		end.StopReason = cmp.Or(end.StopReason, "error")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -97,6 +97,14 @@ func (l List[T]) set(i int, v T) List[T] {
 	return l
 }
 
+// put returns the list with v at index i, which may be its length.
+func (l List[T]) put(i int, v T) List[T] {
+	if i < l.n {
+		return l.set(i, v)
+	}
+	return l.append(v)
+}
+
 // put returns a copy of b, which is level levels above the leaves, with v at index i. The index may
 // be the first free one.
 func (b *branch[T]) put(level, i int, v T) *branch[T] {

@@ -18,16 +18,7 @@ type messageNode struct {
 
 func (n *messageNode) freeze(s *Snapshot, i int) {
 	item := &Message{Role: n.role, ID: n.id, Content: n.content.list(), From: n.from, To: n.to, Meta: n.meta}
-	put(s, i, item)
-}
-
-// put sets the item at index i, or appends it.
-func put(s *Snapshot, i int, item Item) {
-	if i < s.Items.Len() {
-		s.Items = s.Items.set(i, item)
-		return
-	}
-	s.Items = s.Items.append(item)
+	s.Items = s.Items.put(i, item)
 }
 
 // blocks is content that grows. Adjacent texts are one block. Lists that it has returned do not
@@ -125,22 +116,21 @@ func (t *Thread) messageFor(role Role, id string) *entry {
 	if id != "" {
 		return t.messages[messageKey{role, id}]
 	}
-	if t.last == nil {
-		return nil
-	}
-	if n, ok := t.last.node.(*messageNode); ok && n.role == role && !n.closed {
+	if n := t.growing(); n != nil && n.role == role {
 		return t.last
 	}
 	return nil
 }
 
-// continued reports whether a chunk without an id, and of the same role, continues the newest message.
-func (t *Thread) continued() bool {
+// growing returns the newest message if a chunk without an id, and of the same role, continues it.
+func (t *Thread) growing() *messageNode {
 	if t.last == nil {
-		return false
+		return nil
 	}
-	n, ok := t.last.node.(*messageNode)
-	return ok && !n.closed
+	if n, ok := t.last.node.(*messageNode); ok && !n.closed {
+		return n
+	}
+	return nil
 }
 
 func (t *Thread) newMessage(role Role, id string) *entry {

@@ -9,7 +9,7 @@ import (
 // fixedNode is an item that does not change.
 type fixedNode struct{ item Item }
 
-func (n fixedNode) freeze(s *Snapshot, i int) { put(s, i, n.item) }
+func (n fixedNode) freeze(s *Snapshot, i int) { s.Items = s.Items.put(i, n.item) }
 
 func (c Noticed) apply(t *Thread) {
 	notice := c.Notice
@@ -29,7 +29,7 @@ type compactionNode struct {
 func (n *compactionNode) freeze(s *Snapshot, i int) {
 	c := n.compaction
 	c.Summary = n.summary.list()
-	put(s, i, &c)
+	s.Items = s.Items.put(i, &c)
 }
 
 func (c CompactionChanged) apply(t *Thread) {
@@ -56,7 +56,7 @@ type subagentNode struct{ subagent Subagent }
 
 func (n *subagentNode) freeze(s *Snapshot, i int) {
 	subagent := n.subagent
-	put(s, i, &subagent)
+	s.Items = s.Items.put(i, &subagent)
 }
 
 func (c SubagentChanged) apply(t *Thread) {
@@ -88,7 +88,7 @@ type toolNode struct {
 
 func (n *toolNode) freeze(s *Snapshot, i int) {
 	call := n.call
-	put(s, i, &call)
+	s.Items = s.Items.put(i, &call)
 }
 
 func (c ToolCallChanged) apply(t *Thread) {
@@ -151,11 +151,7 @@ func (n *terminalNode) freeze(s *Snapshot, i int) {
 		terminal.Output, terminal.Truncated = terminal.Output[over:], true
 	}
 	terminal.Offset = n.written - int64(len(terminal.Output))
-	if i < s.Terminals.Len() {
-		s.Terminals = s.Terminals.set(i, &terminal)
-		return
-	}
-	s.Terminals = s.Terminals.append(&terminal)
+	s.Terminals = s.Terminals.put(i, &terminal)
 }
 
 // write adds output. If there is more than twice the limit, it drops the older half.

@@ -131,10 +131,8 @@ func (t *Thread) endCalls(background []Background) {
 
 // closeMessage prevents chunks without an id from continuing the newest message.
 func (t *Thread) closeMessage() {
-	if t.last != nil {
-		if n, ok := t.last.node.(*messageNode); ok {
-			n.closed = true
-		}
+	if n := t.growing(); n != nil {
+		n.closed = true
 	}
 }
 

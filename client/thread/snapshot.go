@@ -238,12 +238,9 @@ func (t *Thread) replace(s *Snapshot) {
 func (t *Thread) restore(item Item) {
 	switch item := item.(type) {
 	case *Message:
-		n := &messageNode{role: item.Role, id: item.ID, from: item.From, to: item.To, meta: item.Meta}
+		n := t.newMessage(item.Role, item.ID).node.(*messageNode)
+		n.from, n.to, n.meta = item.From, item.To, item.Meta
 		n.content.set(item.Content.Slice())
-		e := t.add(n, true)
-		if item.ID != "" {
-			t.messages[messageKey{item.Role, item.ID}] = e
-		}
 	case *ToolCall:
 		n := &toolNode{call: *item}
 		e := t.add(n, true)

@@ -53,6 +53,7 @@
 package thread
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -186,7 +187,7 @@ func (t *Thread) snapshot() *Snapshot {
 		t.dirty = t.dirty[:0]
 		t.now.Revision = t.revision
 		s := t.now
-		s.continued, s.echoes = t.continued(), t.waitingEchoes()
+		s.continued, s.echoes = t.growing() != nil, t.waitingEchoes()
 		t.taken = &s
 	}
 	return t.taken
@@ -196,9 +197,7 @@ func (t *Thread) snapshot() *Snapshot {
 func (t *Thread) touch(e *entry) {
 	t.revision++
 	e.changed = t.revision
-	if e.created == 0 {
-		e.created = t.revision
-	}
+	e.created = cmp.Or(e.created, t.revision)
 	if t.ring.older != e {
 		if e.newer != nil {
 			e.unlink()

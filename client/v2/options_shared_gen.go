@@ -3,6 +3,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -78,18 +79,11 @@ type Options struct {
 const defaultCancelGrace = 10 * time.Second
 
 func (o *Options) clone() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
+	c := endpoint.ValueOf(o)
 	c.Receiving = slices.Clone(c.Receiving)
 	c.Sending = slices.Clone(c.Sending)
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	if c.CancelGrace == 0 {
-		c.CancelGrace = defaultCancelGrace
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.CancelGrace = cmp.Or(c.CancelGrace, defaultCancelGrace)
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"iter"
 	"time"
 
@@ -96,10 +97,7 @@ func (c *Conn) deleteSession(ctx context.Context, req *acp.DeleteSessionRequest)
 // Protocol: session/list. The capability is that of [Conn.ListSessions].
 func (c *Conn) Sessions(ctx context.Context, req *acp.ListSessionsRequest) iter.Seq2[*acp.SessionInfo, error] {
 	return func(yield func(*acp.SessionInfo, error) bool) {
-		var page acp.ListSessionsRequest
-		if req != nil {
-			page = *req
-		}
+		page := endpoint.ValueOf(req)
 		for {
 			res, err := c.ListSessions(ctx, &page)
 			if err != nil {

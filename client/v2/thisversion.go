@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -40,12 +41,8 @@ func sentCapabilities(req *acp.InitializeRequest) **acp.ClientCapabilities { ret
 
 // introduceSelf fills in what the request must say about this client.
 func (c *Conn) introduceSelf(req *acp.InitializeRequest) {
-	if req.Info.Name == "" {
-		req.Info.Name = "unknown"
-	}
-	if req.Info.Version == "" {
-		req.Info.Version = "unknown"
-	}
+	req.Info.Name = cmp.Or(req.Info.Name, "unknown")
+	req.Info.Version = cmp.Or(req.Info.Version, "unknown")
 }
 
 // handshake returns the options of the call of initialize. What the agent sends before its

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -99,9 +100,7 @@ func patched(patch string) (all []diffLine) {
 		if old <= 0 && new <= 0 && (!changes || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")) {
 			continue
 		}
-		if line == "" {
-			line = " " // an empty line that stays, without the space at its end
-		}
+		line = cmp.Or(line, " ") // an empty line that stays, without the space at its end
 		switch line[0] {
 		case ' ':
 			old, new = old-1, new-1
