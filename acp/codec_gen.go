@@ -40,7 +40,7 @@ var codecWriteTextFileRequest = wire.Codec{
 }
 
 func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Path) {
@@ -82,7 +82,7 @@ var codecReadTextFileRequest = wire.Codec{
 }
 
 func validReadTextFileRequest(v *ReadTextFileRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Path) {
@@ -124,7 +124,7 @@ var codecRequestPermissionRequest = wire.Codec{
 }
 
 func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if !validToolCallUpdate(&v.ToolCall, strict) {
@@ -147,7 +147,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	for i := range v.Content {
@@ -380,7 +380,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTermi
 func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
 
 func validTerminal(v *Terminal, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -410,10 +410,10 @@ func (v *PermissionOption) UnmarshalJSON(data []byte) error {
 }
 
 func validPermissionOption(v *PermissionOption, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.OptionID)) {
+	if strict && v.OptionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Kind)) {
+	if strict && v.Kind == "" {
 		return false
 	}
 	return true
@@ -452,10 +452,10 @@ var codecCreateTerminalRequest = wire.Codec{
 }
 
 func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(v.Command) {
+	if strict && v.Command == "" {
 		return false
 	}
 	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
@@ -503,10 +503,10 @@ var codecTerminalOutputRequest = wire.Codec{
 }
 
 func validTerminalOutputRequest(v *TerminalOutputRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -545,10 +545,10 @@ var codecReleaseTerminalRequest = wire.Codec{
 }
 
 func validReleaseTerminalRequest(v *ReleaseTerminalRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -587,10 +587,10 @@ var codecWaitForTerminalExitRequest = wire.Codec{
 }
 
 func validWaitForTerminalExitRequest(v *WaitForTerminalExitRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -629,10 +629,10 @@ var codecKillTerminalRequest = wire.Codec{
 }
 
 func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -708,7 +708,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
 }
 
 func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -906,7 +906,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
 }
 
 func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+	if strict && v.ElicitationID == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.URL) {
@@ -949,10 +949,10 @@ var codecMessageMCPRequest = wire.Codec{
 }
 
 func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.RequestID)) {
+	if strict && v.RequestID == "" {
 		return false
 	}
 	return true
@@ -1233,7 +1233,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
 }
 
 func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ID)) {
+	if strict && v.ID == "" {
 		return false
 	}
 	return true
@@ -1248,7 +1248,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
 }
 
 func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ID)) {
+	if strict && v.ID == "" {
 		return false
 	}
 	return true
@@ -1344,11 +1344,11 @@ func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
 }
 
 func validProviderInfo(v *ProviderInfo, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
 	for i := range v.Supported {
-		if strict && !wire.IsFilled(string(v.Supported[i])) {
+		if strict && v.Supported[i] == "" {
 			return false
 		}
 	}
@@ -1369,7 +1369,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
 }
 
 func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.APIType)) {
+	if strict && v.APIType == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.BaseURL) {
@@ -1507,7 +1507,7 @@ var codecAuthStatusResponse = wire.Codec{
 }
 
 func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.State)) {
+	if strict && v.State == "" {
 		return false
 	}
 	return true
@@ -1575,7 +1575,7 @@ func (v *SessionModeState) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionModeState(v *SessionModeState, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
+	if strict && v.CurrentModeID == "" {
 		return false
 	}
 	for i := range v.AvailableModes {
@@ -1593,7 +1593,7 @@ func (v SessionMode) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 func (v *SessionMode) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionMode) }
 
 func validSessionMode(v *SessionMode, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ID)) {
+	if strict && v.ID == "" {
 		return false
 	}
 	return true
@@ -1610,7 +1610,7 @@ func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ID)) {
+	if strict && v.ID == "" {
 		return false
 	}
 	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
@@ -1658,7 +1658,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Group)) {
+	if strict && v.Group == "" {
 		return false
 	}
 	return true
@@ -1786,7 +1786,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
 
 func validSessionInfo(v *SessionInfo, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -1976,7 +1976,7 @@ var codecSessionStatusResponse = wire.Codec{
 }
 
 func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	return true
@@ -2194,7 +2194,7 @@ var codecPromptResponse = wire.Codec{
 }
 
 func validPromptResponse(v *PromptResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.StopReason)) {
+	if strict && v.StopReason == "" {
 		return false
 	}
 	return true
@@ -2245,7 +2245,7 @@ var codecSessionNotification = wire.Codec{
 }
 
 func validSessionNotification(v *SessionNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
@@ -2354,7 +2354,7 @@ func (v ToolCall) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolC
 func (v *ToolCall) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeToolCall) }
 
 func validToolCall(v *ToolCall, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	for i := range v.Content {
@@ -2380,10 +2380,10 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
 
 func validPlanEntry(v *PlanEntry, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Priority)) {
+	if strict && v.Priority == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	return true
@@ -2439,7 +2439,7 @@ func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
 
 func validPlanItems(v *PlanItems, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	for i := range v.Entries {
@@ -2457,7 +2457,7 @@ func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanF
 func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
 
 func validPlanFile(v *PlanFile, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.URI) {
@@ -2475,7 +2475,7 @@ func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
 }
 
 func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	return true
@@ -2501,7 +2501,7 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePl
 func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
 
 func validPlanRemoved(v *PlanRemoved, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	return true
@@ -2560,7 +2560,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validCurrentModeUpdate(v *CurrentModeUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CurrentModeID)) {
+	if strict && v.CurrentModeID == "" {
 		return false
 	}
 	return true
@@ -2612,7 +2612,7 @@ func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice)
 func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
 func validNotice(v *Notice, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Severity)) {
+	if strict && v.Severity == "" {
 		return false
 	}
 	if v.Title == "" {
@@ -2630,10 +2630,10 @@ func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CompactionID)) {
+	if strict && v.CompactionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	if x, ok := v.Summary.Get(); ok {
@@ -2660,7 +2660,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CompactionID)) {
+	if strict && v.CompactionID == "" {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {
@@ -2750,7 +2750,7 @@ func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if x, ok := v.Cwd.Get(); ok {
@@ -2777,26 +2777,26 @@ func (v *SessionMessage) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionMessage(v *SessionMessage, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if x, ok := v.SenderSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.RecipientSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.SenderMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.RecipientMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
@@ -2824,7 +2824,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {
@@ -2866,7 +2866,7 @@ var codecCompleteElicitationNotification = wire.Codec{
 }
 
 func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+	if strict && v.ElicitationID == "" {
 		return false
 	}
 	return true
@@ -2905,7 +2905,7 @@ var codecAuthStatusUpdateNotification = wire.Codec{
 }
 
 func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.State)) {
+	if strict && v.State == "" {
 		return false
 	}
 	return true
@@ -3099,7 +3099,7 @@ var codecAuthenticateRequest = wire.Codec{
 }
 
 func validAuthenticateRequest(v *AuthenticateRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MethodID)) {
+	if strict && v.MethodID == "" {
 		return false
 	}
 	return true
@@ -3170,10 +3170,10 @@ var codecSetProviderRequest = wire.Codec{
 }
 
 func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.APIType)) {
+	if strict && v.APIType == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.BaseURL) {
@@ -3215,7 +3215,7 @@ var codecDisableProviderRequest = wire.Codec{
 }
 
 func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
 	return true
@@ -3409,7 +3409,7 @@ func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
 }
 
 func validMCPServerACP(v *MCPServerACP, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
 	return true
@@ -3424,7 +3424,7 @@ func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
 }
 
 func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
-	if strict && !wire.IsFilled(v.Command) {
+	if strict && v.Command == "" {
 		return false
 	}
 	return true
@@ -3439,7 +3439,7 @@ func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
 }
 
 func validSystemPrompt(v *SystemPrompt, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Mode)) {
+	if strict && v.Mode == "" {
 		return false
 	}
 	for i := range v.Content {
@@ -3502,7 +3502,7 @@ func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
 			return false
 		}
 	}
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
@@ -3586,7 +3586,7 @@ var codecDeleteSessionRequest = wire.Codec{
 }
 
 func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3625,7 +3625,7 @@ var codecForkSessionRequest = wire.Codec{
 }
 
 func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -3683,7 +3683,7 @@ var codecArchiveSessionRequest = wire.Codec{
 }
 
 func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3722,7 +3722,7 @@ var codecUnarchiveSessionRequest = wire.Codec{
 }
 
 func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3761,7 +3761,7 @@ var codecSessionStatusRequest = wire.Codec{
 }
 
 func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3800,7 +3800,7 @@ var codecSetSessionTitleRequest = wire.Codec{
 }
 
 func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3839,7 +3839,7 @@ var codecResumeSessionRequest = wire.Codec{
 }
 
 func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(v.Cwd) {
@@ -3897,7 +3897,7 @@ var codecCloseSessionRequest = wire.Codec{
 }
 
 func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3936,10 +3936,10 @@ var codecSetSessionModeRequest = wire.Codec{
 }
 
 func validSetSessionModeRequest(v *SetSessionModeRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.ModeID)) {
+	if strict && v.ModeID == "" {
 		return false
 	}
 	return true
@@ -3978,10 +3978,10 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 }
 
 func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.ConfigID)) {
+	if strict && v.ConfigID == "" {
 		return false
 	}
 	if v.Value == nil {
@@ -4021,7 +4021,7 @@ var codecPromptRequest = wire.Codec{
 }
 
 func validPromptRequest(v *PromptRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	for i := range v.Prompt {
@@ -4180,7 +4180,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
 }
 
 func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.OptionID)) {
+	if strict && v.OptionID == "" {
 		return false
 	}
 	return true
@@ -4514,7 +4514,7 @@ var codecCancelNotification = wire.Codec{
 }
 
 func validCancelNotification(v *CancelNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -4553,10 +4553,10 @@ var codecMessageMCPNotification = wire.Codec{
 }
 
 func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.RequestID)) {
+	if strict && v.RequestID == "" {
 		return false
 	}
 	return true

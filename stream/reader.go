@@ -53,12 +53,12 @@ func (r *lineReader) line() ([]byte, error) {
 		unread := r.buf[r.start:r.end]
 		if i := bytes.IndexByte(unread[r.seen:], '\n'); i >= 0 {
 			line := unread[:r.seen+i]
-			r.consume(len(line) + 1)
+			r.start, r.seen = r.start+len(line)+1, 0
 			return r.deliver(line)
 		}
 		r.seen = len(unread)
 		if r.err != nil {
-			r.consume(len(unread))
+			r.start, r.seen = r.end, 0
 			if r.err == io.EOF && len(unread) > 0 {
 				return r.deliver(unread)
 			}
@@ -69,12 +69,6 @@ func (r *lineReader) line() ([]byte, error) {
 		}
 		r.fill()
 	}
-}
-
-// consume marks the first n unread bytes as returned.
-func (r *lineReader) consume(n int) {
-	r.start += n
-	r.seen = 0
 }
 
 // fill makes room and reads more.
@@ -147,24 +141,18 @@ func (r *lineReader) readInto(b []byte) int {
 
 // deliver returns a line in the buffer as a message.
 func (r *lineReader) deliver(line []byte) ([]byte, error) {
-	if lineLen(line) > r.opts.MaxMessage {
+	if len(line) > r.opts.MaxMessage {
+		// It may be too long only because of its CR.
 		var s envelope.Skim
-		s.Write(line)
-		return nil, r.skipped(&s)
+		if s.Write(line); s.Len() > int64(r.opts.MaxMessage) {
+			return nil, r.skipped(&s)
+		}
 	}
 	line = envelope.Trim(line)
 	if len(line) == 0 || r.noise(line) {
 		return nil, nil
 	}
 	return bytes.Clone(line), nil
-}
-
-// lineLen returns the length of a line without the CR of a CRLF.
-func lineLen(line []byte) int {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		return n - 1
-	}
-	return len(line)
 }
 
 // leaveUnchecked implements Features.Unchecked of a tolerant stream.

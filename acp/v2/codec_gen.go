@@ -40,10 +40,10 @@ var codecRequestPermissionRequest = wire.Codec{
 }
 
 func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(v.Title) {
+	if strict && v.Title == "" {
 		return false
 	}
 	if !validRequestPermissionSubject(v.Subject, strict) {
@@ -95,7 +95,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	if x, ok := v.Content.Get(); ok {
@@ -485,7 +485,7 @@ func (v DiffPatch) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff
 func (v *DiffPatch) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffPatch) }
 
 func validDiffPatch(v *DiffPatch, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Format)) {
+	if strict && v.Format == "" {
 		return false
 	}
 	return true
@@ -516,7 +516,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTermi
 func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
 
 func validTerminal(v *Terminal, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -588,7 +588,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(data []byte) error {
 }
 
 func validCommandPermissionSubject(v *CommandPermissionSubject, strict bool) bool {
-	if strict && !wire.IsFilled(v.Command) {
+	if strict && v.Command == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(string(v.Cwd)) {
@@ -606,10 +606,10 @@ func (v *PermissionOption) UnmarshalJSON(data []byte) error {
 }
 
 func validPermissionOption(v *PermissionOption, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.OptionID)) {
+	if strict && v.OptionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Kind)) {
+	if strict && v.Kind == "" {
 		return false
 	}
 	return true
@@ -685,7 +685,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
 }
 
 func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -710,7 +710,7 @@ func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
 }
 
 func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Type)) {
+	if strict && v.Type == "" {
 		return false
 	}
 	for i := range v.Properties {
@@ -922,7 +922,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
 }
 
 func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+	if strict && v.ElicitationID == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.URL) {
@@ -965,10 +965,10 @@ var codecMessageMCPRequest = wire.Codec{
 }
 
 func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.RequestID)) {
+	if strict && v.RequestID == "" {
 		return false
 	}
 	return true
@@ -1283,7 +1283,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
 }
 
 func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MethodID)) {
+	if strict && v.MethodID == "" {
 		return false
 	}
 	return true
@@ -1298,7 +1298,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
 }
 
 func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MethodID)) {
+	if strict && v.MethodID == "" {
 		return false
 	}
 	return true
@@ -1386,11 +1386,11 @@ func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
 }
 
 func validProviderInfo(v *ProviderInfo, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
 	for i := range v.Supported {
-		if strict && !wire.IsFilled(string(v.Supported[i])) {
+		if strict && v.Supported[i] == "" {
 			return false
 		}
 	}
@@ -1411,7 +1411,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
 }
 
 func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.APIType)) {
+	if strict && v.APIType == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.BaseURL) {
@@ -1549,7 +1549,7 @@ var codecAuthStatusResponse = wire.Codec{
 }
 
 func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.State)) {
+	if strict && v.State == "" {
 		return false
 	}
 	return true
@@ -1621,7 +1621,7 @@ func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ConfigID)) {
+	if strict && v.ConfigID == "" {
 		return false
 	}
 	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
@@ -1669,7 +1669,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.GroupID)) {
+	if strict && v.GroupID == "" {
 		return false
 	}
 	if len(v.Options) == 0 {
@@ -1799,7 +1799,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
 
 func validSessionInfo(v *SessionInfo, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(string(v.Cwd)) {
@@ -1991,7 +1991,7 @@ var codecSessionStatusResponse = wire.Codec{
 }
 
 func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	if !validStateUpdate(v.State, strict) {
@@ -2067,7 +2067,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(data []byte) error {
 }
 
 func validBackgroundTerminal(v *BackgroundTerminal, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -2084,7 +2084,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(data []byte) error {
 }
 
 func validBackgroundToolCall(v *BackgroundToolCall, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	return true
@@ -2101,7 +2101,7 @@ func (v *BackgroundSubagent) UnmarshalJSON(data []byte) error {
 }
 
 func validBackgroundSubagent(v *BackgroundSubagent, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -2156,7 +2156,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionNotFoundErrorData(v *SessionNotFoundErrorData, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -2517,7 +2517,7 @@ var codecUpdateSessionNotification = wire.Codec{
 }
 
 func validUpdateSessionNotification(v *UpdateSessionNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
@@ -2640,7 +2640,7 @@ func (v *ContentChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validContentChunk(v *ContentChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {
@@ -2656,7 +2656,7 @@ func (v UserMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUs
 func (v *UserMessage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUserMessage) }
 
 func validUserMessage(v *UserMessage, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if x, ok := v.Content.Get(); ok {
@@ -2681,7 +2681,7 @@ func (v *AgentMessage) UnmarshalJSON(data []byte) error {
 }
 
 func validAgentMessage(v *AgentMessage, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if x, ok := v.Content.Get(); ok {
@@ -2706,7 +2706,7 @@ func (v *AgentThought) UnmarshalJSON(data []byte) error {
 }
 
 func validAgentThought(v *AgentThought, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if x, ok := v.Content.Get(); ok {
@@ -2733,7 +2733,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validToolCallContentChunk(v *ToolCallContentChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	if v.Content == nil || !validToolCallContent(v.Content, strict) {
@@ -2807,7 +2807,7 @@ func (v *TerminalUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validTerminalUpdate(v *TerminalUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	if x, ok := v.Cwd.Get(); ok {
@@ -2834,7 +2834,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validTerminalOutputChunk(v *TerminalOutputChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -2875,10 +2875,10 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
 
 func validPlanEntry(v *PlanEntry, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Priority)) {
+	if strict && v.Priority == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	return true
@@ -2891,7 +2891,7 @@ func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan
 func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
 
 func validPlanItems(v *PlanItems, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	for i := range v.Entries {
@@ -2909,7 +2909,7 @@ func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanF
 func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
 
 func validPlanFile(v *PlanFile, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.URI) {
@@ -2927,7 +2927,7 @@ func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
 }
 
 func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	return true
@@ -2953,7 +2953,7 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePl
 func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
 
 func validPlanRemoved(v *PlanRemoved, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.PlanID)) {
+	if strict && v.PlanID == "" {
 		return false
 	}
 	return true
@@ -3024,7 +3024,7 @@ func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice)
 func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
 func validNotice(v *Notice, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Severity)) {
+	if strict && v.Severity == "" {
 		return false
 	}
 	if v.Title == "" {
@@ -3042,10 +3042,10 @@ func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CompactionID)) {
+	if strict && v.CompactionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.Status)) {
+	if strict && v.Status == "" {
 		return false
 	}
 	if x, ok := v.Summary.Get(); ok {
@@ -3072,7 +3072,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.CompactionID)) {
+	if strict && v.CompactionID == "" {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {
@@ -3110,7 +3110,7 @@ func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
 }
 
 func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if x, ok := v.State.Get(); ok {
@@ -3142,26 +3142,26 @@ func (v *SessionMessage) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionMessage(v *SessionMessage, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if x, ok := v.SenderSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.RecipientSessionID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.SenderMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
 	if x, ok := v.RecipientMessageID.Get(); ok {
-		if x != "" && strict && !wire.IsFilled(string(x)) {
+		if x != "" && strict && x == "" {
 			return false
 		}
 	}
@@ -3189,7 +3189,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
 }
 
 func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MessageID)) {
+	if strict && v.MessageID == "" {
 		return false
 	}
 	if v.Content == nil || !validContentBlock(v.Content, strict) {
@@ -3231,7 +3231,7 @@ var codecCompleteElicitationNotification = wire.Codec{
 }
 
 func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ElicitationID)) {
+	if strict && v.ElicitationID == "" {
 		return false
 	}
 	return true
@@ -3270,7 +3270,7 @@ var codecAuthStatusUpdateNotification = wire.Codec{
 }
 
 func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.State)) {
+	if strict && v.State == "" {
 		return false
 	}
 	return true
@@ -3394,7 +3394,7 @@ var codecLoginAuthRequest = wire.Codec{
 }
 
 func validLoginAuthRequest(v *LoginAuthRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.MethodID)) {
+	if strict && v.MethodID == "" {
 		return false
 	}
 	return true
@@ -3465,10 +3465,10 @@ var codecSetProviderRequest = wire.Codec{
 }
 
 func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.APIType)) {
+	if strict && v.APIType == "" {
 		return false
 	}
 	if strict && !wire.IsURI(v.BaseURL) {
@@ -3510,7 +3510,7 @@ var codecDisableProviderRequest = wire.Codec{
 }
 
 func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ProviderID)) {
+	if strict && v.ProviderID == "" {
 		return false
 	}
 	return true
@@ -3689,7 +3689,7 @@ func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
 }
 
 func validMCPServerACP(v *MCPServerACP, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
 	return true
@@ -3719,7 +3719,7 @@ func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
 }
 
 func validSystemPrompt(v *SystemPrompt, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.Mode)) {
+	if strict && v.Mode == "" {
 		return false
 	}
 	for i := range v.Content {
@@ -3808,7 +3808,7 @@ var codecDeleteSessionRequest = wire.Codec{
 }
 
 func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3847,7 +3847,7 @@ var codecForkSessionRequest = wire.Codec{
 }
 
 func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(string(v.Cwd)) {
@@ -3905,7 +3905,7 @@ var codecArchiveSessionRequest = wire.Codec{
 }
 
 func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3944,7 +3944,7 @@ var codecUnarchiveSessionRequest = wire.Codec{
 }
 
 func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -3983,7 +3983,7 @@ var codecSessionStatusRequest = wire.Codec{
 }
 
 func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -4022,7 +4022,7 @@ var codecSetSessionTitleRequest = wire.Codec{
 }
 
 func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -4061,7 +4061,7 @@ var codecResumeSessionRequest = wire.Codec{
 }
 
 func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if strict && !wire.IsAbsPath(string(v.Cwd)) {
@@ -4141,7 +4141,7 @@ var codecCloseSessionRequest = wire.Codec{
 }
 
 func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -4180,10 +4180,10 @@ var codecCancelToolCallRequest = wire.Codec{
 }
 
 func validCancelToolCallRequest(v *CancelToolCallRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.ToolCallID)) {
+	if strict && v.ToolCallID == "" {
 		return false
 	}
 	return true
@@ -4222,10 +4222,10 @@ var codecCancelTerminalRequest = wire.Codec{
 }
 
 func validCancelTerminalRequest(v *CancelTerminalRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.TerminalID)) {
+	if strict && v.TerminalID == "" {
 		return false
 	}
 	return true
@@ -4264,10 +4264,10 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 }
 
 func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.ConfigID)) {
+	if strict && v.ConfigID == "" {
 		return false
 	}
 	if v.Value == nil {
@@ -4337,7 +4337,7 @@ var codecPromptRequest = wire.Codec{
 }
 
 func validPromptRequest(v *PromptRequest, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	if len(v.Prompt) == 0 {
@@ -4438,7 +4438,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
 }
 
 func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.OptionID)) {
+	if strict && v.OptionID == "" {
 		return false
 	}
 	return true
@@ -4598,7 +4598,7 @@ var codecCancelSessionNotification = wire.Codec{
 }
 
 func validCancelSessionNotification(v *CancelSessionNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.SessionID)) {
+	if strict && v.SessionID == "" {
 		return false
 	}
 	return true
@@ -4637,10 +4637,10 @@ var codecMessageMCPNotification = wire.Codec{
 }
 
 func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
-	if strict && !wire.IsFilled(string(v.ServerID)) {
+	if strict && v.ServerID == "" {
 		return false
 	}
-	if strict && !wire.IsFilled(string(v.RequestID)) {
+	if strict && v.RequestID == "" {
 		return false
 	}
 	return true

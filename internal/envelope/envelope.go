@@ -115,10 +115,7 @@ type envelopeParser struct {
 // object reads the object at b[i]. skip finds the end of a value.
 func (p *envelopeParser) object(b []byte, i int, skip func([]byte, int, int) (int, error)) error {
 	i = SkipSpace(b, i+1)
-	if i < len(b) && b[i] == '}' {
-		return atEnd(b, i+1)
-	}
-	for {
+	for more := i >= len(b) || b[i] != '}'; more; {
 		if i >= len(b) || b[i] != '"' {
 			return &SyntaxError{Offset: i, Msg: "expected a member name"}
 		}
@@ -142,15 +139,12 @@ func (p *envelopeParser) object(b []byte, i int, skip func([]byte, int, int) (in
 		case ',':
 			i = SkipSpace(b, i+1)
 		case '}':
-			return atEnd(b, i+1)
+			more = false
 		default:
 			return &SyntaxError{Offset: i, Msg: "expected ',' or '}'"}
 		}
 	}
-}
-
-func atEnd(b []byte, i int) error {
-	if i = SkipSpace(b, i); i != len(b) {
+	if i = SkipSpace(b, i+1); i != len(b) {
 		return &SyntaxError{Offset: i, Msg: "something follows the value"}
 	}
 	return nil
@@ -186,7 +180,10 @@ func (p *envelopeParser) member(name, value []byte) {
 }
 
 func (p *envelopeParser) classify() Envelope {
-	e := Envelope{ID: p.usableID(), Params: p.params}
+	e := Envelope{Params: p.params}
+	if p.id != nil {
+		e.ID = p.usableID()
+	}
 	responds := p.result != nil || p.error != nil || p.method == nil && p.id != nil
 	if p.method == nil && responds {
 		return p.response(e)
@@ -253,7 +250,7 @@ func (p *envelopeParser) tooDeep() Envelope {
 // usableID returns the id if it may be echoed: a string, null, or a number that every language can
 // represent as finite.
 func (p *envelopeParser) usableID() []byte {
-	if len(p.id) == 0 || len(p.id) > MaxID {
+	if len(p.id) > MaxID {
 		return nil
 	}
 	switch c := p.id[0]; {

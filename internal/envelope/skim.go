@@ -301,7 +301,20 @@ func (s *Skim) HasResult() bool { return s.hasResult }
 
 // Trim removes white space and byte order marks from both ends. White space is what JavaScript
 // counts as such, because most peers are written in it and trim lines that way.
-func Trim(line []byte) []byte { return trimEnd(trimStart(line)) }
+func Trim(line []byte) []byte {
+	line = trimStart(line)
+	for len(line) > 0 {
+		if c := line[len(line)-1]; c > ' ' && c < utf8.RuneSelf {
+			break
+		}
+		r, n := utf8.DecodeLastRune(line)
+		if !isSpace(r) {
+			break
+		}
+		line = line[:len(line)-n]
+	}
+	return line
+}
 
 func trimStart(line []byte) []byte {
 	for len(line) > 0 {
@@ -313,20 +326,6 @@ func trimStart(line []byte) []byte {
 			break
 		}
 		line = line[n:]
-	}
-	return line
-}
-
-func trimEnd(line []byte) []byte {
-	for len(line) > 0 {
-		if c := line[len(line)-1]; c > ' ' && c < utf8.RuneSelf {
-			break
-		}
-		r, n := utf8.DecodeLastRune(line)
-		if !isSpace(r) {
-			break
-		}
-		line = line[:len(line)-n]
 	}
 	return line
 }

@@ -168,12 +168,15 @@ func emitCheckValue(f *file, field *field, target string) {
 
 // ruleFuncs are the functions of package wire for the rules of the prose, which apply only if the
 // check is strict.
-var ruleFuncs = map[string]string{"id": "IsFilled", "filled": "IsFilled", "abspath": "IsAbsPath", "uri": "IsURI"}
+var ruleFuncs = map[string]string{"abspath": "IsAbsPath", "uri": "IsURI"}
 
 // breaks returns the condition for a text that breaks its rule.
 func breaks(rule string, b base, target string) string {
-	if rule == "min=1" {
+	switch rule {
+	case "min=1":
 		return target + ` == ""`
+	case "id", "filled":
+		return "strict && " + target + ` == ""`
 	}
 	name, ok := ruleFuncs[rule]
 	failIf(!ok, "no check for the rule %s", rule)

@@ -77,8 +77,10 @@ const maxViolations = 100
 
 // prose are the rules of the protocol's prose.
 var prose = map[string]func(string) bool{
-	"id": wire.IsFilled, "filled": wire.IsFilled, "abspath": wire.IsAbsPath, "uri": wire.IsURI,
+	"id": isFilled, "filled": isFilled, "abspath": wire.IsAbsPath, "uri": wire.IsURI,
 }
+
+func isFilled(s string) bool { return s != "" }
 
 // instance is created on first use, so programs without invalid values pay nothing.
 var instance = sync.OnceValue(func() *validator.Validate {

@@ -155,11 +155,8 @@ var (
 	ErrHandlerStuck  = errors.New("acp: handler did not return")
 )
 
-// These are the rules in the protocol's prose that a program can check. Generated checks and
-// package validate both call these functions, so that they cannot disagree.
-
-// IsFilled reports whether s is not empty. Ids, commands and enumerations are never empty.
-func IsFilled(s string) bool { return s != "" }
+// These are rules in the protocol's prose that a program can check. Generated checks and package
+// validate both call these functions, so that they cannot disagree.
 
 // IsAbsPath reports whether s is an absolute path on any system. The peer may run on another
 // system, so POSIX paths (/x), drives (C:\x and C:/x) and UNC (\\host\share) are all absolute.

@@ -71,13 +71,8 @@ func TestIsURI(t *testing.T) {
 	}
 }
 
-func TestIsFilled(t *testing.T) {
-	assert.True(t, wire.IsFilled(" "))
-	assert.False(t, wire.IsFilled(""))
-}
-
 func TestRulesDoNotAllocate(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		_ = wire.IsAbsPath("/home/me") && wire.IsURI("file:///home/me") && wire.IsFilled("s1")
+		_ = wire.IsAbsPath("/home/me") && wire.IsURI("file:///home/me")
 	}))
 }
