@@ -36,6 +36,38 @@ func decodeWriteTextFileRequest(d *wire.Decoder, v *WriteTextFileRequest) *wire.
 	return o.End("sessionId", "path", "content")
 }
 
+func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
+var codecWriteTextFileRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WriteTextFileRequest](&d)
+		return d.End(v, decodeWriteTextFileRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WriteTextFileRequest)
+		if !ok || x == nil {
+			return b, wrongType[WriteTextFileRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeWriteTextFileRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*WriteTextFileRequest)
+		return ok && x != nil && validWriteTextFileRequest(x, strict)
+	},
+	Is: is[WriteTextFileRequest],
+}
+
 func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -69,6 +101,38 @@ func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.Fi
 	return o.End("sessionId", "path")
 }
 
+func validReadTextFileRequest(v *ReadTextFileRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
+var codecReadTextFileRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReadTextFileRequest](&d)
+		return d.End(v, decodeReadTextFileRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReadTextFileRequest)
+		if !ok || x == nil {
+			return b, wrongType[ReadTextFileRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeReadTextFileRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ReadTextFileRequest)
+		return ok && x != nil && validReadTextFileRequest(x, strict)
+	},
+	Is: is[ReadTextFileRequest],
+}
+
 func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -94,6 +158,43 @@ func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest
 		}
 	}
 	return o.End("sessionId", "toolCall", "options")
+}
+
+func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if !validToolCallUpdate(&v.ToolCall, strict) {
+		return false
+	}
+	for i := range v.Options {
+		if !validPermissionOption(&v.Options[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecRequestPermissionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[RequestPermissionRequest](&d)
+		return d.End(v, decodeRequestPermissionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*RequestPermissionRequest)
+		if !ok || x == nil {
+			return b, wrongType[RequestPermissionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeRequestPermissionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionRequest)
+		return ok && x != nil && validRequestPermissionRequest(x, strict)
+	},
+	Is: is[RequestPermissionRequest],
 }
 
 func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors {
@@ -151,6 +252,26 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 	return o.End("toolCallId")
 }
 
+func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validToolCallContent(v.Content[i], strict) {
+			return false
+		}
+	}
+	for i := range v.Locations {
+		if !validToolCallLocation(&v.Locations[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 var wordsToolKind = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 var wordsToolCallStatus = []string{"pending", "in_progress", "completed", "failed"}
@@ -199,6 +320,18 @@ func decodeToolCallContentList(d *wire.Decoder, p *[]ToolCallContent, skip bool)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validToolCallContent(v ToolCallContent, strict bool) bool {
+	switch v := v.(type) {
+	case *Content:
+		return v == nil || validContent(v, strict)
+	case *Diff:
+		return v == nil || validDiff(v, strict)
+	case *Terminal:
+		return v == nil || validTerminal(v, strict)
+	}
+	return true
 }
 
 func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
@@ -259,6 +392,18 @@ func decodeContentBlockList(d *wire.Decoder, p *[]ContentBlock, skip bool) *wire
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validContentBlock(v ContentBlock, strict bool) bool {
+	switch v := v.(type) {
+	case *ImageContent:
+		return v == nil || validImageContent(v, strict)
+	case *ResourceLink:
+		return v == nil || validResourceLink(v, strict)
+	case *EmbeddedResource:
+		return v == nil || validEmbeddedResource(v, strict)
+	}
+	return true
 }
 
 func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
@@ -361,6 +506,13 @@ func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 	return o.End("data", "mimeType")
 }
 
+func validImageContent(v *ImageContent, strict bool) bool {
+	if v.URI != "" && strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -448,6 +600,13 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 	return o.End("name", "uri")
 }
 
+func validResourceLink(v *ResourceLink, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
 	mark := d.Mark()
 	var bad *wire.FieldErrors
@@ -483,6 +642,16 @@ func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource
 	return errs
 }
 
+func validEmbeddedResourceResource(v EmbeddedResourceResource, strict bool) bool {
+	switch v := v.(type) {
+	case *TextResourceContents:
+		return v == nil || validTextResourceContents(v, strict)
+	case *BlobResourceContents:
+		return v == nil || validBlobResourceContents(v, strict)
+	}
+	return true
+}
+
 func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -510,6 +679,13 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 	return o.End("text", "uri")
 }
 
+func validTextResourceContents(v *TextResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -535,6 +711,13 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 		}
 	}
 	return o.End("blob", "uri")
+}
+
+func validBlobResourceContents(v *BlobResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
 }
 
 func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErrors {
@@ -567,6 +750,13 @@ func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErr
 	return o.End("resource")
 }
 
+func validEmbeddedResource(v *EmbeddedResource, strict bool) bool {
+	if v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -588,6 +778,13 @@ func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 		}
 	}
 	return o.End("content")
+}
+
+func validContent(v *Content, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
@@ -624,6 +821,13 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 	return o.End("path", "newText")
 }
 
+func validDiff(v *Diff, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
 func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -645,6 +849,13 @@ func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 		}
 	}
 	return o.End("terminalId")
+}
+
+func validTerminal(v *Terminal, strict bool) bool {
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
@@ -685,6 +896,13 @@ func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip boo
 	return wire.EndList(d, &a, p, list)
 }
 
+func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Path) {
+		return false
+	}
+	return true
+}
+
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -722,6 +940,16 @@ func decodePermissionOptionList(d *wire.Decoder, p *[]PermissionOption, skip boo
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validPermissionOption(v *PermissionOption, strict bool) bool {
+	if strict && v.OptionID == "" {
+		return false
+	}
+	if strict && v.Kind == "" {
+		return false
+	}
+	return true
 }
 
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
@@ -764,6 +992,41 @@ func decodeCreateTerminalRequest(d *wire.Decoder, v *CreateTerminalRequest) *wir
 		}
 	}
 	return o.End("sessionId", "command")
+}
+
+func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.Command == "" {
+		return false
+	}
+	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	return true
+}
+
+var codecCreateTerminalRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateTerminalRequest](&d)
+		return d.End(v, decodeCreateTerminalRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateTerminalRequest)
+		if !ok || x == nil {
+			return b, wrongType[CreateTerminalRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateTerminalRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateTerminalRequest)
+		return ok && x != nil && validCreateTerminalRequest(x, strict)
+	},
+	Is: is[CreateTerminalRequest],
 }
 
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
@@ -824,6 +1087,38 @@ func decodeTerminalOutputRequest(d *wire.Decoder, v *TerminalOutputRequest) *wir
 	return o.End("sessionId", "terminalId")
 }
 
+func validTerminalOutputRequest(v *TerminalOutputRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecTerminalOutputRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[TerminalOutputRequest](&d)
+		return d.End(v, decodeTerminalOutputRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*TerminalOutputRequest)
+		if !ok || x == nil {
+			return b, wrongType[TerminalOutputRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeTerminalOutputRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*TerminalOutputRequest)
+		return ok && x != nil && validTerminalOutputRequest(x, strict)
+	},
+	Is: is[TerminalOutputRequest],
+}
+
 func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -845,6 +1140,38 @@ func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *w
 		}
 	}
 	return o.End("sessionId", "terminalId")
+}
+
+func validReleaseTerminalRequest(v *ReleaseTerminalRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecReleaseTerminalRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReleaseTerminalRequest](&d)
+		return d.End(v, decodeReleaseTerminalRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReleaseTerminalRequest)
+		if !ok || x == nil {
+			return b, wrongType[ReleaseTerminalRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeReleaseTerminalRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ReleaseTerminalRequest)
+		return ok && x != nil && validReleaseTerminalRequest(x, strict)
+	},
+	Is: is[ReleaseTerminalRequest],
 }
 
 func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitRequest) *wire.FieldErrors {
@@ -870,6 +1197,38 @@ func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitReq
 	return o.End("sessionId", "terminalId")
 }
 
+func validWaitForTerminalExitRequest(v *WaitForTerminalExitRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecWaitForTerminalExitRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WaitForTerminalExitRequest](&d)
+		return d.End(v, decodeWaitForTerminalExitRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WaitForTerminalExitRequest)
+		if !ok || x == nil {
+			return b, wrongType[WaitForTerminalExitRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeWaitForTerminalExitRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*WaitForTerminalExitRequest)
+		return ok && x != nil && validWaitForTerminalExitRequest(x, strict)
+	},
+	Is: is[WaitForTerminalExitRequest],
+}
+
 func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -891,6 +1250,38 @@ func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.Fi
 		}
 	}
 	return o.End("sessionId", "terminalId")
+}
+
+func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecKillTerminalRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[KillTerminalRequest](&d)
+		return d.End(v, decodeKillTerminalRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*KillTerminalRequest)
+		if !ok || x == nil {
+			return b, wrongType[KillTerminalRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeKillTerminalRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*KillTerminalRequest)
+		return ok && x != nil && validKillTerminalRequest(x, strict)
+	},
+	Is: is[KillTerminalRequest],
 }
 
 func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest) *wire.FieldErrors {
@@ -915,6 +1306,35 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 		o.Merge(decodeElicitationMode(d, &v.Mode))
 	}
 	return o.End("message")
+}
+
+func validCreateElicitationRequest(v *CreateElicitationRequest, strict bool) bool {
+	if v.Mode == nil || !validElicitationMode(v.Mode, strict) {
+		return false
+	}
+	return true
+}
+
+var codecCreateElicitationRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateElicitationRequest](&d)
+		return d.End(v, decodeCreateElicitationRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateElicitationRequest)
+		if !ok || x == nil {
+			return b, wrongType[CreateElicitationRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateElicitationRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationRequest)
+		return ok && x != nil && validCreateElicitationRequest(x, strict)
+	},
+	Is: is[CreateElicitationRequest],
 }
 
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
@@ -944,6 +1364,16 @@ func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldError
 	return d.Without((*[]byte)(&u.Raw), "message", "_meta")
 }
 
+func validElicitationMode(v ElicitationMode, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationFormMode:
+		return v == nil || validElicitationFormMode(v, strict)
+	case *ElicitationURLMode:
+		return v == nil || validElicitationURLMode(v, strict)
+	}
+	return true
+}
+
 func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -961,6 +1391,13 @@ func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) 
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) *wire.FieldErrors {
@@ -1014,6 +1451,18 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 		v.Type = "object"
 	}
 	return o.End()
+}
+
+func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
+	for i := range v.Properties {
+		if v.Properties[i] == nil {
+			return false
+		}
+		if !validElicitationPropertySchema(v.Properties[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsElicitationSchemaType = []string{"object"}
@@ -1080,6 +1529,14 @@ func decodeElicitationPropertySchemaMap(d *wire.Decoder, p *map[string]Elicitati
 		m[name] = x
 	}
 	return wire.EndMap(d, &o, p, m)
+}
+
+func validElicitationPropertySchema(v ElicitationPropertySchema, strict bool) bool {
+	switch v := v.(type) {
+	case *MultiSelectPropertySchema:
+		return v == nil || validMultiSelectPropertySchema(v, strict)
+	}
+	return true
 }
 
 var wordsStringFormat = []string{"email", "uri", "date", "date-time"}
@@ -1430,6 +1887,13 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 	return o.End("items")
 }
 
+func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
+	if v.Items == nil {
+		return false
+	}
+	return true
+}
+
 func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -1452,6 +1916,16 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 		o.Merge(decodeElicitationScope(d, &v.Scope))
 	}
 	return o.End("requestedSchema")
+}
+
+func validElicitationFormMode(v *ElicitationFormMode, strict bool) bool {
+	if !validElicitationSchema(&v.RequestedSchema, strict) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
@@ -1484,6 +1958,14 @@ func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErr
 	return d.Untagged("sessionId", false)
 }
 
+func validElicitationScope(v ElicitationScope, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationSessionScope:
+		return v == nil || validElicitationSessionScope(v, strict)
+	}
+	return true
+}
+
 func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -1510,6 +1992,19 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 		o.Merge(decodeElicitationScope(d, &v.Scope))
 	}
 	return o.End("elicitationId", "url")
+}
+
+func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
+	if strict && v.ElicitationID == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldErrors {
@@ -1541,6 +2036,38 @@ func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldE
 		}
 	}
 	return o.End("serverId", "requestId", "method")
+}
+
+func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	if strict && v.RequestID == "" {
+		return false
+	}
+	return true
+}
+
+var codecMessageMCPRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPRequest](&d)
+		return d.End(v, decodeMessageMCPRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPRequest)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPRequest)
+		return ok && x != nil && validMessageMCPRequest(x, strict)
+	},
+	Is: is[MessageMCPRequest],
 }
 
 func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.FieldErrors {
@@ -1578,6 +2105,40 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 		}
 	}
 	return o.End("protocolVersion")
+}
+
+func validInitializeResponse(v *InitializeResponse, strict bool) bool {
+	for i := range v.AuthMethods {
+		if v.AuthMethods[i] == nil {
+			return false
+		}
+		if !validAuthMethod(v.AuthMethods[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecInitializeResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[InitializeResponse](&d)
+		return d.End(v, decodeInitializeResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*InitializeResponse)
+		if !ok || x == nil {
+			return b, wrongType[InitializeResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeInitializeResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*InitializeResponse)
+		return ok && x != nil && validInitializeResponse(x, strict)
+	},
+	Is: is[InitializeResponse],
 }
 
 func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldErrors {
@@ -1898,6 +2459,16 @@ func decodeAuthMethodList(d *wire.Decoder, p *[]AuthMethod, skip bool) *wire.Fie
 	return wire.EndList(d, &a, p, list)
 }
 
+func validAuthMethod(v AuthMethod, strict bool) bool {
+	switch v := v.(type) {
+	case *AuthMethodTerminal:
+		return v == nil || validAuthMethodTerminal(v, strict)
+	case *AuthMethodAgent:
+		return v == nil || validAuthMethodAgent(v, strict)
+	}
+	return true
+}
+
 func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1937,6 +2508,13 @@ func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.Fiel
 	return o.End("id", "name")
 }
 
+func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
+	if strict && v.ID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1962,6 +2540,13 @@ func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldError
 		}
 	}
 	return o.End("id", "name")
+}
+
+func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
+	if strict && v.ID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors {
@@ -1991,6 +2576,28 @@ func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors 
 	return o.End("name", "version")
 }
 
+var codecAuthenticateResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthenticateResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthenticateResponse)
+		if !ok || x == nil {
+			return b, wrongType[AuthenticateResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[AuthenticateResponse],
+}
+
 func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2008,6 +2615,37 @@ func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wir
 		}
 	}
 	return o.End("providers")
+}
+
+func validListProvidersResponse(v *ListProvidersResponse, strict bool) bool {
+	for i := range v.Providers {
+		if !validProviderInfo(&v.Providers[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecListProvidersResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListProvidersResponse](&d)
+		return d.End(v, decodeListProvidersResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListProvidersResponse)
+		if !ok || x == nil {
+			return b, wrongType[ListProvidersResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListProvidersResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListProvidersResponse)
+		return ok && x != nil && validListProvidersResponse(x, strict)
+	},
+	Is: is[ListProvidersResponse],
 }
 
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
@@ -2054,6 +2692,21 @@ func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire
 	return wire.EndList(d, &a, p, list)
 }
 
+func validProviderInfo(v *ProviderInfo, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	for i := range v.Supported {
+		if strict && v.Supported[i] == "" {
+			return false
+		}
+	}
+	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
+		return false
+	}
+	return true
+}
+
 var wordsLLMProtocol = []string{"anthropic", "openai", "azure", "vertex", "bedrock"}
 
 func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wire.FieldErrors {
@@ -2079,6 +2732,82 @@ func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wir
 	return o.End("apiType", "baseUrl")
 }
 
+func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
+	if strict && v.APIType == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
+}
+
+var codecSetProviderResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetProviderResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetProviderResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetProviderResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[SetProviderResponse],
+}
+
+var codecDisableProviderResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DisableProviderResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DisableProviderResponse)
+		if !ok || x == nil {
+			return b, wrongType[DisableProviderResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[DisableProviderResponse],
+}
+
+var codecLogoutResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LogoutResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LogoutResponse)
+		if !ok || x == nil {
+			return b, wrongType[LogoutResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[LogoutResponse],
+}
+
 func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2100,6 +2829,35 @@ func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.Fiel
 		}
 	}
 	return o.End("state")
+}
+
+func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
+	if strict && v.State == "" {
+		return false
+	}
+	return true
+}
+
+var codecAuthStatusResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusResponse](&d)
+		return d.End(v, decodeAuthStatusResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusResponse)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeAuthStatusResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusResponse)
+		return ok && x != nil && validAuthStatusResponse(x, strict)
+	},
+	Is: is[AuthStatusResponse],
 }
 
 var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
@@ -2184,6 +2942,43 @@ func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.Fiel
 	return o.End("sessionId")
 }
 
+func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecNewSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[NewSessionResponse](&d)
+		return d.End(v, decodeNewSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*NewSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[NewSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeNewSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionResponse)
+		return ok && x != nil && validNewSessionResponse(x, strict)
+	},
+	Is: is[NewSessionResponse],
+}
+
 func decodeSessionModeState(d *wire.Decoder, v *SessionModeState) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2205,6 +3000,18 @@ func decodeSessionModeState(d *wire.Decoder, v *SessionModeState) *wire.FieldErr
 		}
 	}
 	return o.End("currentModeId", "availableModes")
+}
+
+func validSessionModeState(v *SessionModeState, strict bool) bool {
+	if strict && v.CurrentModeID == "" {
+		return false
+	}
+	for i := range v.AvailableModes {
+		if !validSessionMode(&v.AvailableModes[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeSessionMode(d *wire.Decoder, v *SessionMode) *wire.FieldErrors {
@@ -2244,6 +3051,13 @@ func decodeSessionModeList(d *wire.Decoder, p *[]SessionMode, skip bool) *wire.F
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validSessionMode(v *SessionMode, strict bool) bool {
+	if strict && v.ID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.FieldErrors {
@@ -2294,6 +3108,16 @@ func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, sk
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
+	if strict && v.ID == "" {
+		return false
+	}
+	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -2319,6 +3143,14 @@ func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldE
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Without((*[]byte)(&u.Raw), "id", "name", "description", "category", "_meta")
+}
+
+func validSessionConfigKind(v SessionConfigKind, strict bool) bool {
+	switch v := v.(type) {
+	case *SessionConfigSelect:
+		return v == nil || validSessionConfigSelect(v, strict)
+	}
+	return true
 }
 
 var wordsSessionConfigOptionCategory = []string{"mode", "model", "model_config", "thought_level"}
@@ -2401,6 +3233,13 @@ func decodeSessionConfigSelectGroupList(d *wire.Decoder, p *[]SessionConfigSelec
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
+	if strict && v.Group == "" {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2422,6 +3261,13 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 		}
 	}
 	return o.End("currentValue", "options")
+}
+
+func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
+	if !validSessionConfigSelectOptions(&v.Options, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -2469,6 +3315,43 @@ func decodeLoadSessionResponse(d *wire.Decoder, v *LoadSessionResponse) *wire.Fi
 	return o.End()
 }
 
+func validLoadSessionResponse(v *LoadSessionResponse, strict bool) bool {
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecLoadSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LoadSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeLoadSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LoadSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[LoadSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeLoadSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*LoadSessionResponse)
+		return ok && x != nil && validLoadSessionResponse(x, strict)
+	},
+	Is: is[LoadSessionResponse],
+}
+
 func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2490,6 +3373,37 @@ func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.
 		}
 	}
 	return o.End("sessions")
+}
+
+func validListSessionsResponse(v *ListSessionsResponse, strict bool) bool {
+	for i := range v.Sessions {
+		if !validSessionInfo(&v.Sessions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecListSessionsResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListSessionsResponse](&d)
+		return d.End(v, decodeListSessionsResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListSessionsResponse)
+		if !ok || x == nil {
+			return b, wrongType[ListSessionsResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListSessionsResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsResponse)
+		return ok && x != nil && validListSessionsResponse(x, strict)
+	},
+	Is: is[ListSessionsResponse],
 }
 
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
@@ -2546,6 +3460,43 @@ func decodeSessionInfoList(d *wire.Decoder, p *[]SessionInfo, skip bool) *wire.F
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionInfo(v *SessionInfo, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecDeleteSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DeleteSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DeleteSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[DeleteSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[DeleteSessionResponse],
+}
+
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2576,6 +3527,87 @@ func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.Fi
 	return o.End("sessionId")
 }
 
+func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecForkSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ForkSessionResponse](&d)
+		return d.End(v, decodeForkSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ForkSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ForkSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeForkSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionResponse)
+		return ok && x != nil && validForkSessionResponse(x, strict)
+	},
+	Is: is[ForkSessionResponse],
+}
+
+var codecArchiveSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ArchiveSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ArchiveSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ArchiveSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ArchiveSessionResponse],
+}
+
+var codecUnarchiveSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[UnarchiveSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*UnarchiveSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[UnarchiveSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[UnarchiveSessionResponse],
+}
+
 func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2593,6 +3625,35 @@ func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wir
 		}
 	}
 	return o.End("status")
+}
+
+func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
+	if strict && v.Status == "" {
+		return false
+	}
+	return true
+}
+
+var codecSessionStatusResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SessionStatusResponse](&d)
+		return d.End(v, decodeSessionStatusResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SessionStatusResponse)
+		if !ok || x == nil {
+			return b, wrongType[SessionStatusResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSessionStatusResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusResponse)
+		return ok && x != nil && validSessionStatusResponse(x, strict)
+	},
+	Is: is[SessionStatusResponse],
 }
 
 var wordsSessionStatus = []string{"open", "saved"}
@@ -2614,6 +3675,25 @@ func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) 
 		}
 	}
 	return o.End("title")
+}
+
+var codecSetSessionTitleResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionTitleResponse](&d)
+		return d.End(v, decodeSetSessionTitleResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionTitleResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionTitleResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionTitleResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[SetSessionTitleResponse],
 }
 
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
@@ -2642,6 +3722,87 @@ func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wir
 	return o.End()
 }
 
+func validResumeSessionResponse(v *ResumeSessionResponse, strict bool) bool {
+	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecResumeSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ResumeSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeResumeSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ResumeSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ResumeSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeResumeSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionResponse)
+		return ok && x != nil && validResumeSessionResponse(x, strict)
+	},
+	Is: is[ResumeSessionResponse],
+}
+
+var codecCloseSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CloseSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CloseSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[CloseSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[CloseSessionResponse],
+}
+
+var codecSetSessionModeResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionModeResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionModeResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionModeResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[SetSessionModeResponse],
+}
+
 func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOptionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2659,6 +3820,37 @@ func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOp
 		}
 	}
 	return o.End("configOptions")
+}
+
+func validSetSessionConfigOptionResponse(v *SetSessionConfigOptionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecSetSessionConfigOptionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionConfigOptionResponse](&d)
+		return d.End(v, decodeSetSessionConfigOptionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionConfigOptionResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionConfigOptionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionConfigOptionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionResponse)
+		return ok && x != nil && validSetSessionConfigOptionResponse(x, strict)
+	},
+	Is: is[SetSessionConfigOptionResponse],
 }
 
 func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors {
@@ -2685,6 +3877,35 @@ func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors 
 		}
 	}
 	return o.End("stopReason")
+}
+
+func validPromptResponse(v *PromptResponse, strict bool) bool {
+	if strict && v.StopReason == "" {
+		return false
+	}
+	return true
+}
+
+var codecPromptResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptResponse](&d)
+		return d.End(v, decodePromptResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptResponse)
+		if !ok || x == nil {
+			return b, wrongType[PromptResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptResponse)
+		return ok && x != nil && validPromptResponse(x, strict)
+	},
+	Is: is[PromptResponse],
 }
 
 var wordsStopReason = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
@@ -2781,6 +4002,38 @@ func decodeSessionNotification(d *wire.Decoder, v *SessionNotification) *wire.Fi
 		}
 	}
 	return o.End("sessionId", "update")
+}
+
+func validSessionNotification(v *SessionNotification, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
+		return false
+	}
+	return true
+}
+
+var codecSessionNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SessionNotification](&d)
+		return d.End(v, decodeSessionNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SessionNotification)
+		if !ok || x == nil {
+			return b, wrongType[SessionNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSessionNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionNotification)
+		return ok && x != nil && validSessionNotification(x, strict)
+	},
+	Is: is[SessionNotification],
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
@@ -2929,6 +4182,44 @@ func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
 	return d.Raw((*[]byte)(&u.Raw))
 }
 
+func validSessionUpdate(v SessionUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *UserMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentThoughtChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *ToolCall:
+		return v == nil || validToolCall(v, strict)
+	case *ToolCallUpdate:
+		return v == nil || validToolCallUpdate(v, strict)
+	case *Plan:
+		return v == nil || validPlan(v, strict)
+	case *PlanUpdate:
+		return v == nil || validPlanUpdate(v, strict)
+	case *PlanRemoved:
+		return v == nil || validPlanRemoved(v, strict)
+	case *CurrentModeUpdate:
+		return v == nil || validCurrentModeUpdate(v, strict)
+	case *ConfigOptionUpdate:
+		return v == nil || validConfigOptionUpdate(v, strict)
+	case *Notice:
+		return v == nil || validNotice(v, strict)
+	case *CompactionUpdate:
+		return v == nil || validCompactionUpdate(v, strict)
+	case *CompactionSummaryChunk:
+		return v == nil || validCompactionSummaryChunk(v, strict)
+	case *SubagentUpdate:
+		return v == nil || validSubagentUpdate(v, strict)
+	case *SessionMessage:
+		return v == nil || validSessionMessage(v, strict)
+	case *SessionMessageChunk:
+		return v == nil || validSessionMessageChunk(v, strict)
+	}
+	return true
+}
+
 func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2954,6 +4245,13 @@ func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 		}
 	}
 	return o.End("content")
+}
+
+func validContentChunk(v *ContentChunk, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
@@ -3011,6 +4309,26 @@ func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
 	return o.End("toolCallId", "title")
 }
 
+func validToolCall(v *ToolCall, strict bool) bool {
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validToolCallContent(v.Content[i], strict) {
+			return false
+		}
+	}
+	for i := range v.Locations {
+		if !validToolCallLocation(&v.Locations[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodePlanEntry(d *wire.Decoder, v *PlanEntry) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3050,6 +4368,16 @@ func decodePlanEntryList(d *wire.Decoder, p *[]PlanEntry, skip bool) *wire.Field
 	return wire.EndList(d, &a, p, list)
 }
 
+func validPlanEntry(v *PlanEntry, strict bool) bool {
+	if strict && v.Priority == "" {
+		return false
+	}
+	if strict && v.Status == "" {
+		return false
+	}
+	return true
+}
+
 var wordsPlanEntryPriority = []string{"high", "medium", "low"}
 
 var wordsPlanEntryStatus = []string{"pending", "in_progress", "completed"}
@@ -3075,6 +4403,15 @@ func decodePlan(d *wire.Decoder, v *Plan) *wire.FieldErrors {
 		}
 	}
 	return o.End("entries")
+}
+
+func validPlan(v *Plan, strict bool) bool {
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldErrors {
@@ -3111,6 +4448,18 @@ func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldE
 	return d.Raw((*[]byte)(&u.Raw))
 }
 
+func validPlanUpdateContent(v PlanUpdateContent, strict bool) bool {
+	switch v := v.(type) {
+	case *PlanItems:
+		return v == nil || validPlanItems(v, strict)
+	case *PlanFile:
+		return v == nil || validPlanFile(v, strict)
+	case *PlanMarkdown:
+		return v == nil || validPlanMarkdown(v, strict)
+	}
+	return true
+}
+
 func decodePlanItems(d *wire.Decoder, v *PlanItems) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3136,6 +4485,18 @@ func decodePlanItems(d *wire.Decoder, v *PlanItems) *wire.FieldErrors {
 		}
 	}
 	return o.End("planId", "entries")
+}
+
+func validPlanItems(v *PlanItems, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
@@ -3165,6 +4526,16 @@ func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
 	return o.End("planId", "uri")
 }
 
+func validPlanFile(v *PlanFile, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3192,6 +4563,13 @@ func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	return o.End("planId", "content")
 }
 
+func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	return true
+}
+
 func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3215,6 +4593,13 @@ func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	return o.End("plan")
 }
 
+func validPlanUpdate(v *PlanUpdate, strict bool) bool {
+	if v.Plan == nil || !validPlanUpdateContent(v.Plan, strict) {
+		return false
+	}
+	return true
+}
+
 func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3236,6 +4621,13 @@ func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 		}
 	}
 	return o.End("planId")
+}
+
+func validPlanRemoved(v *PlanRemoved, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeAvailableCommand(d *wire.Decoder, v *AvailableCommand) *wire.FieldErrors {
@@ -3367,6 +4759,13 @@ func decodeCurrentModeUpdate(d *wire.Decoder, v *CurrentModeUpdate) *wire.FieldE
 	return o.End("currentModeId")
 }
 
+func validCurrentModeUpdate(v *CurrentModeUpdate, strict bool) bool {
+	if strict && v.CurrentModeID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3388,6 +4787,15 @@ func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.Fiel
 		}
 	}
 	return o.End("configOptions")
+}
+
+func validConfigOptionUpdate(v *ConfigOptionUpdate, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeSessionInfoUpdate(d *wire.Decoder, v *SessionInfoUpdate) *wire.FieldErrors {
@@ -3517,6 +4925,16 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 	return o.End("severity", "title")
 }
 
+func validNotice(v *Notice, strict bool) bool {
+	if strict && v.Severity == "" {
+		return false
+	}
+	if v.Title == "" {
+		return false
+	}
+	return true
+}
+
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
 
 func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErrors {
@@ -3564,6 +4982,26 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 	return o.End("compactionId", "status")
 }
 
+func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
+	if strict && v.CompactionID == "" {
+		return false
+	}
+	if strict && v.Status == "" {
+		return false
+	}
+	if x, ok := v.Summary.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3589,6 +5027,16 @@ func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *w
 		}
 	}
 	return o.End("compactionId", "content")
+}
+
+func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
+	if strict && v.CompactionID == "" {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabilities) *wire.FieldErrors {
@@ -3838,6 +5286,25 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 	return o.End("sessionId")
 }
 
+func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if x, ok := v.Cwd.Get(); ok {
+		if x != "" && strict && !wire.IsAbsPath(x) {
+			return false
+		}
+	}
+	if x, ok := v.AdditionalDirectories.Get(); ok {
+		for i := range x {
+			if strict && !wire.IsAbsPath(x[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3906,6 +5373,43 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 	return o.End("messageId")
 }
 
+func validSessionMessage(v *SessionMessage, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if x, ok := v.SenderSessionID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.RecipientSessionID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.SenderMessageID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.RecipientMessageID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3933,6 +5437,16 @@ func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.Fi
 	return o.End("messageId", "content")
 }
 
+func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitationNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3950,6 +5464,35 @@ func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitati
 		}
 	}
 	return o.End("elicitationId")
+}
+
+func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
+	if strict && v.ElicitationID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCompleteElicitationNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CompleteElicitationNotification](&d)
+		return d.End(v, decodeCompleteElicitationNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CompleteElicitationNotification)
+		if !ok || x == nil {
+			return b, wrongType[CompleteElicitationNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCompleteElicitationNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CompleteElicitationNotification)
+		return ok && x != nil && validCompleteElicitationNotification(x, strict)
+	},
+	Is: is[CompleteElicitationNotification],
 }
 
 func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNotification) *wire.FieldErrors {
@@ -3973,6 +5516,35 @@ func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNoti
 		}
 	}
 	return o.End("state")
+}
+
+func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
+	if strict && v.State == "" {
+		return false
+	}
+	return true
+}
+
+var codecAuthStatusUpdateNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusUpdateNotification](&d)
+		return d.End(v, decodeAuthStatusUpdateNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusUpdateNotification)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusUpdateNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeAuthStatusUpdateNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusUpdateNotification)
+		return ok && x != nil && validAuthStatusUpdateNotification(x, strict)
+	},
+	Is: is[AuthStatusUpdateNotification],
 }
 
 func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldErrors {
@@ -4006,6 +5578,25 @@ func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldE
 		}
 	}
 	return o.End("protocolVersion")
+}
+
+var codecInitializeRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[InitializeRequest](&d)
+		return d.End(v, decodeInitializeRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*InitializeRequest)
+		if !ok || x == nil {
+			return b, wrongType[InitializeRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeInitializeRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[InitializeRequest],
 }
 
 func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.FieldErrors {
@@ -4239,6 +5830,57 @@ func decodeAuthenticateRequest(d *wire.Decoder, v *AuthenticateRequest) *wire.Fi
 	return o.End("methodId")
 }
 
+func validAuthenticateRequest(v *AuthenticateRequest, strict bool) bool {
+	if strict && v.MethodID == "" {
+		return false
+	}
+	return true
+}
+
+var codecAuthenticateRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthenticateRequest](&d)
+		return d.End(v, decodeAuthenticateRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthenticateRequest)
+		if !ok || x == nil {
+			return b, wrongType[AuthenticateRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeAuthenticateRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthenticateRequest)
+		return ok && x != nil && validAuthenticateRequest(x, strict)
+	},
+	Is: is[AuthenticateRequest],
+}
+
+var codecListProvidersRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListProvidersRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListProvidersRequest)
+		if !ok || x == nil {
+			return b, wrongType[ListProvidersRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ListProvidersRequest],
+}
+
 func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4270,6 +5912,41 @@ func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.Fiel
 	return o.End("providerId", "apiType", "baseUrl")
 }
 
+func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	if strict && v.APIType == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
+}
+
+var codecSetProviderRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetProviderRequest](&d)
+		return d.End(v, decodeSetProviderRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetProviderRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetProviderRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetProviderRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetProviderRequest)
+		return ok && x != nil && validSetProviderRequest(x, strict)
+	},
+	Is: is[SetProviderRequest],
+}
+
 func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4287,6 +5964,79 @@ func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *w
 		}
 	}
 	return o.End("providerId")
+}
+
+func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	return true
+}
+
+var codecDisableProviderRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DisableProviderRequest](&d)
+		return d.End(v, decodeDisableProviderRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DisableProviderRequest)
+		if !ok || x == nil {
+			return b, wrongType[DisableProviderRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeDisableProviderRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DisableProviderRequest)
+		return ok && x != nil && validDisableProviderRequest(x, strict)
+	},
+	Is: is[DisableProviderRequest],
+}
+
+var codecLogoutRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LogoutRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LogoutRequest)
+		if !ok || x == nil {
+			return b, wrongType[LogoutRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[LogoutRequest],
+}
+
+var codecAuthStatusRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusRequest)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[AuthStatusRequest],
 }
 
 func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldErrors {
@@ -4319,6 +6069,51 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 		}
 	}
 	return o.End("cwd", "mcpServers")
+}
+
+func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecNewSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[NewSessionRequest](&d)
+		return d.End(v, decodeNewSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*NewSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[NewSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeNewSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionRequest)
+		return ok && x != nil && validNewSessionRequest(x, strict)
+	},
+	Is: is[NewSessionRequest],
 }
 
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
@@ -4373,6 +6168,20 @@ func decodeMCPServerList(d *wire.Decoder, p *[]MCPServer, skip bool) *wire.Field
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validMCPServer(v MCPServer, strict bool) bool {
+	switch v := v.(type) {
+	case *MCPServerHTTP:
+		return v == nil || validMCPServerHTTP(v, strict)
+	case *MCPServerSSE:
+		return v == nil || validMCPServerSSE(v, strict)
+	case *MCPServerACP:
+		return v == nil || validMCPServerACP(v, strict)
+	case *MCPServerStdio:
+		return v == nil || validMCPServerStdio(v, strict)
+	}
+	return true
 }
 
 func decodeHTTPHeader(d *wire.Decoder, v *HTTPHeader) *wire.FieldErrors {
@@ -4441,6 +6250,13 @@ func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
 	return o.End("name", "url", "headers")
 }
 
+func validMCPServerHTTP(v *MCPServerHTTP, strict bool) bool {
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	return true
+}
+
 func decodeMCPServerSSE(d *wire.Decoder, v *MCPServerSSE) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4472,6 +6288,13 @@ func decodeMCPServerSSE(d *wire.Decoder, v *MCPServerSSE) *wire.FieldErrors {
 	return o.End("name", "url", "headers")
 }
 
+func validMCPServerSSE(v *MCPServerSSE, strict bool) bool {
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	return true
+}
+
 func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4497,6 +6320,13 @@ func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 		}
 	}
 	return o.End("name", "serverId")
+}
+
+func validMCPServerACP(v *MCPServerACP, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors {
@@ -4530,6 +6360,13 @@ func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors 
 	return o.End("name", "command", "args", "env")
 }
 
+func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
+	if strict && v.Command == "" {
+		return false
+	}
+	return true
+}
+
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4551,6 +6388,21 @@ func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 		}
 	}
 	return o.End("mode", "content")
+}
+
+func validSystemPrompt(v *SystemPrompt, strict bool) bool {
+	if strict && v.Mode == "" {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Content[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsSystemPromptMode = []string{"append", "override"}
@@ -4591,6 +6443,54 @@ func decodeLoadSessionRequest(d *wire.Decoder, v *LoadSessionRequest) *wire.Fiel
 	return o.End("mcpServers", "cwd", "sessionId")
 }
 
+func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecLoadSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LoadSessionRequest](&d)
+		return d.End(v, decodeLoadSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LoadSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[LoadSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeLoadSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*LoadSessionRequest)
+		return ok && x != nil && validLoadSessionRequest(x, strict)
+	},
+	Is: is[LoadSessionRequest],
+}
+
 func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4618,6 +6518,38 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 	return o.End()
 }
 
+func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
+	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	return true
+}
+
+var codecListSessionsRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListSessionsRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeListSessionsRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListSessionsRequest)
+		if !ok || x == nil {
+			return b, wrongType[ListSessionsRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListSessionsRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsRequest)
+		return ok && x != nil && validListSessionsRequest(x, strict)
+	},
+	Is: is[ListSessionsRequest],
+}
+
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
 
 func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.FieldErrors {
@@ -4637,6 +6569,35 @@ func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecDeleteSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DeleteSessionRequest](&d)
+		return d.End(v, decodeDeleteSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DeleteSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[DeleteSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeDeleteSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DeleteSessionRequest)
+		return ok && x != nil && validDeleteSessionRequest(x, strict)
+	},
+	Is: is[DeleteSessionRequest],
 }
 
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
@@ -4675,6 +6636,54 @@ func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.Fiel
 	return o.End("sessionId", "cwd")
 }
 
+func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecForkSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ForkSessionRequest](&d)
+		return d.End(v, decodeForkSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ForkSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ForkSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeForkSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionRequest)
+		return ok && x != nil && validForkSessionRequest(x, strict)
+	},
+	Is: is[ForkSessionRequest],
+}
+
 func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4692,6 +6701,35 @@ func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wir
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecArchiveSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ArchiveSessionRequest](&d)
+		return d.End(v, decodeArchiveSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ArchiveSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ArchiveSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeArchiveSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ArchiveSessionRequest)
+		return ok && x != nil && validArchiveSessionRequest(x, strict)
+	},
+	Is: is[ArchiveSessionRequest],
 }
 
 func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
@@ -4713,6 +6751,35 @@ func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) 
 	return o.End("sessionId")
 }
 
+func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecUnarchiveSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[UnarchiveSessionRequest](&d)
+		return d.End(v, decodeUnarchiveSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*UnarchiveSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[UnarchiveSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeUnarchiveSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*UnarchiveSessionRequest)
+		return ok && x != nil && validUnarchiveSessionRequest(x, strict)
+	},
+	Is: is[UnarchiveSessionRequest],
+}
+
 func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4730,6 +6797,35 @@ func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecSessionStatusRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SessionStatusRequest](&d)
+		return d.End(v, decodeSessionStatusRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SessionStatusRequest)
+		if !ok || x == nil {
+			return b, wrongType[SessionStatusRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSessionStatusRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusRequest)
+		return ok && x != nil && validSessionStatusRequest(x, strict)
+	},
+	Is: is[SessionStatusRequest],
 }
 
 func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
@@ -4753,6 +6849,35 @@ func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *w
 		}
 	}
 	return o.End("sessionId", "title")
+}
+
+func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecSetSessionTitleRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionTitleRequest](&d)
+		return d.End(v, decodeSetSessionTitleRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionTitleRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionTitleRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionTitleRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionTitleRequest)
+		return ok && x != nil && validSetSessionTitleRequest(x, strict)
+	},
+	Is: is[SetSessionTitleRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -4791,6 +6916,54 @@ func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.
 	return o.End("sessionId", "cwd")
 }
 
+func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(v.Cwd) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(v.AdditionalDirectories[i]) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecResumeSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ResumeSessionRequest](&d)
+		return d.End(v, decodeResumeSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ResumeSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ResumeSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeResumeSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionRequest)
+		return ok && x != nil && validResumeSessionRequest(x, strict)
+	},
+	Is: is[ResumeSessionRequest],
+}
+
 func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4808,6 +6981,35 @@ func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.Fi
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCloseSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CloseSessionRequest](&d)
+		return d.End(v, decodeCloseSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CloseSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[CloseSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCloseSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CloseSessionRequest)
+		return ok && x != nil && validCloseSessionRequest(x, strict)
+	},
+	Is: is[CloseSessionRequest],
 }
 
 func decodeSetSessionModeRequest(d *wire.Decoder, v *SetSessionModeRequest) *wire.FieldErrors {
@@ -4831,6 +7033,38 @@ func decodeSetSessionModeRequest(d *wire.Decoder, v *SetSessionModeRequest) *wir
 		}
 	}
 	return o.End("sessionId", "modeId")
+}
+
+func validSetSessionModeRequest(v *SetSessionModeRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.ModeID == "" {
+		return false
+	}
+	return true
+}
+
+var codecSetSessionModeRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionModeRequest](&d)
+		return d.End(v, decodeSetSessionModeRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionModeRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionModeRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionModeRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionModeRequest)
+		return ok && x != nil && validSetSessionModeRequest(x, strict)
+	},
+	Is: is[SetSessionModeRequest],
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -4861,6 +7095,41 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 	return o.End("sessionId", "configId")
 }
 
+func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.ConfigID == "" {
+		return false
+	}
+	if v.Value == nil {
+		return false
+	}
+	return true
+}
+
+var codecSetSessionConfigOptionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionConfigOptionRequest](&d)
+		return d.End(v, decodeSetSessionConfigOptionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionConfigOptionRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionConfigOptionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionConfigOptionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionRequest)
+		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
+	},
+	Is: is[SetSessionConfigOptionRequest],
+}
+
 func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4884,6 +7153,65 @@ func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
 	return o.End("sessionId", "prompt")
 }
 
+func validPromptRequest(v *PromptRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	for i := range v.Prompt {
+		if v.Prompt[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Prompt[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecPromptRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptRequest](&d)
+		return d.End(v, decodePromptRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptRequest)
+		if !ok || x == nil {
+			return b, wrongType[PromptRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptRequest)
+		return ok && x != nil && validPromptRequest(x, strict)
+	},
+	Is: is[PromptRequest],
+}
+
+var codecWriteTextFileResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WriteTextFileResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WriteTextFileResponse)
+		if !ok || x == nil {
+			return b, wrongType[WriteTextFileResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[WriteTextFileResponse],
+}
+
 func decodeReadTextFileResponse(d *wire.Decoder, v *ReadTextFileResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4903,6 +7231,25 @@ func decodeReadTextFileResponse(d *wire.Decoder, v *ReadTextFileResponse) *wire.
 	return o.End("content")
 }
 
+var codecReadTextFileResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReadTextFileResponse](&d)
+		return d.End(v, decodeReadTextFileResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReadTextFileResponse)
+		if !ok || x == nil {
+			return b, wrongType[ReadTextFileResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeReadTextFileResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ReadTextFileResponse],
+}
+
 func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4920,6 +7267,35 @@ func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionRespon
 		}
 	}
 	return o.End("outcome")
+}
+
+func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
+	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
+		return false
+	}
+	return true
+}
+
+var codecRequestPermissionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[RequestPermissionResponse](&d)
+		return d.End(v, decodeRequestPermissionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*RequestPermissionResponse)
+		if !ok || x == nil {
+			return b, wrongType[RequestPermissionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeRequestPermissionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionResponse)
+		return ok && x != nil && validRequestPermissionResponse(x, strict)
+	},
+	Is: is[RequestPermissionResponse],
 }
 
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
@@ -4947,6 +7323,14 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func validRequestPermissionOutcome(v RequestPermissionOutcome, strict bool) bool {
+	switch v := v.(type) {
+	case *SelectedPermissionOutcome:
+		return v == nil || validSelectedPermissionOutcome(v, strict)
+	}
+	return true
 }
 
 func decodeCancelledPermissionOutcome(d *wire.Decoder, v *CancelledPermissionOutcome) *wire.FieldErrors {
@@ -4987,6 +7371,13 @@ func decodeSelectedPermissionOutcome(d *wire.Decoder, v *SelectedPermissionOutco
 	return o.End("optionId")
 }
 
+func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
+	if strict && v.OptionID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5004,6 +7395,35 @@ func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *w
 		}
 	}
 	return o.End("terminalId")
+}
+
+func validCreateTerminalResponse(v *CreateTerminalResponse, strict bool) bool {
+	if v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCreateTerminalResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateTerminalResponse](&d)
+		return d.End(v, decodeCreateTerminalResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateTerminalResponse)
+		if !ok || x == nil {
+			return b, wrongType[CreateTerminalResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateTerminalResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateTerminalResponse)
+		return ok && x != nil && validCreateTerminalResponse(x, strict)
+	},
+	Is: is[CreateTerminalResponse],
 }
 
 func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *wire.FieldErrors {
@@ -5036,6 +7456,25 @@ func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *w
 	return o.End("output", "truncated")
 }
 
+var codecTerminalOutputResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[TerminalOutputResponse](&d)
+		return d.End(v, decodeTerminalOutputResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*TerminalOutputResponse)
+		if !ok || x == nil {
+			return b, wrongType[TerminalOutputResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeTerminalOutputResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[TerminalOutputResponse],
+}
+
 func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5060,6 +7499,28 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 		}
 	}
 	return o.End()
+}
+
+var codecReleaseTerminalResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ReleaseTerminalResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ReleaseTerminalResponse)
+		if !ok || x == nil {
+			return b, wrongType[ReleaseTerminalResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ReleaseTerminalResponse],
 }
 
 func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitResponse) *wire.FieldErrors {
@@ -5088,6 +7549,50 @@ func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitRe
 	return o.End()
 }
 
+var codecWaitForTerminalExitResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[WaitForTerminalExitResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeWaitForTerminalExitResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*WaitForTerminalExitResponse)
+		if !ok || x == nil {
+			return b, wrongType[WaitForTerminalExitResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeWaitForTerminalExitResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[WaitForTerminalExitResponse],
+}
+
+var codecKillTerminalResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[KillTerminalResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*KillTerminalResponse)
+		if !ok || x == nil {
+			return b, wrongType[KillTerminalResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[KillTerminalResponse],
+}
+
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -5106,6 +7611,35 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 		o.Merge(decodeElicitationAction(d, &v.Action))
 	}
 	return o.End()
+}
+
+func validCreateElicitationResponse(v *CreateElicitationResponse, strict bool) bool {
+	if v.Action == nil || !validElicitationAction(v.Action, strict) {
+		return false
+	}
+	return true
+}
+
+var codecCreateElicitationResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateElicitationResponse](&d)
+		return d.End(v, decodeCreateElicitationResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateElicitationResponse)
+		if !ok || x == nil {
+			return b, wrongType[CreateElicitationResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateElicitationResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationResponse)
+		return ok && x != nil && validCreateElicitationResponse(x, strict)
+	},
+	Is: is[CreateElicitationResponse],
 }
 
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {
@@ -5140,6 +7674,14 @@ func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldE
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Without((*[]byte)(&u.Raw), "_meta")
+}
+
+func validElicitationAction(v ElicitationAction, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationAcceptAction:
+		return v == nil || validElicitationAcceptAction(v, strict)
+	}
+	return true
 }
 
 func decodeElicitationCancelAction(d *wire.Decoder, v *ElicitationCancelAction) *wire.FieldErrors {
@@ -5207,6 +7749,34 @@ func decodeElicitationAcceptAction(d *wire.Decoder, v *ElicitationAcceptAction) 
 	return o.End()
 }
 
+func validElicitationAcceptAction(v *ElicitationAcceptAction, strict bool) bool {
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var codecMessageMCPResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPResponse](&d)
+		return d.End(v, decodeMessageMCPResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPResponse)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[MessageMCPResponse],
+}
+
 func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5249,6 +7819,35 @@ func decodeCancelNotification(d *wire.Decoder, v *CancelNotification) *wire.Fiel
 	return o.End("sessionId")
 }
 
+func validCancelNotification(v *CancelNotification, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCancelNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelNotification](&d)
+		return d.End(v, decodeCancelNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelNotification)
+		if !ok || x == nil {
+			return b, wrongType[CancelNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCancelNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelNotification)
+		return ok && x != nil && validCancelNotification(x, strict)
+	},
+	Is: is[CancelNotification],
+}
+
 func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5278,4 +7877,36 @@ func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *w
 		}
 	}
 	return o.End("serverId", "requestId", "method")
+}
+
+func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	if strict && v.RequestID == "" {
+		return false
+	}
+	return true
+}
+
+var codecMessageMCPNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPNotification](&d)
+		return d.End(v, decodeMessageMCPNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPNotification)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPNotification)
+		return ok && x != nil && validMessageMCPNotification(x, strict)
+	},
+	Is: is[MessageMCPNotification],
 }

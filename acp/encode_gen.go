@@ -22,6 +22,16 @@ func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeWriteTextFileRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WriteTextFileRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeWriteTextFileRequest)
+}
+
 func membersReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"path":`, v.Path)
@@ -38,6 +48,16 @@ func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 	e.Open()
 	membersReadTextFileRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeReadTextFileRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReadTextFileRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReadTextFileRequest)
 }
 
 func membersRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
@@ -60,6 +80,16 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 	e.Open()
 	membersRequestPermissionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequestPermissionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequestPermissionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequestPermissionRequest)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
@@ -110,6 +140,14 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallUpdate)
+}
+
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
 	case *Content:
@@ -136,10 +174,26 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	e.Fail("missing")
 }
 
+// UnmarshalToolCallContent decodes any variant of [ToolCallContent].
+func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
+	err = unmarshal(data, &v, decodeToolCallContent)
+	return v, err
+}
+
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownToolCallContent)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownToolCallContent) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
@@ -178,10 +232,26 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	e.Fail("missing")
 }
 
+// UnmarshalContentBlock decodes any variant of [ContentBlock].
+func UnmarshalContentBlock(data []byte) (v ContentBlock, err error) {
+	err = unmarshal(data, &v, decodeContentBlock)
+	return v, err
+}
+
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownContentBlock)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownContentBlock) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersAnnotations(e *wire.Encoder, v *Annotations) {
@@ -209,6 +279,12 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Annotations) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAnnotations) }
+
 func membersTextContent(e *wire.Encoder, v *TextContent) {
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
@@ -224,6 +300,12 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	membersTextContent(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextContent) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTextContent) }
 
 func membersImageContent(e *wire.Encoder, v *ImageContent) {
 	if v.Annotations != nil {
@@ -245,6 +327,14 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ImageContent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeImageContent)
+}
+
 func membersAudioContent(e *wire.Encoder, v *AudioContent) {
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
@@ -260,6 +350,14 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.Name(`,"type":"audio"`)
 	membersAudioContent(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AudioContent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAudioContent)
 }
 
 func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
@@ -291,6 +389,14 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResourceLink) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResourceLink)
+}
+
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
 	case *TextResourceContents:
@@ -312,10 +418,26 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 	e.Fail("missing")
 }
 
+// UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
+func UnmarshalEmbeddedResourceResource(data []byte) (v EmbeddedResourceResource, err error) {
+	err = unmarshal(data, &v, decodeEmbeddedResourceResource)
+	return v, err
+}
+
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
 	e.Open()
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownEmbeddedResourceResource)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "", nil, &v.Raw)
 }
 
 func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
@@ -333,6 +455,16 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v TextResourceContents) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTextResourceContents)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextResourceContents) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTextResourceContents)
+}
+
 func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.String(`,"blob":`, v.Blob)
 	if v.MIMEType != "" {
@@ -346,6 +478,16 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.Open()
 	membersBlobResourceContents(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBlobResourceContents)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BlobResourceContents) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBlobResourceContents)
 }
 
 func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
@@ -365,6 +507,14 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeEmbeddedResource)
+}
+
 func membersContent(e *wire.Encoder, v *Content) {
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
@@ -377,6 +527,12 @@ func encodeContent(e *wire.Encoder, v *Content) {
 	membersContent(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
 
 func membersDiff(e *wire.Encoder, v *Diff) {
 	e.String(`,"path":`, v.Path)
@@ -394,6 +550,12 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
+
 func membersTerminal(e *wire.Encoder, v *Terminal) {
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -405,6 +567,12 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	membersTerminal(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
 
 func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.String(`,"path":`, v.Path)
@@ -420,6 +588,14 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallLocation)
+}
+
 func membersPermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.String(`,"optionId":`, string(v.OptionID))
 	e.String(`,"name":`, v.Name)
@@ -431,6 +607,14 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Open()
 	membersPermissionOption(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodePermissionOption) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PermissionOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePermissionOption)
 }
 
 func membersCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
@@ -469,6 +653,16 @@ func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateTerminalRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateTerminalRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateTerminalRequest)
+}
+
 func membersEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	e.String(`,"name":`, v.Name)
 	e.String(`,"value":`, v.Value)
@@ -481,6 +675,12 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnvVariable) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EnvVariable) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnvVariable) }
+
 func membersTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"terminalId":`, string(v.TerminalID))
@@ -491,6 +691,16 @@ func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 	e.Open()
 	membersTerminalOutputRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalOutputRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalOutputRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalOutputRequest)
 }
 
 func membersReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
@@ -505,6 +715,16 @@ func encodeReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeReleaseTerminalRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReleaseTerminalRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReleaseTerminalRequest)
+}
+
 func membersWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"terminalId":`, string(v.TerminalID))
@@ -515,6 +735,16 @@ func encodeWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitReq
 	e.Open()
 	membersWaitForTerminalExitRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeWaitForTerminalExitRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WaitForTerminalExitRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeWaitForTerminalExitRequest)
 }
 
 func membersKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
@@ -529,6 +759,16 @@ func encodeKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeKillTerminalRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *KillTerminalRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeKillTerminalRequest)
+}
+
 func membersCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
 	e.String(`,"message":`, v.Message)
 	membersElicitationMode(e, v.Mode)
@@ -539,6 +779,16 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 	e.Open()
 	membersCreateElicitationRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateElicitationRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateElicitationRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -570,6 +820,16 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationMode)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationMode) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "mode", &v.Type, &v.Raw)
+}
+
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ToolCallID != "" {
@@ -583,6 +843,16 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationSessionScope)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationSessionScope)
+}
+
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
 	e.Name(`,"requestId":`)
 	encodeRequestID(e, &v.RequestID)
@@ -592,6 +862,16 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 	e.Open()
 	membersElicitationRequestScope(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationRequestScope)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationRequestScope) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationRequestScope)
 }
 
 func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
@@ -625,6 +905,14 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	e.Open()
 	membersElicitationSchema(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
@@ -663,10 +951,26 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 	e.Fail("missing")
 }
 
+// UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
+func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
+	err = unmarshal(data, &v, decodeElicitationPropertySchema)
+	return v, err
+}
+
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationPropertySchema)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersEnumOption(e *wire.Encoder, v *EnumOption) {
@@ -683,6 +987,12 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	membersEnumOption(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v EnumOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnumOption) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EnumOption) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnumOption) }
 
 func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	if v.Title != "" {
@@ -737,6 +1047,16 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeStringPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *StringPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeStringPropertySchema)
+}
+
 func membersNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	if v.Title != "" {
 		e.String(`,"title":`, v.Title)
@@ -764,6 +1084,16 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	e.Name(`,"type":"number"`)
 	membersNumberPropertySchema(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeNumberPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NumberPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNumberPropertySchema)
 }
 
 func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
@@ -795,6 +1125,16 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeIntegerPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *IntegerPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeIntegerPropertySchema)
+}
+
 func membersBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	if v.Title != "" {
 		e.String(`,"title":`, v.Title)
@@ -818,6 +1158,16 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBooleanPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BooleanPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBooleanPropertySchema)
+}
+
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	switch v := v.(type) {
 	case *StringMultiSelectItems:
@@ -839,10 +1189,26 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	e.Fail("missing")
 }
 
+// UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
+func UnmarshalMultiSelectItems(data []byte) (v MultiSelectItems, err error) {
+	err = unmarshal(data, &v, decodeMultiSelectItems)
+	return v, err
+}
+
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownMultiSelectItems)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
@@ -863,6 +1229,16 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeStringMultiSelectItems)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *StringMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeStringMultiSelectItems)
+}
+
 func membersTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Name(`,"anyOf":`)
 	e.OpenArray()
@@ -878,6 +1254,16 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Open()
 	membersTitledMultiSelectItems(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTitledMultiSelectItems)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TitledMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTitledMultiSelectItems)
 }
 
 func membersMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
@@ -917,6 +1303,16 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeMultiSelectPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+}
+
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Name(`,"requestedSchema":`)
 	encodeElicitationSchema(e, &v.RequestedSchema)
@@ -928,6 +1324,16 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Name(`,"mode":"form"`)
 	membersElicitationFormMode(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationFormMode)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -959,6 +1365,16 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationURLMode)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationURLMode)
+}
+
 func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
@@ -973,6 +1389,14 @@ func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.Open()
 	membersMessageMCPRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMessageMCPRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MessageMCPRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMessageMCPRequest)
 }
 
 func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
@@ -999,6 +1423,16 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 	e.Open()
 	membersInitializeResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v InitializeResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeInitializeResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *InitializeResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeInitializeResponse)
 }
 
 func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
@@ -1034,6 +1468,14 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentCapabilities)
+}
+
 func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	if v.Image {
 		e.Bool(`,"image":`, v.Image)
@@ -1053,6 +1495,16 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodePromptCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptCapabilities)
+}
+
 func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	if v.HTTP {
 		e.Bool(`,"http":`, v.HTTP)
@@ -1070,6 +1522,14 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	e.Open()
 	membersMCPCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPCapabilities)
 }
 
 func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
@@ -1122,6 +1582,26 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionListCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -1130,6 +1610,26 @@ func encodeMetaOnly(e *wire.Encoder, v *metaOnly) {
 	e.Open()
 	membersMetaOnly(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionDeleteCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
@@ -1146,6 +1646,16 @@ func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemProm
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionSystemPromptCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionSystemPromptCapabilities)
+}
+
 func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
 	if v.Override != nil {
 		e.Name(`,"override":`)
@@ -1158,6 +1668,86 @@ func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystem
 	e.Open()
 	membersSessionSystemPromptModeCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionSystemPromptModeCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionSystemPromptModeCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionForkCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionArchiveCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionTitleCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionResumeCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionCloseCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
@@ -1176,6 +1766,46 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	e.Open()
 	membersAgentAuthCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAgentAuthCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentAuthCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LogoutCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProvidersCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
@@ -1199,10 +1829,24 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	e.Fail("missing")
 }
 
+// UnmarshalAuthMethod decodes any variant of [AuthMethod].
+func UnmarshalAuthMethod(data []byte) (v AuthMethod, err error) {
+	err = unmarshal(data, &v, decodeAuthMethod)
+	return v, err
+}
+
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAuthMethod) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
@@ -1239,6 +1883,16 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthMethodTerminal)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthMethodTerminal)
+}
+
 func membersAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
@@ -1252,6 +1906,14 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.Open()
 	membersAuthMethodAgent(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthMethodAgent)
 }
 
 func membersImplementation(e *wire.Encoder, v *Implementation) {
@@ -1269,6 +1931,24 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v Implementation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImplementation) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Implementation) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeImplementation)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthenticateResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 	e.Name(`,"providers":`)
 	e.OpenArray()
@@ -1284,6 +1964,16 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 	e.Open()
 	membersListProvidersResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListProvidersResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListProvidersResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListProvidersResponse)
 }
 
 func membersProviderInfo(e *wire.Encoder, v *ProviderInfo) {
@@ -1309,6 +1999,14 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeProviderInfo)
+}
+
 func membersProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.String(`,"apiType":`, string(v.APIType))
 	e.String(`,"baseUrl":`, v.BaseURL)
@@ -1319,6 +2017,46 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
 	membersProviderCurrentConfig(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeProviderCurrentConfig)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeProviderCurrentConfig)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetProviderResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DisableProviderResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LogoutResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LogoutResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
@@ -1339,6 +2077,16 @@ func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
 	e.Open()
 	membersAuthStatusResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthStatusResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthStatusResponse)
 }
 
 func membersAuthAccount(e *wire.Encoder, v *AuthAccount) {
@@ -1364,6 +2112,12 @@ func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v AuthAccount) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthAccount) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthAccount) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAuthAccount) }
+
 func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.Modes != nil {
@@ -1388,6 +2142,16 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeNewSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NewSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNewSessionResponse)
+}
+
 func membersSessionModeState(e *wire.Encoder, v *SessionModeState) {
 	e.String(`,"currentModeId":`, string(v.CurrentModeID))
 	e.Name(`,"availableModes":`)
@@ -1406,6 +2170,14 @@ func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionModeState) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionModeState) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionModeState) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionModeState)
+}
+
 func membersSessionMode(e *wire.Encoder, v *SessionMode) {
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
@@ -1420,6 +2192,12 @@ func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
 	membersSessionMode(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionMode) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMode) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionMode) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionMode) }
 
 func membersSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.String(`,"id":`, string(v.ID))
@@ -1438,6 +2216,16 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Open()
 	membersSessionConfigOption(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigOption)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -1469,6 +2257,16 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownSessionConfigKind)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownSessionConfigKind) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
 func membersSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
 	e.String(`,"value":`, string(v.Value))
 	e.String(`,"name":`, v.Name)
@@ -1482,6 +2280,16 @@ func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOpti
 	e.Open()
 	membersSessionConfigSelectOption(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelectOption)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelectOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelectOption)
 }
 
 func membersSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
@@ -1503,6 +2311,16 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelectGroup)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelectGroup)
+}
+
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.String(`,"currentValue":`, string(v.CurrentValue))
 	e.Name(`,"options":`)
@@ -1516,6 +2334,16 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelect)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelect)
+}
+
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Bool(`,"currentValue":`, v.CurrentValue)
 }
@@ -1525,6 +2353,16 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Name(`,"type":"boolean"`)
 	membersSessionConfigBoolean(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigBoolean)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigBoolean) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigBoolean)
 }
 
 func membersLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
@@ -1550,6 +2388,16 @@ func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeLoadSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LoadSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeLoadSessionResponse)
+}
+
 func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Name(`,"sessions":`)
 	e.OpenArray()
@@ -1568,6 +2416,16 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Open()
 	membersListSessionsResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListSessionsResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListSessionsResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListSessionsResponse)
 }
 
 func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
@@ -1600,6 +2458,22 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
+
+// MarshalJSON encodes the value in its wire format.
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DeleteSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.Modes != nil {
@@ -1624,6 +2498,36 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeForkSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ForkSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeForkSessionResponse)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ArchiveSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnarchiveSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.String(`,"status":`, string(v.Status))
 	e.Map(`,"_meta":`, v.Meta)
@@ -1635,6 +2539,16 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionStatusResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionStatusResponse)
+}
+
 func membersSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
 	e.String(`,"title":`, v.Title)
 	e.Map(`,"_meta":`, v.Meta)
@@ -1644,6 +2558,16 @@ func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) 
 	e.Open()
 	membersSetSessionTitleResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionTitleResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionTitleResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionTitleResponse)
 }
 
 func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
@@ -1669,6 +2593,36 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeResumeSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResumeSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResumeSessionResponse)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CloseSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionModeResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
 	e.Name(`,"configOptions":`)
 	e.OpenArray()
@@ -1686,6 +2640,16 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionConfigOptionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionConfigOptionResponse)
+}
+
 func membersPromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.String(`,"stopReason":`, string(v.StopReason))
 	if v.Usage != nil {
@@ -1699,6 +2663,14 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.Open()
 	membersPromptResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptResponse)
 }
 
 func membersUsage(e *wire.Encoder, v *Usage) {
@@ -1723,6 +2695,12 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Usage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsage) }
+
 func membersError(e *wire.Encoder, v *Error) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
@@ -1737,6 +2715,12 @@ func encodeError(e *wire.Encoder, v *Error) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Error) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeError) }
+
 func membersSessionNotification(e *wire.Encoder, v *SessionNotification) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Name(`,"update":`)
@@ -1748,6 +2732,16 @@ func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
 	e.Open()
 	membersSessionNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
@@ -1856,10 +2850,26 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	e.Fail("missing")
 }
 
+// UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
+func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
+	err = unmarshal(data, &v, decodeSessionUpdate)
+	return v, err
+}
+
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Open()
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownSessionUpdate)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownSessionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
@@ -1869,6 +2879,14 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentThoughtChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+}
+
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 	e.Open()
 	e.Name(`,"sessionUpdate":"agent_message_chunk"`)
@@ -1876,11 +2894,27 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+}
+
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 	e.Open()
 	e.Name(`,"sessionUpdate":"user_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UserMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
@@ -1896,6 +2930,14 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Open()
 	membersContentChunk(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ContentChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeContentChunk)
 }
 
 func membersToolCall(e *wire.Encoder, v *ToolCall) {
@@ -1944,6 +2986,12 @@ func encodeToolCall(e *wire.Encoder, v *ToolCall) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ToolCall) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCall) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCall) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeToolCall) }
+
 func membersPlanEntry(e *wire.Encoder, v *PlanEntry) {
 	e.String(`,"content":`, v.Content)
 	e.String(`,"priority":`, string(v.Priority))
@@ -1956,6 +3004,12 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	membersPlanEntry(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
 
 func membersPlan(e *wire.Encoder, v *Plan) {
 	e.Name(`,"entries":`)
@@ -1974,6 +3028,12 @@ func encodePlan(e *wire.Encoder, v *Plan) {
 	membersPlan(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Plan) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Plan) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlan) }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	switch v := v.(type) {
@@ -2001,10 +3061,26 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	e.Fail("missing")
 }
 
+// UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
+func UnmarshalPlanUpdateContent(data []byte) (v PlanUpdateContent, err error) {
+	err = unmarshal(data, &v, decodePlanUpdateContent)
+	return v, err
+}
+
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownPlanUpdateContent)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownPlanUpdateContent) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersPlanItems(e *wire.Encoder, v *PlanItems) {
@@ -2026,6 +3102,12 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
+
 func membersPlanFile(e *wire.Encoder, v *PlanFile) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"uri":`, v.URI)
@@ -2039,6 +3121,12 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
+
 func membersPlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"content":`, v.Content)
@@ -2050,6 +3138,14 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.Name(`,"type":"markdown"`)
 	membersPlanMarkdown(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePlanMarkdown)
 }
 
 func membersPlanUpdate(e *wire.Encoder, v *PlanUpdate) {
@@ -2065,6 +3161,12 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanUpdate) }
+
 func membersPlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2076,6 +3178,12 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	membersPlanRemoved(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
 
 func membersAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 	e.String(`,"name":`, v.Name)
@@ -2091,6 +3199,14 @@ func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 	e.Open()
 	membersAvailableCommand(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AvailableCommand) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAvailableCommand) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AvailableCommand) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAvailableCommand)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
@@ -2109,10 +3225,26 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	e.Fail("missing")
 }
 
+// UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
+func UnmarshalAvailableCommandInput(data []byte) (v AvailableCommandInput, err error) {
+	err = unmarshal(data, &v, decodeAvailableCommandInput)
+	return v, err
+}
+
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
 	e.Open()
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownAvailableCommandInput)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAvailableCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "", nil, &v.Raw)
 }
 
 func membersUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput) {
@@ -2124,6 +3256,16 @@ func encodeUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput
 	e.Open()
 	membersUnstructuredCommandInput(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnstructuredCommandInput)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnstructuredCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnstructuredCommandInput)
 }
 
 func membersAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
@@ -2144,6 +3286,16 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAvailableCommandsUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AvailableCommandsUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAvailableCommandsUpdate)
+}
+
 func membersCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
 	e.String(`,"currentModeId":`, string(v.CurrentModeID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2154,6 +3306,14 @@ func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
 	e.Name(`,"sessionUpdate":"current_mode_update"`)
 	membersCurrentModeUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCurrentModeUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CurrentModeUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCurrentModeUpdate)
 }
 
 func membersConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
@@ -2172,6 +3332,16 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 	e.Name(`,"sessionUpdate":"config_option_update"`)
 	membersConfigOptionUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeConfigOptionUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeConfigOptionUpdate)
 }
 
 func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
@@ -2197,6 +3367,14 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionInfoUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionInfoUpdate)
+}
+
 func membersCost(e *wire.Encoder, v *Cost) {
 	e.Float(`,"amount":`, v.Amount)
 	e.String(`,"currency":`, v.Currency)
@@ -2208,6 +3386,12 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 	membersCost(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v Cost) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCost) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Cost) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCost) }
 
 func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	wire.WriteUint(e, `,"used":`, v.Used)
@@ -2226,6 +3410,12 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UsageUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsageUpdate) }
+
 func membersNotice(e *wire.Encoder, v *Notice) {
 	e.String(`,"severity":`, string(v.Severity))
 	e.String(`,"title":`, v.Title)
@@ -2241,6 +3431,12 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 	membersNotice(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
 func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.String(`,"compactionId":`, string(v.CompactionID))
@@ -2273,6 +3469,14 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompactionUpdate)
+}
+
 func membersCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.Name(`,"content":`)
@@ -2287,6 +3491,16 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCompactionSummaryChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompactionSummaryChunk)
+}
+
 func membersSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
@@ -2299,6 +3513,26 @@ func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabi
 	e.Open()
 	membersSubagentSessionCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSubagentSessionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SubagentSessionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSubagentSessionCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionCancelCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
@@ -2332,10 +3566,24 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	e.Fail("missing")
 }
 
+// UnmarshalStateUpdate decodes any variant of [StateUpdate].
+func UnmarshalStateUpdate(data []byte) (v StateUpdate, err error) {
+	err = unmarshal(data, &v, decodeStateUpdate)
+	return v, err
+}
+
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	e.Open()
 	e.UnknownMembers("state", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *OtherStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "state", &v.Type, &v.Raw)
 }
 
 func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
@@ -2347,6 +3595,16 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 	e.Name(`,"state":"running"`)
 	membersRunningStateUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRunningStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRunningStateUpdate)
 }
 
 func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
@@ -2372,6 +3630,14 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *IdleStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeIdleStateUpdate)
+}
+
 func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -2383,6 +3649,16 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequiresActionStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequiresActionStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequiresActionStateUpdate)
+}
+
 func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	e.Map(`,"_meta":`, v.Meta)
 }
@@ -2392,6 +3668,16 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	e.Name(`,"state":"unknown"`)
 	membersUnknownStateUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnknownStateUpdate)
 }
 
 func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
@@ -2450,6 +3736,14 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSubagentUpdate)
+}
+
 func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.SenderSessionID.Get(); ok {
@@ -2498,6 +3792,14 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionMessage) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionMessage)
+}
+
 func membersSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	e.Name(`,"content":`)
@@ -2512,6 +3814,16 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionMessageChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionMessageChunk)
+}
+
 func membersCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
 	e.String(`,"elicitationId":`, string(v.ElicitationID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2521,6 +3833,16 @@ func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitati
 	e.Open()
 	membersCompleteElicitationNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCompleteElicitationNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompleteElicitationNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompleteElicitationNotification)
 }
 
 func membersAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
@@ -2543,6 +3865,16 @@ func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNoti
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthStatusUpdateNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusUpdateNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthStatusUpdateNotification)
+}
+
 func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	if v.ClientCapabilities != nil {
@@ -2560,6 +3892,14 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	e.Open()
 	membersInitializeRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *InitializeRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeInitializeRequest)
 }
 
 func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
@@ -2599,6 +3939,16 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeClientCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ClientCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeClientCapabilities)
+}
+
 func membersFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
 	if v.ReadTextFile {
 		e.Bool(`,"readTextFile":`, v.ReadTextFile)
@@ -2613,6 +3963,16 @@ func encodeFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
 	e.Open()
 	membersFileSystemCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeFileSystemCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *FileSystemCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeFileSystemCapabilities)
 }
 
 func membersClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilities) {
@@ -2637,6 +3997,16 @@ func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabiliti
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeClientSessionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ClientSessionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeClientSessionCapabilities)
+}
+
 func membersCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
 }
 
@@ -2644,6 +4014,16 @@ func encodeCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
 	e.Open()
 	membersCompactionCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCompactionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompactionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompactionCapabilities)
 }
 
 func membersSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
@@ -2660,6 +4040,26 @@ func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOpt
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigOptionsCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigOptionsCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
 }
 
@@ -2667,6 +4067,36 @@ func encodeNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
 	e.Open()
 	membersNoticeCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeNoticeCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NoticeCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNoticeCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SubagentCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
@@ -2680,6 +4110,14 @@ func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
 	e.Open()
 	membersAuthCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthCapabilities) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthCapabilities)
 }
 
 func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
@@ -2700,6 +4138,36 @@ func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationFormCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationURLCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
 	e.String(`,"methodId":`, string(v.MethodID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2709,6 +4177,26 @@ func encodeAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
 	e.Open()
 	membersAuthenticateRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthenticateRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthenticateRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthenticateRequest)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListProvidersRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
@@ -2733,6 +4221,16 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetProviderRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetProviderRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetProviderRequest)
+}
+
 func membersDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.String(`,"providerId":`, string(v.ProviderID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2742,6 +4240,34 @@ func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.Open()
 	membersDisableProviderRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDisableProviderRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DisableProviderRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDisableProviderRequest)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LogoutRequest) MarshalJSON() ([]byte, error) { return marshal((*metaOnly)(&v), encodeMetaOnly) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LogoutRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
@@ -2775,6 +4301,14 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NewSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNewSessionRequest)
+}
+
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	switch v := v.(type) {
 	case *MCPServerHTTP:
@@ -2806,10 +4340,24 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	e.Fail("missing")
 }
 
+// UnmarshalMCPServer decodes any variant of [MCPServer].
+func UnmarshalMCPServer(data []byte) (v MCPServer, err error) {
+	err = unmarshal(data, &v, decodeMCPServer)
+	return v, err
+}
+
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownMCPServer) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
@@ -2823,6 +4371,12 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	membersHTTPHeader(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return marshal(&v, encodeHTTPHeader) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *HTTPHeader) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeHTTPHeader) }
 
 func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.String(`,"name":`, v.Name)
@@ -2842,6 +4396,14 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.Name(`,"type":"http"`)
 	membersMCPServerHTTP(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerHTTP) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerHTTP)
 }
 
 func membersMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
@@ -2864,6 +4426,14 @@ func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerSSE) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerSSE) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerSSE)
+}
+
 func membersMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.String(`,"name":`, v.Name)
 	e.String(`,"serverId":`, string(v.ServerID))
@@ -2875,6 +4445,14 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.Name(`,"type":"acp"`)
 	membersMCPServerACP(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerACP)
 }
 
 func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
@@ -2903,6 +4481,14 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerStdio)
+}
+
 func membersSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.String(`,"mode":`, string(v.Mode))
 	e.Name(`,"content":`)
@@ -2919,6 +4505,14 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Open()
 	membersSystemPrompt(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSystemPrompt)
 }
 
 func membersLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
@@ -2953,6 +4547,16 @@ func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeLoadSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LoadSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeLoadSessionRequest)
+}
+
 func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	if v.Cwd != "" {
 		e.String(`,"cwd":`, v.Cwd)
@@ -2972,6 +4576,16 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListSessionsRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListSessionsRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListSessionsRequest)
+}
+
 func membersDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2981,6 +4595,16 @@ func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.Open()
 	membersDeleteSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDeleteSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DeleteSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDeleteSessionRequest)
 }
 
 func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
@@ -3017,6 +4641,16 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeForkSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ForkSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeForkSessionRequest)
+}
+
 func membersArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3026,6 +4660,16 @@ func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.Open()
 	membersArchiveSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeArchiveSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ArchiveSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeArchiveSessionRequest)
 }
 
 func membersUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
@@ -3039,6 +4683,16 @@ func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnarchiveSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnarchiveSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnarchiveSessionRequest)
+}
+
 func membersSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3048,6 +4702,16 @@ func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.Open()
 	membersSessionStatusRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionStatusRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionStatusRequest)
 }
 
 func membersSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
@@ -3060,6 +4724,16 @@ func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
 	e.Open()
 	membersSetSessionTitleRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionTitleRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionTitleRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionTitleRequest)
 }
 
 func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
@@ -3096,6 +4770,16 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeResumeSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResumeSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResumeSessionRequest)
+}
+
 func membersCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3105,6 +4789,16 @@ func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.Open()
 	membersCloseSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCloseSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CloseSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCloseSessionRequest)
 }
 
 func membersSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
@@ -3119,6 +4813,16 @@ func encodeSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionModeRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionModeRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionModeRequest)
+}
+
 func membersSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"configId":`, string(v.ConfigID))
@@ -3130,6 +4834,16 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 	e.Open()
 	membersSetSessionConfigOptionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionConfigOptionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionConfigOptionRequest)
 }
 
 func membersPromptRequest(e *wire.Encoder, v *PromptRequest) {
@@ -3150,6 +4864,24 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptRequest)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WriteTextFileResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
 	e.String(`,"content":`, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
@@ -3159,6 +4891,16 @@ func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
 	e.Open()
 	membersReadTextFileResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeReadTextFileResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReadTextFileResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReadTextFileResponse)
 }
 
 func membersRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
@@ -3171,6 +4913,16 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 	e.Open()
 	membersRequestPermissionResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequestPermissionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequestPermissionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
@@ -3194,10 +4946,26 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 	e.Fail("missing")
 }
 
+// UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
+func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
+	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
+	return v, err
+}
+
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
 	e.Open()
 	e.UnknownMembers("outcome", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownRequestPermissionOutcome)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "outcome", &v.Type, &v.Raw)
 }
 
 func membersCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
@@ -3208,6 +4976,16 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 	e.Name(`,"outcome":"cancelled"`)
 	membersCancelledPermissionOutcome(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelledPermissionOutcome)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelledPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelledPermissionOutcome)
 }
 
 func membersSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
@@ -3222,6 +5000,16 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSelectedPermissionOutcome)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSelectedPermissionOutcome)
+}
+
 func membersCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3231,6 +5019,16 @@ func encodeCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
 	e.Open()
 	membersCreateTerminalResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateTerminalResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateTerminalResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateTerminalResponse)
 }
 
 func membersTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
@@ -3249,6 +5047,16 @@ func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalOutputResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalOutputResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalOutputResponse)
+}
+
 func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	if v.ExitCode != nil {
 		wire.WriteUint(e, `,"exitCode":`, *v.ExitCode)
@@ -3263,6 +5071,26 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Open()
 	membersTerminalExitStatus(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalExitStatus)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalExitStatus) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalExitStatus)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReleaseTerminalResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitResponse) {
@@ -3281,6 +5109,26 @@ func encodeWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitRe
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeWaitForTerminalExitResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *WaitForTerminalExitResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeWaitForTerminalExitResponse)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *KillTerminalResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
 	membersElicitationAction(e, v.Action)
 	e.Map(`,"_meta":`, v.Meta)
@@ -3290,6 +5138,16 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 	e.Open()
 	membersCreateElicitationResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateElicitationResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateElicitationResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -3327,6 +5185,16 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationAction)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationAction) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "action", &v.Type, &v.Raw)
+}
+
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
 }
 
@@ -3337,6 +5205,16 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationCancelAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationCancelAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationCancelAction)
+}
+
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
 }
 
@@ -3345,6 +5223,16 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 	e.Name(`,"action":"decline"`)
 	membersElicitationDeclineAction(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationDeclineAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationDeclineAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -3366,6 +5254,16 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationAcceptAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationAcceptAction)
+}
+
 func membersMCPError(e *wire.Encoder, v *MCPError) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
@@ -3381,6 +5279,12 @@ func encodeMCPError(e *wire.Encoder, v *MCPError) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v MCPError) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPError) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPError) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeMCPError) }
+
 func membersCancelNotification(e *wire.Encoder, v *CancelNotification) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3390,6 +5294,16 @@ func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
 	e.Open()
 	membersCancelNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelNotification)
 }
 
 func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
@@ -3406,4 +5320,14 @@ func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 	e.Open()
 	membersMessageMCPNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeMessageMCPNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MessageMCPNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMessageMCPNotification)
 }

@@ -152,9 +152,6 @@ func (e *effects) begin(ctx context.Context, c *Conn, id acp.SessionID) (end fun
 
 // note records that the agent has sent a message with these params.
 func (e *effects) note(params any) {
-	if e.open.Load() == 0 {
-		return
-	}
 	id, known := sessionOf(params)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -180,7 +177,9 @@ func (e *effects) noting(cfg *rpc.Config) {
 	for _, entry := range cfg.Entries {
 		handle := entry.Handle
 		entry.Handle = func(ctx context.Context, params any) (any, error) {
-			e.note(params)
+			if e.open.Load() > 0 {
+				e.note(params)
+			}
 			return handle(ctx, params)
 		}
 	}

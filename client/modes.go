@@ -52,16 +52,6 @@ type versionedSettings struct {
 	modesAt int
 }
 
-// track stores the settings that an update reports.
-func (t *settings) track(u acp.SessionUpdate) {
-	switch u := u.(type) {
-	case *acp.ConfigOptionUpdate:
-		t.setOptions(t.next(), u.ConfigOptions)
-	case *acp.CurrentModeUpdate:
-		t.setMode(t.next(), u.CurrentModeID)
-	}
-}
-
 func (t *settings) setMode(at int, id acp.SessionModeID) {
 	m := acp.SessionModeState{}
 	if t.modes != nil {

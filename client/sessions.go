@@ -101,8 +101,11 @@ func (c *Conn) deliver(ctx context.Context, id acp.SessionID, u acp.SessionUpdat
 	if full {
 		c.warnFull()
 	}
-	if session != nil {
-		session.deliver(ctx, it)
+	if session == nil {
+		return
+	}
+	if f := session.route(ctx, it); f != nil {
+		f(ctx, u)
 	}
 }
 

@@ -95,6 +95,16 @@ func (s *Session) forgetTurnsLocked() {}
 // forgetSession removes the state of a session that was closed.
 func (c *Conn) forgetSession(id acp.SessionID) { c.roots.remove(id) }
 
+// track stores the settings that an update reports.
+func (t *settings) track(u acp.SessionUpdate) {
+	switch u := u.(type) {
+	case *acp.ConfigOptionUpdate:
+		t.setOptions(t.next(), u.ConfigOptions)
+	case *acp.CurrentModeUpdate:
+		t.setMode(t.next(), u.CurrentModeID)
+	}
+}
+
 // matter is what a question to the user is about. In version 1, there is no background work, and a
 // cancel ends all questions of the session.
 type matter struct{}

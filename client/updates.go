@@ -69,14 +69,8 @@ func (s *Session) callLocked(f listener, it update) {
 	f(it.ctx, it.u)
 }
 
-// deliver stores an update or calls the function for it. It is called by one goroutine at a time.
-func (s *Session) deliver(ctx context.Context, it update) {
-	if f := s.route(ctx, it); f != nil {
-		f(ctx, it.u)
-	}
-}
-
-// route stores the update, or returns the function that must be called with it.
+// route stores an update, or returns the function that must be called with it. It is called by one
+// goroutine at a time.
 func (s *Session) route(ctx context.Context, it update) listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()

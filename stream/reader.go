@@ -35,40 +35,32 @@ type lineReader struct {
 	unchecked bool // the caller checks that lines are objects
 }
 
-func (r *lineReader) Read() ([]byte, error) {
-	for {
+func (r *lineReader) Read() (msg []byte, err error) {
+	for msg == nil && err == nil { // a line may be skipped
 		if isClosed(r.done) {
 			return nil, ErrClosed
 		}
-		msg, err := r.line()
-		if msg != nil || err != nil {
-			return msg, err
-		}
-	}
-}
-
-// line returns the next line, or nil, nil for a line that is skipped.
-func (r *lineReader) line() ([]byte, error) {
-	for {
 		unread := r.buf[r.start:r.end]
 		if i := bytes.IndexByte(unread[r.seen:], '\n'); i >= 0 {
 			line := unread[:r.seen+i]
 			r.start, r.seen = r.start+len(line)+1, 0
-			return r.deliver(line)
+			msg, err = r.deliver(line)
+			continue
 		}
 		r.seen = len(unread)
-		if r.err != nil {
+		switch {
+		case r.err == io.EOF && len(unread) > 0:
 			r.start, r.seen = r.end, 0
-			if r.err == io.EOF && len(unread) > 0 {
-				return r.deliver(unread)
-			}
+			msg, err = r.deliver(unread)
+		case r.err != nil:
 			return nil, r.err
+		case len(unread) == blockSize || len(unread) > r.opts.MaxMessage+1:
+			msg, err = r.long()
+		default:
+			r.fill()
 		}
-		if len(unread) == blockSize || len(unread) > r.opts.MaxMessage+1 {
-			return r.long()
-		}
-		r.fill()
 	}
+	return msg, err
 }
 
 // fill makes room and reads more.

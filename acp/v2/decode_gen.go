@@ -44,6 +44,49 @@ func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest
 	return o.End("sessionId", "title", "options")
 }
 
+func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.Title == "" {
+		return false
+	}
+	if !validRequestPermissionSubject(v.Subject, strict) {
+		return false
+	}
+	if len(v.Options) == 0 {
+		return false
+	}
+	for i := range v.Options {
+		if !validPermissionOption(&v.Options[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecRequestPermissionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[RequestPermissionRequest](&d)
+		return d.End(v, decodeRequestPermissionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*RequestPermissionRequest)
+		if !ok || x == nil {
+			return b, wrongType[RequestPermissionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeRequestPermissionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionRequest)
+		return ok && x != nil && validRequestPermissionRequest(x, strict)
+	},
+	Is: is[RequestPermissionRequest],
+}
+
 func decodeRequestPermissionSubject(d *wire.Decoder, p *RequestPermissionSubject) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -69,6 +112,16 @@ func decodeRequestPermissionSubject(d *wire.Decoder, p *RequestPermissionSubject
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func validRequestPermissionSubject(v RequestPermissionSubject, strict bool) bool {
+	switch v := v.(type) {
+	case *ToolCallPermissionSubject:
+		return v == nil || validToolCallPermissionSubject(v, strict)
+	case *CommandPermissionSubject:
+		return v == nil || validCommandPermissionSubject(v, strict)
+	}
+	return true
 }
 
 func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors {
@@ -165,6 +218,30 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 	return o.End("toolCallId")
 }
 
+func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validToolCallContent(x[i], strict) {
+				return false
+			}
+		}
+	}
+	if x, ok := v.Locations.Get(); ok {
+		for i := range x {
+			if !validToolCallLocation(&x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 var wordsToolKind = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 var wordsToolCallStatus = []string{"pending", "in_progress", "paused", "completed", "failed", "cancelled"}
@@ -213,6 +290,18 @@ func decodeToolCallContentList(d *wire.Decoder, p *[]ToolCallContent, skip bool)
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validToolCallContent(v ToolCallContent, strict bool) bool {
+	switch v := v.(type) {
+	case *Content:
+		return v == nil || validContent(v, strict)
+	case *Diff:
+		return v == nil || validDiff(v, strict)
+	case *Terminal:
+		return v == nil || validTerminal(v, strict)
+	}
+	return true
 }
 
 func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
@@ -275,6 +364,22 @@ func decodeContentBlockList(d *wire.Decoder, p *[]ContentBlock, skip bool) *wire
 	return wire.EndList(d, &a, p, list)
 }
 
+func validContentBlock(v ContentBlock, strict bool) bool {
+	switch v := v.(type) {
+	case *TextContent:
+		return v == nil || validTextContent(v, strict)
+	case *ImageContent:
+		return v == nil || validImageContent(v, strict)
+	case *AudioContent:
+		return v == nil || validAudioContent(v, strict)
+	case *ResourceLink:
+		return v == nil || validResourceLink(v, strict)
+	case *EmbeddedResource:
+		return v == nil || validEmbeddedResource(v, strict)
+	}
+	return true
+}
+
 func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -309,6 +414,13 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 	return o.End()
 }
 
+func validAnnotations(v *Annotations, strict bool) bool {
+	if v.Priority != nil && (*v.Priority < 0 || *v.Priority > 1) {
+		return false
+	}
+	return true
+}
+
 var wordsRole = []string{"assistant", "user"}
 
 func decodeTextContent(d *wire.Decoder, v *TextContent) *wire.FieldErrors {
@@ -339,6 +451,13 @@ func decodeTextContent(d *wire.Decoder, v *TextContent) *wire.FieldErrors {
 		}
 	}
 	return o.End("text")
+}
+
+func validTextContent(v *TextContent, strict bool) bool {
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
@@ -385,6 +504,16 @@ func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 	return o.End("data", "mimeType")
 }
 
+func validImageContent(v *ImageContent, strict bool) bool {
+	if v.URI != "" && strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -417,6 +546,13 @@ func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 		}
 	}
 	return o.End("data", "mimeType")
+}
+
+func validAudioContent(v *AudioContent, strict bool) bool {
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeIcon(d *wire.Decoder, v *Icon) *wire.FieldErrors {
@@ -464,6 +600,13 @@ func decodeIconList(d *wire.Decoder, p *[]Icon, skip bool) *wire.FieldErrors {
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validIcon(v *Icon, strict bool) bool {
+	if strict && !wire.IsURI(v.Src) {
+		return false
+	}
+	return true
 }
 
 var wordsIconTheme = []string{"light", "dark"}
@@ -529,6 +672,21 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 	return o.End("name", "uri")
 }
 
+func validResourceLink(v *ResourceLink, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	for i := range v.Icons {
+		if !validIcon(&v.Icons[i], strict) {
+			return false
+		}
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
 	mark := d.Mark()
 	var bad *wire.FieldErrors
@@ -564,6 +722,16 @@ func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource
 	return errs
 }
 
+func validEmbeddedResourceResource(v EmbeddedResourceResource, strict bool) bool {
+	switch v := v.(type) {
+	case *TextResourceContents:
+		return v == nil || validTextResourceContents(v, strict)
+	case *BlobResourceContents:
+		return v == nil || validBlobResourceContents(v, strict)
+	}
+	return true
+}
+
 func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -593,6 +761,13 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 		}
 	}
 	return o.End("text", "uri")
+}
+
+func validTextResourceContents(v *TextResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
 }
 
 func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.FieldErrors {
@@ -626,6 +801,13 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 	return o.End("blob", "uri")
 }
 
+func validBlobResourceContents(v *BlobResourceContents, strict bool) bool {
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -656,6 +838,16 @@ func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErr
 	return o.End("resource")
 }
 
+func validEmbeddedResource(v *EmbeddedResource, strict bool) bool {
+	if v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) {
+		return false
+	}
+	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -677,6 +869,13 @@ func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 		}
 	}
 	return o.End("content")
+}
+
+func validContent(v *Content, strict bool) bool {
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeDiffChange(d *wire.Decoder, v *DiffChange) *wire.FieldErrors {
@@ -717,6 +916,13 @@ func decodeDiffChangeList(d *wire.Decoder, p *[]DiffChange, skip bool) *wire.Fie
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validDiffChange(v *DiffChange, strict bool) bool {
+	if v.Operation == nil || !validDiffOperation(v.Operation, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeDiffOperation(d *wire.Decoder, p *DiffOperation) *wire.FieldErrors {
@@ -767,6 +973,22 @@ func decodeDiffOperation(d *wire.Decoder, p *DiffOperation) *wire.FieldErrors {
 	return d.Without((*[]byte)(&u.Raw), "fileType", "mimeType", "_meta")
 }
 
+func validDiffOperation(v DiffOperation, strict bool) bool {
+	switch v := v.(type) {
+	case *DiffAdd:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffDelete:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffModify:
+		return v == nil || validDiffPathChange((*DiffPathChange)(v), strict)
+	case *DiffMove:
+		return v == nil || validDiffPathPairChange((*DiffPathPairChange)(v), strict)
+	case *DiffCopy:
+		return v == nil || validDiffPathPairChange((*DiffPathPairChange)(v), strict)
+	}
+	return true
+}
+
 var wordsDiffFileType = []string{"text", "binary", "directory", "symlink"}
 
 func decodeDiffPathChange(d *wire.Decoder, v *DiffPathChange) *wire.FieldErrors {
@@ -786,6 +1008,13 @@ func decodeDiffPathChange(d *wire.Decoder, v *DiffPathChange) *wire.FieldErrors 
 		}
 	}
 	return o.End("path")
+}
+
+func validDiffPathChange(v *DiffPathChange, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	return true
 }
 
 func decodeDiffPathPairChange(d *wire.Decoder, v *DiffPathPairChange) *wire.FieldErrors {
@@ -811,6 +1040,16 @@ func decodeDiffPathPairChange(d *wire.Decoder, v *DiffPathPairChange) *wire.Fiel
 	return o.End("oldPath", "path")
 }
 
+func validDiffPathPairChange(v *DiffPathPairChange, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.OldPath)) {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	return true
+}
+
 func decodeDiffPatch(d *wire.Decoder, v *DiffPatch) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -832,6 +1071,13 @@ func decodeDiffPatch(d *wire.Decoder, v *DiffPatch) *wire.FieldErrors {
 		}
 	}
 	return o.End("format", "text")
+}
+
+func validDiffPatch(v *DiffPatch, strict bool) bool {
+	if strict && v.Format == "" {
+		return false
+	}
+	return true
 }
 
 var wordsDiffPatchFormat = []string{"git_patch"}
@@ -866,6 +1112,18 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 	return o.End("changes")
 }
 
+func validDiff(v *Diff, strict bool) bool {
+	for i := range v.Changes {
+		if !validDiffChange(&v.Changes[i], strict) {
+			return false
+		}
+	}
+	if v.Patch != nil && !validDiffPatch(v.Patch, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -887,6 +1145,13 @@ func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 		}
 	}
 	return o.End("terminalId")
+}
+
+func validTerminal(v *Terminal, strict bool) bool {
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
@@ -929,6 +1194,16 @@ func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip boo
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Path)) {
+		return false
+	}
+	if v.Line != nil && (*v.Line == 0) {
+		return false
+	}
+	return true
 }
 
 func decodeToolCallCapabilities(d *wire.Decoder, v *ToolCallCapabilities) *wire.FieldErrors {
@@ -991,6 +1266,13 @@ func decodeToolCallPermissionSubject(d *wire.Decoder, v *ToolCallPermissionSubje
 	return o.End("toolCall")
 }
 
+func validToolCallPermissionSubject(v *ToolCallPermissionSubject, strict bool) bool {
+	if !validToolCallUpdate(&v.ToolCall, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1024,6 +1306,16 @@ func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject
 		}
 	}
 	return o.End("command", "cwd")
+}
+
+func validCommandPermissionSubject(v *CommandPermissionSubject, strict bool) bool {
+	if strict && v.Command == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	return true
 }
 
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
@@ -1065,6 +1357,16 @@ func decodePermissionOptionList(d *wire.Decoder, p *[]PermissionOption, skip boo
 	return wire.EndList(d, &a, p, list)
 }
 
+func validPermissionOption(v *PermissionOption, strict bool) bool {
+	if strict && v.OptionID == "" {
+		return false
+	}
+	if strict && v.Kind == "" {
+		return false
+	}
+	return true
+}
+
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
 
 func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest) *wire.FieldErrors {
@@ -1089,6 +1391,35 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 		o.Merge(decodeElicitationMode(d, &v.Mode))
 	}
 	return o.End("message")
+}
+
+func validCreateElicitationRequest(v *CreateElicitationRequest, strict bool) bool {
+	if v.Mode == nil || !validElicitationMode(v.Mode, strict) {
+		return false
+	}
+	return true
+}
+
+var codecCreateElicitationRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateElicitationRequest](&d)
+		return d.End(v, decodeCreateElicitationRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateElicitationRequest)
+		if !ok || x == nil {
+			return b, wrongType[CreateElicitationRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateElicitationRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationRequest)
+		return ok && x != nil && validCreateElicitationRequest(x, strict)
+	},
+	Is: is[CreateElicitationRequest],
 }
 
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
@@ -1118,6 +1449,16 @@ func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldError
 	return d.Without((*[]byte)(&u.Raw), "message", "_meta")
 }
 
+func validElicitationMode(v ElicitationMode, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationFormMode:
+		return v == nil || validElicitationFormMode(v, strict)
+	case *ElicitationURLMode:
+		return v == nil || validElicitationURLMode(v, strict)
+	}
+	return true
+}
+
 func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1135,6 +1476,13 @@ func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) 
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) *wire.FieldErrors {
@@ -1185,6 +1533,21 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 		}
 	}
 	return o.End("type", "properties")
+}
+
+func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
+	if strict && v.Type == "" {
+		return false
+	}
+	for i := range v.Properties {
+		if v.Properties[i] == nil {
+			return false
+		}
+		if !validElicitationPropertySchema(v.Properties[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsElicitationSchemaType = []string{"object"}
@@ -1251,6 +1614,16 @@ func decodeElicitationPropertySchemaMap(d *wire.Decoder, p *map[string]Elicitati
 		m[name] = x
 	}
 	return wire.EndMap(d, &o, p, m)
+}
+
+func validElicitationPropertySchema(v ElicitationPropertySchema, strict bool) bool {
+	switch v := v.(type) {
+	case *StringPropertySchema:
+		return v == nil || validStringPropertySchema(v, strict)
+	case *MultiSelectPropertySchema:
+		return v == nil || validMultiSelectPropertySchema(v, strict)
+	}
+	return true
 }
 
 var wordsStringFormat = []string{"email", "uri", "date", "date-time"}
@@ -1354,6 +1727,16 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 		}
 	}
 	return o.End()
+}
+
+func validStringPropertySchema(v *StringPropertySchema, strict bool) bool {
+	if v.Enum != nil && len(v.Enum) == 0 {
+		return false
+	}
+	if v.OneOf != nil && len(v.OneOf) == 0 {
+		return false
+	}
+	return true
 }
 
 func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.FieldErrors {
@@ -1509,6 +1892,16 @@ func decodeMultiSelectItems(d *wire.Decoder, p *MultiSelectItems) *wire.FieldErr
 	return d.Raw((*[]byte)(&u.Raw))
 }
 
+func validMultiSelectItems(v MultiSelectItems, strict bool) bool {
+	switch v := v.(type) {
+	case *StringMultiSelectItems:
+		return v == nil || validStringMultiSelectItems(v, strict)
+	case *TitledMultiSelectItems:
+		return v == nil || validTitledMultiSelectItems(v, strict)
+	}
+	return true
+}
+
 func decodeStringMultiSelectItems(d *wire.Decoder, v *StringMultiSelectItems) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1532,6 +1925,13 @@ func decodeStringMultiSelectItems(d *wire.Decoder, v *StringMultiSelectItems) *w
 	return o.End("enum")
 }
 
+func validStringMultiSelectItems(v *StringMultiSelectItems, strict bool) bool {
+	if len(v.Enum) == 0 {
+		return false
+	}
+	return true
+}
+
 func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1549,6 +1949,13 @@ func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *w
 		}
 	}
 	return o.End("anyOf")
+}
+
+func validTitledMultiSelectItems(v *TitledMultiSelectItems, strict bool) bool {
+	if len(v.AnyOf) == 0 {
+		return false
+	}
+	return true
 }
 
 func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySchema) *wire.FieldErrors {
@@ -1601,6 +2008,13 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 	return o.End("items")
 }
 
+func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
+	if v.Items == nil || !validMultiSelectItems(v.Items, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -1623,6 +2037,16 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 		o.Merge(decodeElicitationScope(d, &v.Scope))
 	}
 	return o.End("requestedSchema")
+}
+
+func validElicitationFormMode(v *ElicitationFormMode, strict bool) bool {
+	if !validElicitationSchema(&v.RequestedSchema, strict) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
@@ -1659,6 +2083,14 @@ func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErr
 	return d.Untagged("sessionId", false)
 }
 
+func validElicitationScope(v ElicitationScope, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationSessionScope:
+		return v == nil || validElicitationSessionScope(v, strict)
+	}
+	return true
+}
+
 func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -1691,6 +2123,19 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 	return o.End("elicitationId", "url")
 }
 
+func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
+	if strict && v.ElicitationID == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -1720,6 +2165,38 @@ func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldE
 		}
 	}
 	return o.End("serverId", "requestId", "method")
+}
+
+func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	if strict && v.RequestID == "" {
+		return false
+	}
+	return true
+}
+
+var codecMessageMCPRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPRequest](&d)
+		return d.End(v, decodeMessageMCPRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPRequest)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPRequest)
+		return ok && x != nil && validMessageMCPRequest(x, strict)
+	},
+	Is: is[MessageMCPRequest],
 }
 
 func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.FieldErrors {
@@ -1754,6 +2231,40 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 		}
 	}
 	return o.End("protocolVersion", "info")
+}
+
+func validInitializeResponse(v *InitializeResponse, strict bool) bool {
+	for i := range v.AuthMethods {
+		if v.AuthMethods[i] == nil {
+			return false
+		}
+		if !validAuthMethod(v.AuthMethods[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecInitializeResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[InitializeResponse](&d)
+		return d.End(v, decodeInitializeResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*InitializeResponse)
+		if !ok || x == nil {
+			return b, wrongType[InitializeResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeInitializeResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*InitializeResponse)
+		return ok && x != nil && validInitializeResponse(x, strict)
+	},
+	Is: is[InitializeResponse],
 }
 
 func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors {
@@ -2077,6 +2588,16 @@ func decodeAuthMethodList(d *wire.Decoder, p *[]AuthMethod, skip bool) *wire.Fie
 	return wire.EndList(d, &a, p, list)
 }
 
+func validAuthMethod(v AuthMethod, strict bool) bool {
+	switch v := v.(type) {
+	case *AuthMethodTerminal:
+		return v == nil || validAuthMethodTerminal(v, strict)
+	case *AuthMethodAgent:
+		return v == nil || validAuthMethodAgent(v, strict)
+	}
+	return true
+}
+
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2151,6 +2672,13 @@ func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.Fiel
 	return o.End("methodId", "name")
 }
 
+func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
+	if strict && v.MethodID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2182,6 +2710,35 @@ func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldError
 	return o.End("methodId", "name")
 }
 
+func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
+	if strict && v.MethodID == "" {
+		return false
+	}
+	return true
+}
+
+var codecLoginAuthResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LoginAuthResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LoginAuthResponse)
+		if !ok || x == nil {
+			return b, wrongType[LoginAuthResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[LoginAuthResponse],
+}
+
 func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2199,6 +2756,37 @@ func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wir
 		}
 	}
 	return o.End("providers")
+}
+
+func validListProvidersResponse(v *ListProvidersResponse, strict bool) bool {
+	for i := range v.Providers {
+		if !validProviderInfo(&v.Providers[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecListProvidersResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListProvidersResponse](&d)
+		return d.End(v, decodeListProvidersResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListProvidersResponse)
+		if !ok || x == nil {
+			return b, wrongType[ListProvidersResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListProvidersResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListProvidersResponse)
+		return ok && x != nil && validListProvidersResponse(x, strict)
+	},
+	Is: is[ListProvidersResponse],
 }
 
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
@@ -2245,6 +2833,21 @@ func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire
 	return wire.EndList(d, &a, p, list)
 }
 
+func validProviderInfo(v *ProviderInfo, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	for i := range v.Supported {
+		if strict && v.Supported[i] == "" {
+			return false
+		}
+	}
+	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
+		return false
+	}
+	return true
+}
+
 var wordsLLMProtocol = []string{"anthropic", "openai", "azure", "vertex", "bedrock"}
 
 func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wire.FieldErrors {
@@ -2274,6 +2877,82 @@ func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wir
 	return o.End("apiType", "baseUrl")
 }
 
+func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
+	if strict && v.APIType == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
+}
+
+var codecSetProviderResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetProviderResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetProviderResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetProviderResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[SetProviderResponse],
+}
+
+var codecDisableProviderResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DisableProviderResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DisableProviderResponse)
+		if !ok || x == nil {
+			return b, wrongType[DisableProviderResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[DisableProviderResponse],
+}
+
+var codecLogoutAuthResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LogoutAuthResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LogoutAuthResponse)
+		if !ok || x == nil {
+			return b, wrongType[LogoutAuthResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[LogoutAuthResponse],
+}
+
 func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2295,6 +2974,35 @@ func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.Fiel
 		}
 	}
 	return o.End("state")
+}
+
+func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
+	if strict && v.State == "" {
+		return false
+	}
+	return true
+}
+
+var codecAuthStatusResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusResponse](&d)
+		return d.End(v, decodeAuthStatusResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusResponse)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeAuthStatusResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusResponse)
+		return ok && x != nil && validAuthStatusResponse(x, strict)
+	},
+	Is: is[AuthStatusResponse],
 }
 
 var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
@@ -2376,6 +3084,45 @@ func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.Fiel
 	return o.End("sessionId")
 }
 
+func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var codecNewSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[NewSessionResponse](&d)
+		return d.End(v, decodeNewSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*NewSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[NewSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeNewSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionResponse)
+		return ok && x != nil && validNewSessionResponse(x, strict)
+	},
+	Is: is[NewSessionResponse],
+}
+
 func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -2424,6 +3171,16 @@ func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, sk
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
+	if strict && v.ConfigID == "" {
+		return false
+	}
+	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
 	tag, found := d.Tag("type")
 	switch string(tag) {
@@ -2449,6 +3206,14 @@ func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldE
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Without((*[]byte)(&u.Raw), "configId", "name", "description", "category", "_meta")
+}
+
+func validSessionConfigKind(v SessionConfigKind, strict bool) bool {
+	switch v := v.(type) {
+	case *SessionConfigSelect:
+		return v == nil || validSessionConfigSelect(v, strict)
+	}
+	return true
 }
 
 var wordsSessionConfigOptionCategory = []string{"mode", "model", "model_config", "thought_level"}
@@ -2531,6 +3296,16 @@ func decodeSessionConfigSelectGroupList(d *wire.Decoder, p *[]SessionConfigSelec
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
+	if strict && v.GroupID == "" {
+		return false
+	}
+	if len(v.Options) == 0 {
+		return false
+	}
+	return true
+}
+
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2552,6 +3327,13 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 		}
 	}
 	return o.End("currentValue", "options")
+}
+
+func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
+	if !validSessionConfigSelectOptions(&v.Options, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -2706,6 +3488,37 @@ func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.
 	return o.End("sessions")
 }
 
+func validListSessionsResponse(v *ListSessionsResponse, strict bool) bool {
+	for i := range v.Sessions {
+		if !validSessionInfo(&v.Sessions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecListSessionsResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListSessionsResponse](&d)
+		return d.End(v, decodeListSessionsResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListSessionsResponse)
+		if !ok || x == nil {
+			return b, wrongType[ListSessionsResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListSessionsResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsResponse)
+		return ok && x != nil && validListSessionsResponse(x, strict)
+	},
+	Is: is[ListSessionsResponse],
+}
+
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2760,6 +3573,43 @@ func decodeSessionInfoList(d *wire.Decoder, p *[]SessionInfo, skip bool) *wire.F
 	return wire.EndList(d, &a, p, list)
 }
 
+func validSessionInfo(v *SessionInfo, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecDeleteSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DeleteSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DeleteSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[DeleteSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[DeleteSessionResponse],
+}
+
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2787,6 +3637,89 @@ func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.Fi
 	return o.End("sessionId")
 }
 
+func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
+	if v.SessionID == "" {
+		return false
+	}
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var codecForkSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ForkSessionResponse](&d)
+		return d.End(v, decodeForkSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ForkSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ForkSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeForkSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionResponse)
+		return ok && x != nil && validForkSessionResponse(x, strict)
+	},
+	Is: is[ForkSessionResponse],
+}
+
+var codecArchiveSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ArchiveSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ArchiveSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ArchiveSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ArchiveSessionResponse],
+}
+
+var codecUnarchiveSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[UnarchiveSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*UnarchiveSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[UnarchiveSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[UnarchiveSessionResponse],
+}
+
 func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2808,6 +3741,38 @@ func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wir
 		}
 	}
 	return o.End("status")
+}
+
+func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
+	if strict && v.Status == "" {
+		return false
+	}
+	if !validStateUpdate(v.State, strict) {
+		return false
+	}
+	return true
+}
+
+var codecSessionStatusResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SessionStatusResponse](&d)
+		return d.End(v, decodeSessionStatusResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SessionStatusResponse)
+		if !ok || x == nil {
+			return b, wrongType[SessionStatusResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSessionStatusResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusResponse)
+		return ok && x != nil && validSessionStatusResponse(x, strict)
+	},
+	Is: is[SessionStatusResponse],
 }
 
 var wordsSessionStatus = []string{"open", "saved"}
@@ -2851,6 +3816,20 @@ func decodeStateUpdate(d *wire.Decoder, p *StateUpdate) *wire.FieldErrors {
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Without((*[]byte)(&u.Raw), "sessionUpdate")
+}
+
+func validStateUpdate(v StateUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *RunningStateUpdate:
+		return v == nil || validRunningStateUpdate(v, strict)
+	case *IdleStateUpdate:
+		return v == nil || validIdleStateUpdate(v, strict)
+	case *RequiresActionStateUpdate:
+		return v == nil || validRequiresActionStateUpdate(v, strict)
+	case *UnknownStateUpdate:
+		return v == nil || validUnknownStateUpdate(v, strict)
+	}
+	return true
 }
 
 func decodeBackgroundWork(d *wire.Decoder, p *BackgroundWork) *wire.FieldErrors {
@@ -2899,6 +3878,18 @@ func decodeBackgroundWorkList(d *wire.Decoder, p *[]BackgroundWork, skip bool) *
 	return wire.EndList(d, &a, p, list)
 }
 
+func validBackgroundWork(v BackgroundWork, strict bool) bool {
+	switch v := v.(type) {
+	case *BackgroundTerminal:
+		return v == nil || validBackgroundTerminal(v, strict)
+	case *BackgroundToolCall:
+		return v == nil || validBackgroundToolCall(v, strict)
+	case *BackgroundSubagent:
+		return v == nil || validBackgroundSubagent(v, strict)
+	}
+	return true
+}
+
 func decodeBackgroundTerminal(d *wire.Decoder, v *BackgroundTerminal) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2920,6 +3911,13 @@ func decodeBackgroundTerminal(d *wire.Decoder, v *BackgroundTerminal) *wire.Fiel
 		}
 	}
 	return o.End("terminalId")
+}
+
+func validBackgroundTerminal(v *BackgroundTerminal, strict bool) bool {
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeBackgroundToolCall(d *wire.Decoder, v *BackgroundToolCall) *wire.FieldErrors {
@@ -2945,6 +3943,13 @@ func decodeBackgroundToolCall(d *wire.Decoder, v *BackgroundToolCall) *wire.Fiel
 	return o.End("toolCallId")
 }
 
+func validBackgroundToolCall(v *BackgroundToolCall, strict bool) bool {
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeBackgroundSubagent(d *wire.Decoder, v *BackgroundSubagent) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2968,6 +3973,13 @@ func decodeBackgroundSubagent(d *wire.Decoder, v *BackgroundSubagent) *wire.Fiel
 	return o.End("sessionId")
 }
 
+func validBackgroundSubagent(v *BackgroundSubagent, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2989,6 +4001,18 @@ func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.Fiel
 		}
 	}
 	return o.End()
+}
+
+func validRunningStateUpdate(v *RunningStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
@@ -3054,6 +4078,13 @@ func decodeSessionNotFoundErrorData(d *wire.Decoder, v *SessionNotFoundErrorData
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validSessionNotFoundErrorData(v *SessionNotFoundErrorData, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
@@ -3156,6 +4187,18 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 	return o.End()
 }
 
+func validIdleStateUpdate(v *IdleStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 var wordsStopReason = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
 
 func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpdate) *wire.FieldErrors {
@@ -3181,6 +4224,18 @@ func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpda
 	return o.End()
 }
 
+func validRequiresActionStateUpdate(v *RequiresActionStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3204,6 +4259,18 @@ func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.Fiel
 	return o.End()
 }
 
+func validUnknownStateUpdate(v *UnknownStateUpdate, strict bool) bool {
+	for i := range v.Background {
+		if v.Background[i] == nil {
+			return false
+		}
+		if !validBackgroundWork(v.Background[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3221,6 +4288,25 @@ func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) 
 		}
 	}
 	return o.End("title")
+}
+
+var codecSetSessionTitleResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionTitleResponse](&d)
+		return d.End(v, decodeSetSessionTitleResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionTitleResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionTitleResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionTitleResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[SetSessionTitleResponse],
 }
 
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
@@ -3246,6 +4332,111 @@ func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wir
 	return o.End()
 }
 
+func validResumeSessionResponse(v *ResumeSessionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var codecResumeSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ResumeSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeResumeSessionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ResumeSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[ResumeSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeResumeSessionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionResponse)
+		return ok && x != nil && validResumeSessionResponse(x, strict)
+	},
+	Is: is[ResumeSessionResponse],
+}
+
+var codecCloseSessionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CloseSessionResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CloseSessionResponse)
+		if !ok || x == nil {
+			return b, wrongType[CloseSessionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[CloseSessionResponse],
+}
+
+var codecCancelToolCallResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelToolCallResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelToolCallResponse)
+		if !ok || x == nil {
+			return b, wrongType[CancelToolCallResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[CancelToolCallResponse],
+}
+
+var codecCancelTerminalResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelTerminalResponse](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelTerminalResponse)
+		if !ok || x == nil {
+			return b, wrongType[CancelTerminalResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[CancelTerminalResponse],
+}
+
 func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOptionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3265,6 +4456,37 @@ func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOp
 	return o.End("configOptions")
 }
 
+func validSetSessionConfigOptionResponse(v *SetSessionConfigOptionResponse, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecSetSessionConfigOptionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionConfigOptionResponse](&d)
+		return d.End(v, decodeSetSessionConfigOptionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionConfigOptionResponse)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionConfigOptionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionConfigOptionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionResponse)
+		return ok && x != nil && validSetSessionConfigOptionResponse(x, strict)
+	},
+	Is: is[SetSessionConfigOptionResponse],
+}
+
 func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3282,6 +4504,35 @@ func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors 
 		}
 	}
 	return o.End("messageId")
+}
+
+func validPromptResponse(v *PromptResponse, strict bool) bool {
+	if v.MessageID == "" {
+		return false
+	}
+	return true
+}
+
+var codecPromptResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptResponse](&d)
+		return d.End(v, decodePromptResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptResponse)
+		if !ok || x == nil {
+			return b, wrongType[PromptResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptResponse)
+		return ok && x != nil && validPromptResponse(x, strict)
+	},
+	Is: is[PromptResponse],
 }
 
 func decodeUpdateSessionNotification(d *wire.Decoder, v *UpdateSessionNotification) *wire.FieldErrors {
@@ -3305,6 +4556,38 @@ func decodeUpdateSessionNotification(d *wire.Decoder, v *UpdateSessionNotificati
 		}
 	}
 	return o.End("sessionId", "update")
+}
+
+func validUpdateSessionNotification(v *UpdateSessionNotification, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
+		return false
+	}
+	return true
+}
+
+var codecUpdateSessionNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[UpdateSessionNotification](&d)
+		return d.End(v, decodeUpdateSessionNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*UpdateSessionNotification)
+		if !ok || x == nil {
+			return b, wrongType[UpdateSessionNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeUpdateSessionNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*UpdateSessionNotification)
+		return ok && x != nil && validUpdateSessionNotification(x, strict)
+	},
+	Is: is[UpdateSessionNotification],
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
@@ -3481,6 +4764,54 @@ func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
 	return d.Raw((*[]byte)(&u.Raw))
 }
 
+func validSessionUpdate(v SessionUpdate, strict bool) bool {
+	switch v := v.(type) {
+	case *UserMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *UserMessage:
+		return v == nil || validUserMessage(v, strict)
+	case *AgentMessageChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentMessage:
+		return v == nil || validAgentMessage(v, strict)
+	case *AgentThoughtChunk:
+		return v == nil || validContentChunk((*ContentChunk)(v), strict)
+	case *AgentThought:
+		return v == nil || validAgentThought(v, strict)
+	case *SessionStateUpdate:
+		return v == nil || validSessionStateUpdate(v, strict)
+	case *ToolCallContentChunk:
+		return v == nil || validToolCallContentChunk(v, strict)
+	case *ToolCallUpdate:
+		return v == nil || validToolCallUpdate(v, strict)
+	case *TerminalUpdate:
+		return v == nil || validTerminalUpdate(v, strict)
+	case *TerminalOutputChunk:
+		return v == nil || validTerminalOutputChunk(v, strict)
+	case *PlanUpdate:
+		return v == nil || validPlanUpdate(v, strict)
+	case *PlanRemoved:
+		return v == nil || validPlanRemoved(v, strict)
+	case *AvailableCommandsUpdate:
+		return v == nil || validAvailableCommandsUpdate(v, strict)
+	case *ConfigOptionUpdate:
+		return v == nil || validConfigOptionUpdate(v, strict)
+	case *Notice:
+		return v == nil || validNotice(v, strict)
+	case *CompactionUpdate:
+		return v == nil || validCompactionUpdate(v, strict)
+	case *CompactionSummaryChunk:
+		return v == nil || validCompactionSummaryChunk(v, strict)
+	case *SubagentUpdate:
+		return v == nil || validSubagentUpdate(v, strict)
+	case *SessionMessage:
+		return v == nil || validSessionMessage(v, strict)
+	case *SessionMessageChunk:
+		return v == nil || validSessionMessageChunk(v, strict)
+	}
+	return true
+}
+
 func decodeSessionStateUpdate(d *wire.Decoder, v *SessionStateUpdate) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -3499,6 +4830,13 @@ func decodeSessionStateUpdate(d *wire.Decoder, v *SessionStateUpdate) *wire.Fiel
 		o.Merge(decodeStateUpdate(d, &v.StateUpdate))
 	}
 	return o.End()
+}
+
+func validSessionStateUpdate(v *SessionStateUpdate, strict bool) bool {
+	if v.StateUpdate == nil || !validStateUpdate(v.StateUpdate, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
@@ -3526,6 +4864,16 @@ func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 		}
 	}
 	return o.End("messageId", "content")
+}
+
+func validContentChunk(v *ContentChunk, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeUserMessage(d *wire.Decoder, v *UserMessage) *wire.FieldErrors {
@@ -3560,6 +4908,23 @@ func decodeUserMessage(d *wire.Decoder, v *UserMessage) *wire.FieldErrors {
 	return o.End("messageId")
 }
 
+func validUserMessage(v *UserMessage, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeAgentMessage(d *wire.Decoder, v *AgentMessage) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3590,6 +4955,23 @@ func decodeAgentMessage(d *wire.Decoder, v *AgentMessage) *wire.FieldErrors {
 		}
 	}
 	return o.End("messageId")
+}
+
+func validAgentMessage(v *AgentMessage, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func decodeAgentThought(d *wire.Decoder, v *AgentThought) *wire.FieldErrors {
@@ -3624,6 +5006,23 @@ func decodeAgentThought(d *wire.Decoder, v *AgentThought) *wire.FieldErrors {
 	return o.End("messageId")
 }
 
+func validAgentThought(v *AgentThought, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeToolCallContentChunk(d *wire.Decoder, v *ToolCallContentChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3649,6 +5048,16 @@ func decodeToolCallContentChunk(d *wire.Decoder, v *ToolCallContentChunk) *wire.
 		}
 	}
 	return o.End("toolCallId", "content")
+}
+
+func validToolCallContentChunk(v *ToolCallContentChunk, strict bool) bool {
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	if v.Content == nil || !validToolCallContent(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeTerminalOutput(d *wire.Decoder, v *TerminalOutput) *wire.FieldErrors {
@@ -3725,6 +5134,16 @@ func decodeTerminalSize(d *wire.Decoder, v *TerminalSize) *wire.FieldErrors {
 		}
 	}
 	return o.End("cols", "rows")
+}
+
+func validTerminalSize(v *TerminalSize, strict bool) bool {
+	if v.Cols == 0 {
+		return false
+	}
+	if v.Rows == 0 {
+		return false
+	}
+	return true
 }
 
 func decodeTerminalCapabilities(d *wire.Decoder, v *TerminalCapabilities) *wire.FieldErrors {
@@ -3826,6 +5245,23 @@ func decodeTerminalUpdate(d *wire.Decoder, v *TerminalUpdate) *wire.FieldErrors 
 	return o.End("terminalId")
 }
 
+func validTerminalUpdate(v *TerminalUpdate, strict bool) bool {
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	if x, ok := v.Cwd.Get(); ok {
+		if x != "" && strict && !wire.IsAbsPath(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.Size.Get(); ok {
+		if !validTerminalSize(&x, strict) {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeTerminalOutputChunk(d *wire.Decoder, v *TerminalOutputChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3851,6 +5287,13 @@ func decodeTerminalOutputChunk(d *wire.Decoder, v *TerminalOutputChunk) *wire.Fi
 		}
 	}
 	return o.End("terminalId", "data")
+}
+
+func validTerminalOutputChunk(v *TerminalOutputChunk, strict bool) bool {
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
 }
 
 func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldErrors {
@@ -3888,6 +5331,18 @@ func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldE
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func validPlanUpdateContent(v PlanUpdateContent, strict bool) bool {
+	switch v := v.(type) {
+	case *PlanItems:
+		return v == nil || validPlanItems(v, strict)
+	case *PlanFile:
+		return v == nil || validPlanFile(v, strict)
+	case *PlanMarkdown:
+		return v == nil || validPlanMarkdown(v, strict)
+	}
+	return true
 }
 
 func decodePlanEntry(d *wire.Decoder, v *PlanEntry) *wire.FieldErrors {
@@ -3929,6 +5384,16 @@ func decodePlanEntryList(d *wire.Decoder, p *[]PlanEntry, skip bool) *wire.Field
 	return wire.EndList(d, &a, p, list)
 }
 
+func validPlanEntry(v *PlanEntry, strict bool) bool {
+	if strict && v.Priority == "" {
+		return false
+	}
+	if strict && v.Status == "" {
+		return false
+	}
+	return true
+}
+
 var wordsPlanEntryPriority = []string{"high", "medium", "low"}
 
 var wordsPlanEntryStatus = []string{"pending", "in_progress", "completed", "cancelled"}
@@ -3958,6 +5423,18 @@ func decodePlanItems(d *wire.Decoder, v *PlanItems) *wire.FieldErrors {
 		}
 	}
 	return o.End("planId", "entries")
+}
+
+func validPlanItems(v *PlanItems, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	for i := range v.Entries {
+		if !validPlanEntry(&v.Entries[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
@@ -3991,6 +5468,16 @@ func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
 	return o.End("planId", "uri")
 }
 
+func validPlanFile(v *PlanFile, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.URI) {
+		return false
+	}
+	return true
+}
+
 func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4018,6 +5505,13 @@ func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	return o.End("planId", "content")
 }
 
+func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	return true
+}
+
 func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4039,6 +5533,13 @@ func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 		}
 	}
 	return o.End("plan")
+}
+
+func validPlanUpdate(v *PlanUpdate, strict bool) bool {
+	if v.Plan == nil || !validPlanUpdateContent(v.Plan, strict) {
+		return false
+	}
+	return true
 }
 
 func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
@@ -4064,6 +5565,13 @@ func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 	return o.End("planId")
 }
 
+func validPlanRemoved(v *PlanRemoved, strict bool) bool {
+	if strict && v.PlanID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4087,6 +5595,15 @@ func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) 
 	return o.End("availableCommands")
 }
 
+func validAvailableCommandsUpdate(v *AvailableCommandsUpdate, strict bool) bool {
+	for i := range v.AvailableCommands {
+		if v.AvailableCommands[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4108,6 +5625,15 @@ func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.Fiel
 		}
 	}
 	return o.End("configOptions")
+}
+
+func validConfigOptionUpdate(v *ConfigOptionUpdate, strict bool) bool {
+	for i := range v.ConfigOptions {
+		if !validSessionConfigOption(&v.ConfigOptions[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeSessionInfoUpdate(d *wire.Decoder, v *SessionInfoUpdate) *wire.FieldErrors {
@@ -4239,6 +5765,16 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 	return o.End("severity", "title")
 }
 
+func validNotice(v *Notice, strict bool) bool {
+	if strict && v.Severity == "" {
+		return false
+	}
+	if v.Title == "" {
+		return false
+	}
+	return true
+}
+
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
 
 func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErrors {
@@ -4286,6 +5822,26 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 	return o.End("compactionId", "status")
 }
 
+func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
+	if strict && v.CompactionID == "" {
+		return false
+	}
+	if strict && v.Status == "" {
+		return false
+	}
+	if x, ok := v.Summary.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4311,6 +5867,16 @@ func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *w
 		}
 	}
 	return o.End("compactionId", "content")
+}
+
+func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
+	if strict && v.CompactionID == "" {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
 }
 
 func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabilities) *wire.FieldErrors {
@@ -4416,6 +5982,30 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 	return o.End("sessionId")
 }
 
+func validSubagentUpdate(v *SubagentUpdate, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if x, ok := v.State.Get(); ok {
+		if !validStateUpdate(x, strict) {
+			return false
+		}
+	}
+	if x, ok := v.Cwd.Get(); ok {
+		if x != "" && strict && !wire.IsAbsPath(string(x)) {
+			return false
+		}
+	}
+	if x, ok := v.AdditionalDirectories.Get(); ok {
+		for i := range x {
+			if strict && !wire.IsAbsPath(string(x[i])) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4484,6 +6074,43 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 	return o.End("messageId")
 }
 
+func validSessionMessage(v *SessionMessage, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if x, ok := v.SenderSessionID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.RecipientSessionID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.SenderMessageID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.RecipientMessageID.Get(); ok {
+		if x != "" && strict && x == "" {
+			return false
+		}
+	}
+	if x, ok := v.Content.Get(); ok {
+		for i := range x {
+			if x[i] == nil {
+				return false
+			}
+			if !validContentBlock(x[i], strict) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4511,6 +6138,16 @@ func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.Fi
 	return o.End("messageId", "content")
 }
 
+func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
+	if strict && v.MessageID == "" {
+		return false
+	}
+	if v.Content == nil || !validContentBlock(v.Content, strict) {
+		return false
+	}
+	return true
+}
+
 func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitationNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4528,6 +6165,35 @@ func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitati
 		}
 	}
 	return o.End("elicitationId")
+}
+
+func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
+	if strict && v.ElicitationID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCompleteElicitationNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CompleteElicitationNotification](&d)
+		return d.End(v, decodeCompleteElicitationNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CompleteElicitationNotification)
+		if !ok || x == nil {
+			return b, wrongType[CompleteElicitationNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCompleteElicitationNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CompleteElicitationNotification)
+		return ok && x != nil && validCompleteElicitationNotification(x, strict)
+	},
+	Is: is[CompleteElicitationNotification],
 }
 
 func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNotification) *wire.FieldErrors {
@@ -4551,6 +6217,35 @@ func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNoti
 		}
 	}
 	return o.End("state")
+}
+
+func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
+	if strict && v.State == "" {
+		return false
+	}
+	return true
+}
+
+var codecAuthStatusUpdateNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusUpdateNotification](&d)
+		return d.End(v, decodeAuthStatusUpdateNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusUpdateNotification)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusUpdateNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeAuthStatusUpdateNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*AuthStatusUpdateNotification)
+		return ok && x != nil && validAuthStatusUpdateNotification(x, strict)
+	},
+	Is: is[AuthStatusUpdateNotification],
 }
 
 func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldErrors {
@@ -4581,6 +6276,25 @@ func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldE
 		}
 	}
 	return o.End("protocolVersion", "info")
+}
+
+var codecInitializeRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[InitializeRequest](&d)
+		return d.End(v, decodeInitializeRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*InitializeRequest)
+		if !ok || x == nil {
+			return b, wrongType[InitializeRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeInitializeRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[InitializeRequest],
 }
 
 func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.FieldErrors {
@@ -4682,6 +6396,57 @@ func decodeLoginAuthRequest(d *wire.Decoder, v *LoginAuthRequest) *wire.FieldErr
 	return o.End("methodId")
 }
 
+func validLoginAuthRequest(v *LoginAuthRequest, strict bool) bool {
+	if strict && v.MethodID == "" {
+		return false
+	}
+	return true
+}
+
+var codecLoginAuthRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LoginAuthRequest](&d)
+		return d.End(v, decodeLoginAuthRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LoginAuthRequest)
+		if !ok || x == nil {
+			return b, wrongType[LoginAuthRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeLoginAuthRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*LoginAuthRequest)
+		return ok && x != nil && validLoginAuthRequest(x, strict)
+	},
+	Is: is[LoginAuthRequest],
+}
+
+var codecListProvidersRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListProvidersRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListProvidersRequest)
+		if !ok || x == nil {
+			return b, wrongType[ListProvidersRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[ListProvidersRequest],
+}
+
 func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4717,6 +6482,41 @@ func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.Fiel
 	return o.End("providerId", "apiType", "baseUrl")
 }
 
+func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	if strict && v.APIType == "" {
+		return false
+	}
+	if strict && !wire.IsURI(v.BaseURL) {
+		return false
+	}
+	return true
+}
+
+var codecSetProviderRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetProviderRequest](&d)
+		return d.End(v, decodeSetProviderRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetProviderRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetProviderRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetProviderRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetProviderRequest)
+		return ok && x != nil && validSetProviderRequest(x, strict)
+	},
+	Is: is[SetProviderRequest],
+}
+
 func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4734,6 +6534,79 @@ func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *w
 		}
 	}
 	return o.End("providerId")
+}
+
+func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
+	if strict && v.ProviderID == "" {
+		return false
+	}
+	return true
+}
+
+var codecDisableProviderRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DisableProviderRequest](&d)
+		return d.End(v, decodeDisableProviderRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DisableProviderRequest)
+		if !ok || x == nil {
+			return b, wrongType[DisableProviderRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeDisableProviderRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DisableProviderRequest)
+		return ok && x != nil && validDisableProviderRequest(x, strict)
+	},
+	Is: is[DisableProviderRequest],
+}
+
+var codecLogoutAuthRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[LogoutAuthRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*LogoutAuthRequest)
+		if !ok || x == nil {
+			return b, wrongType[LogoutAuthRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[LogoutAuthRequest],
+}
+
+var codecAuthStatusRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[AuthStatusRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*AuthStatusRequest)
+		if !ok || x == nil {
+			return b, wrongType[AuthStatusRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMetaOnly(&e, (*metaOnly)(x))
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[AuthStatusRequest],
 }
 
 func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldErrors {
@@ -4766,6 +6639,51 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 		}
 	}
 	return o.End("cwd")
+}
+
+func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecNewSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[NewSessionRequest](&d)
+		return d.End(v, decodeNewSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*NewSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[NewSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeNewSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*NewSessionRequest)
+		return ok && x != nil && validNewSessionRequest(x, strict)
+	},
+	Is: is[NewSessionRequest],
 }
 
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
@@ -4812,6 +6730,18 @@ func decodeMCPServerList(d *wire.Decoder, p *[]MCPServer, skip bool) *wire.Field
 		}
 	}
 	return wire.EndList(d, &a, p, list)
+}
+
+func validMCPServer(v MCPServer, strict bool) bool {
+	switch v := v.(type) {
+	case *MCPServerHTTP:
+		return v == nil || validMCPServerHTTP(v, strict)
+	case *MCPServerACP:
+		return v == nil || validMCPServerACP(v, strict)
+	case *MCPServerStdio:
+		return v == nil || validMCPServerStdio(v, strict)
+	}
+	return true
 }
 
 func decodeHTTPHeader(d *wire.Decoder, v *HTTPHeader) *wire.FieldErrors {
@@ -4884,6 +6814,13 @@ func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
 	return o.End("name", "url")
 }
 
+func validMCPServerHTTP(v *MCPServerHTTP, strict bool) bool {
+	if strict && !wire.IsURI(v.URL) {
+		return false
+	}
+	return true
+}
+
 func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4909,6 +6846,13 @@ func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 		}
 	}
 	return o.End("name", "serverId")
+}
+
+func validMCPServerACP(v *MCPServerACP, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	return true
 }
 
 func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors {
@@ -4946,6 +6890,13 @@ func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors 
 	return o.End("name", "command")
 }
 
+func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
+	if strict && !wire.IsAbsPath(string(v.Command)) {
+		return false
+	}
+	return true
+}
+
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4967,6 +6918,21 @@ func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 		}
 	}
 	return o.End("mode", "content")
+}
+
+func validSystemPrompt(v *SystemPrompt, strict bool) bool {
+	if strict && v.Mode == "" {
+		return false
+	}
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Content[i], strict) {
+			return false
+		}
+	}
+	return true
 }
 
 var wordsSystemPromptMode = []string{"append", "override"}
@@ -4999,6 +6965,38 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 	return o.End()
 }
 
+func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
+	if v.Cwd != "" && strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	return true
+}
+
+var codecListSessionsRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ListSessionsRequest](&d)
+		if wire.Absent(raw) {
+			return d.End(v, nil)
+		}
+		return d.End(v, decodeListSessionsRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ListSessionsRequest)
+		if !ok || x == nil {
+			return b, wrongType[ListSessionsRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeListSessionsRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ListSessionsRequest)
+		return ok && x != nil && validListSessionsRequest(x, strict)
+	},
+	Is: is[ListSessionsRequest],
+}
+
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
 
 func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.FieldErrors {
@@ -5018,6 +7016,35 @@ func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecDeleteSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[DeleteSessionRequest](&d)
+		return d.End(v, decodeDeleteSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*DeleteSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[DeleteSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeDeleteSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*DeleteSessionRequest)
+		return ok && x != nil && validDeleteSessionRequest(x, strict)
+	},
+	Is: is[DeleteSessionRequest],
 }
 
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
@@ -5056,6 +7083,54 @@ func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.Fiel
 	return o.End("sessionId", "cwd")
 }
 
+func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecForkSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ForkSessionRequest](&d)
+		return d.End(v, decodeForkSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ForkSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ForkSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeForkSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ForkSessionRequest)
+		return ok && x != nil && validForkSessionRequest(x, strict)
+	},
+	Is: is[ForkSessionRequest],
+}
+
 func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5073,6 +7148,35 @@ func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wir
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecArchiveSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ArchiveSessionRequest](&d)
+		return d.End(v, decodeArchiveSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ArchiveSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ArchiveSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeArchiveSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ArchiveSessionRequest)
+		return ok && x != nil && validArchiveSessionRequest(x, strict)
+	},
+	Is: is[ArchiveSessionRequest],
 }
 
 func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
@@ -5094,6 +7198,35 @@ func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) 
 	return o.End("sessionId")
 }
 
+func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecUnarchiveSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[UnarchiveSessionRequest](&d)
+		return d.End(v, decodeUnarchiveSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*UnarchiveSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[UnarchiveSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeUnarchiveSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*UnarchiveSessionRequest)
+		return ok && x != nil && validUnarchiveSessionRequest(x, strict)
+	},
+	Is: is[UnarchiveSessionRequest],
+}
+
 func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5111,6 +7244,35 @@ func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.
 		}
 	}
 	return o.End("sessionId")
+}
+
+func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecSessionStatusRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SessionStatusRequest](&d)
+		return d.End(v, decodeSessionStatusRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SessionStatusRequest)
+		if !ok || x == nil {
+			return b, wrongType[SessionStatusRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSessionStatusRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SessionStatusRequest)
+		return ok && x != nil && validSessionStatusRequest(x, strict)
+	},
+	Is: is[SessionStatusRequest],
 }
 
 func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
@@ -5134,6 +7296,35 @@ func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *w
 		}
 	}
 	return o.End("sessionId", "title")
+}
+
+func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecSetSessionTitleRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionTitleRequest](&d)
+		return d.End(v, decodeSetSessionTitleRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionTitleRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionTitleRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionTitleRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionTitleRequest)
+		return ok && x != nil && validSetSessionTitleRequest(x, strict)
+	},
+	Is: is[SetSessionTitleRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -5174,6 +7365,54 @@ func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.
 		}
 	}
 	return o.End("sessionId", "cwd")
+}
+
+func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+		return false
+	}
+	for i := range v.AdditionalDirectories {
+		if strict && !wire.IsAbsPath(string(v.AdditionalDirectories[i])) {
+			return false
+		}
+	}
+	for i := range v.MCPServers {
+		if v.MCPServers[i] == nil {
+			return false
+		}
+		if !validMCPServer(v.MCPServers[i], strict) {
+			return false
+		}
+	}
+	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
+		return false
+	}
+	return true
+}
+
+var codecResumeSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[ResumeSessionRequest](&d)
+		return d.End(v, decodeResumeSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*ResumeSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[ResumeSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeResumeSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*ResumeSessionRequest)
+		return ok && x != nil && validResumeSessionRequest(x, strict)
+	},
+	Is: is[ResumeSessionRequest],
 }
 
 func decodeReplayFrom(d *wire.Decoder, p *ReplayFrom) *wire.FieldErrors {
@@ -5234,6 +7473,35 @@ func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.Fi
 	return o.End("sessionId")
 }
 
+func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCloseSessionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CloseSessionRequest](&d)
+		return d.End(v, decodeCloseSessionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CloseSessionRequest)
+		if !ok || x == nil {
+			return b, wrongType[CloseSessionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCloseSessionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CloseSessionRequest)
+		return ok && x != nil && validCloseSessionRequest(x, strict)
+	},
+	Is: is[CloseSessionRequest],
+}
+
 func decodeCancelToolCallRequest(d *wire.Decoder, v *CancelToolCallRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5257,6 +7525,38 @@ func decodeCancelToolCallRequest(d *wire.Decoder, v *CancelToolCallRequest) *wir
 	return o.End("sessionId", "toolCallId")
 }
 
+func validCancelToolCallRequest(v *CancelToolCallRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.ToolCallID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCancelToolCallRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelToolCallRequest](&d)
+		return d.End(v, decodeCancelToolCallRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelToolCallRequest)
+		if !ok || x == nil {
+			return b, wrongType[CancelToolCallRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCancelToolCallRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelToolCallRequest)
+		return ok && x != nil && validCancelToolCallRequest(x, strict)
+	},
+	Is: is[CancelToolCallRequest],
+}
+
 func decodeCancelTerminalRequest(d *wire.Decoder, v *CancelTerminalRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5278,6 +7578,38 @@ func decodeCancelTerminalRequest(d *wire.Decoder, v *CancelTerminalRequest) *wir
 		}
 	}
 	return o.End("sessionId", "terminalId")
+}
+
+func validCancelTerminalRequest(v *CancelTerminalRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.TerminalID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCancelTerminalRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelTerminalRequest](&d)
+		return d.End(v, decodeCancelTerminalRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelTerminalRequest)
+		if !ok || x == nil {
+			return b, wrongType[CancelTerminalRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCancelTerminalRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelTerminalRequest)
+		return ok && x != nil && validCancelTerminalRequest(x, strict)
+	},
+	Is: is[CancelTerminalRequest],
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -5306,6 +7638,41 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 		o.Merge(decodeSessionConfigOptionValue(d, &v.Value))
 	}
 	return o.End("sessionId", "configId")
+}
+
+func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if strict && v.ConfigID == "" {
+		return false
+	}
+	if v.Value == nil {
+		return false
+	}
+	return true
+}
+
+var codecSetSessionConfigOptionRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[SetSessionConfigOptionRequest](&d)
+		return d.End(v, decodeSetSessionConfigOptionRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*SetSessionConfigOptionRequest)
+		if !ok || x == nil {
+			return b, wrongType[SetSessionConfigOptionRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeSetSessionConfigOptionRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*SetSessionConfigOptionRequest)
+		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
+	},
+	Is: is[SetSessionConfigOptionRequest],
 }
 
 func decodeSessionConfigOptionValue(d *wire.Decoder, p *SessionConfigOptionValue) *wire.FieldErrors {
@@ -5399,6 +7766,46 @@ func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
 	return o.End("sessionId", "prompt")
 }
 
+func validPromptRequest(v *PromptRequest, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	if len(v.Prompt) == 0 {
+		return false
+	}
+	for i := range v.Prompt {
+		if v.Prompt[i] == nil {
+			return false
+		}
+		if !validContentBlock(v.Prompt[i], strict) {
+			return false
+		}
+	}
+	return true
+}
+
+var codecPromptRequest = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[PromptRequest](&d)
+		return d.End(v, decodePromptRequest(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*PromptRequest)
+		if !ok || x == nil {
+			return b, wrongType[PromptRequest](v)
+		}
+		e := wire.NewEncoder(b)
+		encodePromptRequest(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*PromptRequest)
+		return ok && x != nil && validPromptRequest(x, strict)
+	},
+	Is: is[PromptRequest],
+}
+
 func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5416,6 +7823,35 @@ func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionRespon
 		}
 	}
 	return o.End("outcome")
+}
+
+func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
+	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
+		return false
+	}
+	return true
+}
+
+var codecRequestPermissionResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[RequestPermissionResponse](&d)
+		return d.End(v, decodeRequestPermissionResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*RequestPermissionResponse)
+		if !ok || x == nil {
+			return b, wrongType[RequestPermissionResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeRequestPermissionResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*RequestPermissionResponse)
+		return ok && x != nil && validRequestPermissionResponse(x, strict)
+	},
+	Is: is[RequestPermissionResponse],
 }
 
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
@@ -5443,6 +7879,14 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Raw((*[]byte)(&u.Raw))
+}
+
+func validRequestPermissionOutcome(v RequestPermissionOutcome, strict bool) bool {
+	switch v := v.(type) {
+	case *SelectedPermissionOutcome:
+		return v == nil || validSelectedPermissionOutcome(v, strict)
+	}
+	return true
 }
 
 func decodeCancelledPermissionOutcome(d *wire.Decoder, v *CancelledPermissionOutcome) *wire.FieldErrors {
@@ -5487,6 +7931,13 @@ func decodeSelectedPermissionOutcome(d *wire.Decoder, v *SelectedPermissionOutco
 	return o.End("optionId")
 }
 
+func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
+	if strict && v.OptionID == "" {
+		return false
+	}
+	return true
+}
+
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
 	mark := d.Mark()
 	o := d.Object()
@@ -5505,6 +7956,35 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 		o.Merge(decodeElicitationAction(d, &v.Action))
 	}
 	return o.End()
+}
+
+func validCreateElicitationResponse(v *CreateElicitationResponse, strict bool) bool {
+	if v.Action == nil || !validElicitationAction(v.Action, strict) {
+		return false
+	}
+	return true
+}
+
+var codecCreateElicitationResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CreateElicitationResponse](&d)
+		return d.End(v, decodeCreateElicitationResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CreateElicitationResponse)
+		if !ok || x == nil {
+			return b, wrongType[CreateElicitationResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCreateElicitationResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CreateElicitationResponse)
+		return ok && x != nil && validCreateElicitationResponse(x, strict)
+	},
+	Is: is[CreateElicitationResponse],
 }
 
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {
@@ -5539,6 +8019,14 @@ func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldE
 	u.Type = d.Text(tag)
 	*p = u
 	return d.Without((*[]byte)(&u.Raw), "_meta")
+}
+
+func validElicitationAction(v ElicitationAction, strict bool) bool {
+	switch v := v.(type) {
+	case *ElicitationAcceptAction:
+		return v == nil || validElicitationAcceptAction(v, strict)
+	}
+	return true
 }
 
 func decodeElicitationCancelAction(d *wire.Decoder, v *ElicitationCancelAction) *wire.FieldErrors {
@@ -5606,6 +8094,34 @@ func decodeElicitationAcceptAction(d *wire.Decoder, v *ElicitationAcceptAction) 
 	return o.End()
 }
 
+func validElicitationAcceptAction(v *ElicitationAcceptAction, strict bool) bool {
+	for i := range v.Content {
+		if v.Content[i] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+var codecMessageMCPResponse = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPResponse](&d)
+		return d.End(v, decodeMessageMCPResponse(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPResponse)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPResponse](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPResponse(&e, x)
+		return e.End()
+	},
+	Valid: func(any, bool) bool { return true },
+	Is:    is[MessageMCPResponse],
+}
+
 func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5648,6 +8164,35 @@ func decodeCancelSessionNotification(d *wire.Decoder, v *CancelSessionNotificati
 	return o.End("sessionId")
 }
 
+func validCancelSessionNotification(v *CancelSessionNotification, strict bool) bool {
+	if strict && v.SessionID == "" {
+		return false
+	}
+	return true
+}
+
+var codecCancelSessionNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[CancelSessionNotification](&d)
+		return d.End(v, decodeCancelSessionNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*CancelSessionNotification)
+		if !ok || x == nil {
+			return b, wrongType[CancelSessionNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeCancelSessionNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*CancelSessionNotification)
+		return ok && x != nil && validCancelSessionNotification(x, strict)
+	},
+	Is: is[CancelSessionNotification],
+}
+
 func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -5677,4 +8222,36 @@ func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *w
 		}
 	}
 	return o.End("serverId", "requestId", "method")
+}
+
+func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
+	if strict && v.ServerID == "" {
+		return false
+	}
+	if strict && v.RequestID == "" {
+		return false
+	}
+	return true
+}
+
+var codecMessageMCPNotification = wire.Codec{
+	Decode: func(raw []byte) (any, int64, error) {
+		d := wire.NewDecoder(raw)
+		v := wire.New[MessageMCPNotification](&d)
+		return d.End(v, decodeMessageMCPNotification(&d, v))
+	},
+	Append: func(b []byte, v any) ([]byte, error) {
+		x, ok := v.(*MessageMCPNotification)
+		if !ok || x == nil {
+			return b, wrongType[MessageMCPNotification](v)
+		}
+		e := wire.NewEncoder(b)
+		encodeMessageMCPNotification(&e, x)
+		return e.End()
+	},
+	Valid: func(v any, strict bool) bool {
+		x, ok := v.(*MessageMCPNotification)
+		return ok && x != nil && validMessageMCPNotification(x, strict)
+	},
+	Is: is[MessageMCPNotification],
 }

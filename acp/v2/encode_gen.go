@@ -33,6 +33,16 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequestPermissionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequestPermissionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequestPermissionRequest)
+}
+
 func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject) {
 	switch v := v.(type) {
 	case *ToolCallPermissionSubject:
@@ -54,10 +64,26 @@ func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject)
 	e.Fail("missing")
 }
 
+// UnmarshalRequestPermissionSubject decodes any variant of [RequestPermissionSubject].
+func UnmarshalRequestPermissionSubject(data []byte) (v RequestPermissionSubject, err error) {
+	err = unmarshal(data, &v, decodeRequestPermissionSubject)
+	return v, err
+}
+
 func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPermissionSubject) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownRequestPermissionSubject) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownRequestPermissionSubject)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownRequestPermissionSubject) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
@@ -133,6 +159,14 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallUpdate)
+}
+
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
 	case *Content:
@@ -159,10 +193,26 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	e.Fail("missing")
 }
 
+// UnmarshalToolCallContent decodes any variant of [ToolCallContent].
+func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
+	err = unmarshal(data, &v, decodeToolCallContent)
+	return v, err
+}
+
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownToolCallContent)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownToolCallContent) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
@@ -201,10 +251,26 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	e.Fail("missing")
 }
 
+// UnmarshalContentBlock decodes any variant of [ContentBlock].
+func UnmarshalContentBlock(data []byte) (v ContentBlock, err error) {
+	err = unmarshal(data, &v, decodeContentBlock)
+	return v, err
+}
+
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownContentBlock)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownContentBlock) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersAnnotations(e *wire.Encoder, v *Annotations) {
@@ -232,6 +298,12 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Annotations) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAnnotations) }
+
 func membersTextContent(e *wire.Encoder, v *TextContent) {
 	e.String(`,"text":`, v.Text)
 	if v.Annotations != nil {
@@ -247,6 +319,12 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	membersTextContent(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextContent) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTextContent) }
 
 func membersImageContent(e *wire.Encoder, v *ImageContent) {
 	e.String(`,"data":`, v.Data)
@@ -268,6 +346,14 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ImageContent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeImageContent)
+}
+
 func membersAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, string(v.MIMEType))
@@ -283,6 +369,14 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.Name(`,"type":"audio"`)
 	membersAudioContent(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AudioContent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAudioContent)
 }
 
 func membersIcon(e *wire.Encoder, v *Icon) {
@@ -310,6 +404,12 @@ func encodeIcon(e *wire.Encoder, v *Icon) {
 	membersIcon(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v Icon) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIcon) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Icon) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeIcon) }
 
 func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.String(`,"name":`, v.Name)
@@ -349,6 +449,14 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResourceLink) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResourceLink)
+}
+
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
 	case *TextResourceContents:
@@ -370,10 +478,26 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 	e.Fail("missing")
 }
 
+// UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
+func UnmarshalEmbeddedResourceResource(data []byte) (v EmbeddedResourceResource, err error) {
+	err = unmarshal(data, &v, decodeEmbeddedResourceResource)
+	return v, err
+}
+
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
 	e.Open()
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownEmbeddedResourceResource)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "", nil, &v.Raw)
 }
 
 func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
@@ -391,6 +515,16 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v TextResourceContents) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTextResourceContents)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextResourceContents) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTextResourceContents)
+}
+
 func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.String(`,"blob":`, v.Blob)
 	e.String(`,"uri":`, v.URI)
@@ -404,6 +538,16 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.Open()
 	membersBlobResourceContents(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBlobResourceContents)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BlobResourceContents) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBlobResourceContents)
 }
 
 func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
@@ -423,6 +567,14 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeEmbeddedResource)
+}
+
 func membersContent(e *wire.Encoder, v *Content) {
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
@@ -435,6 +587,12 @@ func encodeContent(e *wire.Encoder, v *Content) {
 	membersContent(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
 
 func membersDiffChange(e *wire.Encoder, v *DiffChange) {
 	if v.FileType != "" {
@@ -452,6 +610,12 @@ func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 	membersDiffChange(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffChange) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffChange) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffChange) }
 
 func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
 	switch v := v.(type) {
@@ -500,11 +664,29 @@ func encodeUnknownDiffOperation(e *wire.Encoder, v *UnknownDiffOperation) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownDiffOperation) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownDiffOperation)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownDiffOperation) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "operation", &v.Type, &v.Raw)
+}
+
 func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
 	e.Open()
 	e.Name(`,"operation":"copy"`)
 	membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffCopy) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffCopy) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffCopy) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
 
 func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
@@ -514,11 +696,27 @@ func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffMove) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffMove) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffMove) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+}
+
 func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
 	e.Open()
 	e.Name(`,"operation":"modify"`)
 	membersDiffPathChange(e, (*DiffPathChange)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffModify) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffModify) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffModify) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
@@ -528,11 +726,27 @@ func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffDelete) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffDelete) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffDelete) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+}
+
 func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
 	e.Open()
 	e.Name(`,"operation":"add"`)
 	membersDiffPathChange(e, (*DiffPathChange)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v DiffAdd) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffAdd) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffAdd) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func membersDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
@@ -543,6 +757,14 @@ func encodeDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
 	e.Open()
 	membersDiffPathChange(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPathChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPathChange) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPathChange) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDiffPathChange)
 }
 
 func membersDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
@@ -556,6 +778,16 @@ func encodeDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDiffPathPairChange)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPathPairChange) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDiffPathPairChange)
+}
+
 func membersDiffPatch(e *wire.Encoder, v *DiffPatch) {
 	e.String(`,"format":`, string(v.Format))
 	e.String(`,"text":`, v.Text)
@@ -567,6 +799,12 @@ func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
 	membersDiffPatch(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v DiffPatch) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPatch) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DiffPatch) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffPatch) }
 
 func membersDiff(e *wire.Encoder, v *Diff) {
 	e.Name(`,"changes":`)
@@ -590,6 +828,12 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
+
 func membersTerminal(e *wire.Encoder, v *Terminal) {
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -601,6 +845,12 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	membersTerminal(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
 
 func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.String(`,"path":`, string(v.Path))
@@ -616,6 +866,14 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallLocation)
+}
+
 func membersToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
@@ -628,6 +886,26 @@ func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
 	e.Open()
 	membersToolCallCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeToolCallCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallCancelCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
@@ -655,6 +933,16 @@ func encodeToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubje
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeToolCallPermissionSubject)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallPermissionSubject) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallPermissionSubject)
+}
+
 func membersCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject) {
 	e.String(`,"command":`, v.Command)
 	e.String(`,"cwd":`, string(v.Cwd))
@@ -674,6 +962,16 @@ func encodeCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCommandPermissionSubject)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CommandPermissionSubject) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCommandPermissionSubject)
+}
+
 func membersPermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.String(`,"optionId":`, string(v.OptionID))
 	e.String(`,"name":`, v.Name)
@@ -687,6 +985,14 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodePermissionOption) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PermissionOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePermissionOption)
+}
+
 func membersCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
 	e.String(`,"message":`, v.Message)
 	membersElicitationMode(e, v.Mode)
@@ -697,6 +1003,16 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 	e.Open()
 	membersCreateElicitationRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateElicitationRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateElicitationRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -728,6 +1044,16 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationMode)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationMode) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "mode", &v.Type, &v.Raw)
+}
+
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ToolCallID != "" {
@@ -741,6 +1067,16 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationSessionScope)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationSessionScope)
+}
+
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
 	e.Name(`,"requestId":`)
 	encodeRequestID(e, &v.RequestID)
@@ -750,6 +1086,16 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 	e.Open()
 	membersElicitationRequestScope(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationRequestScope)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationRequestScope) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationRequestScope)
 }
 
 func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
@@ -783,6 +1129,14 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	e.Open()
 	membersElicitationSchema(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
@@ -821,10 +1175,26 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 	e.Fail("missing")
 }
 
+// UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
+func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
+	err = unmarshal(data, &v, decodeElicitationPropertySchema)
+	return v, err
+}
+
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationPropertySchema)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersEnumOption(e *wire.Encoder, v *EnumOption) {
@@ -841,6 +1211,12 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	membersEnumOption(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v EnumOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnumOption) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EnumOption) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnumOption) }
 
 func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	if v.Title != "" {
@@ -895,6 +1271,16 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeStringPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *StringPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeStringPropertySchema)
+}
+
 func membersNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	if v.Title != "" {
 		e.String(`,"title":`, v.Title)
@@ -922,6 +1308,16 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	e.Name(`,"type":"number"`)
 	membersNumberPropertySchema(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeNumberPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NumberPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNumberPropertySchema)
 }
 
 func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
@@ -953,6 +1349,16 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeIntegerPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *IntegerPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeIntegerPropertySchema)
+}
+
 func membersBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	if v.Title != "" {
 		e.String(`,"title":`, v.Title)
@@ -976,6 +1382,16 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBooleanPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BooleanPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBooleanPropertySchema)
+}
+
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	switch v := v.(type) {
 	case *StringMultiSelectItems:
@@ -997,10 +1413,26 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	e.Fail("missing")
 }
 
+// UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
+func UnmarshalMultiSelectItems(data []byte) (v MultiSelectItems, err error) {
+	err = unmarshal(data, &v, decodeMultiSelectItems)
+	return v, err
+}
+
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownMultiSelectItems)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
@@ -1021,6 +1453,16 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeStringMultiSelectItems)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *StringMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeStringMultiSelectItems)
+}
+
 func membersTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Name(`,"anyOf":`)
 	e.OpenArray()
@@ -1036,6 +1478,16 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Open()
 	membersTitledMultiSelectItems(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTitledMultiSelectItems)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TitledMultiSelectItems) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTitledMultiSelectItems)
 }
 
 func membersMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
@@ -1075,6 +1527,16 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeMultiSelectPropertySchema)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+}
+
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Name(`,"requestedSchema":`)
 	encodeElicitationSchema(e, &v.RequestedSchema)
@@ -1086,6 +1548,16 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Name(`,"mode":"form"`)
 	membersElicitationFormMode(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationFormMode)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -1117,6 +1589,16 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationURLMode)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationURLMode)
+}
+
 func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
@@ -1131,6 +1613,14 @@ func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.Open()
 	membersMessageMCPRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMessageMCPRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MessageMCPRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMessageMCPRequest)
 }
 
 func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
@@ -1159,6 +1649,16 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v InitializeResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeInitializeResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *InitializeResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeInitializeResponse)
+}
+
 func membersImplementation(e *wire.Encoder, v *Implementation) {
 	e.String(`,"name":`, v.Name)
 	if v.Title != "" {
@@ -1172,6 +1672,14 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Open()
 	membersImplementation(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v Implementation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImplementation) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Implementation) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeImplementation)
 }
 
 func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
@@ -1194,6 +1702,14 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 	e.Open()
 	membersAgentCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentCapabilities)
 }
 
 func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
@@ -1242,6 +1758,16 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionCapabilities)
+}
+
 func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	if v.Image != nil {
 		e.Name(`,"image":`)
@@ -1262,6 +1788,46 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	e.Open()
 	membersPromptCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodePromptCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptImageCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptAudioCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
@@ -1286,6 +1852,64 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPStdioCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPHTTPCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPACPCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionDeleteCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
 	if v.Mode != nil {
 		e.Name(`,"mode":`)
@@ -1298,6 +1922,16 @@ func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemProm
 	e.Open()
 	membersSessionSystemPromptCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionSystemPromptCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionSystemPromptCapabilities)
 }
 
 func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
@@ -1314,6 +1948,66 @@ func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystem
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionSystemPromptModeCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionSystemPromptModeCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionForkCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionArchiveCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionTitleCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	if v.Status != nil {
 		e.Name(`,"status":`)
@@ -1326,6 +2020,36 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	e.Open()
 	membersAgentAuthCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAgentAuthCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentAuthCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProvidersCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
@@ -1349,10 +2073,24 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	e.Fail("missing")
 }
 
+// UnmarshalAuthMethod decodes any variant of [AuthMethod].
+func UnmarshalAuthMethod(data []byte) (v AuthMethod, err error) {
+	err = unmarshal(data, &v, decodeAuthMethod)
+	return v, err
+}
+
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAuthMethod) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersEnvVariable(e *wire.Encoder, v *EnvVariable) {
@@ -1366,6 +2104,12 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	membersEnvVariable(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnvVariable) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *EnvVariable) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnvVariable) }
 
 func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.String(`,"methodId":`, string(v.MethodID))
@@ -1401,6 +2145,16 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthMethodTerminal)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthMethodTerminal)
+}
+
 func membersAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.String(`,"methodId":`, string(v.MethodID))
 	e.String(`,"name":`, v.Name)
@@ -1415,6 +2169,24 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.Name(`,"type":"agent"`)
 	membersAuthMethodAgent(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthMethodAgent)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LoginAuthResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
@@ -1432,6 +2204,16 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 	e.Open()
 	membersListProvidersResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListProvidersResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListProvidersResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListProvidersResponse)
 }
 
 func membersProviderInfo(e *wire.Encoder, v *ProviderInfo) {
@@ -1457,6 +2239,14 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeProviderInfo)
+}
+
 func membersProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.String(`,"apiType":`, string(v.APIType))
 	e.String(`,"baseUrl":`, v.BaseURL)
@@ -1467,6 +2257,46 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
 	membersProviderCurrentConfig(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeProviderCurrentConfig)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeProviderCurrentConfig)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetProviderResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DisableProviderResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LogoutAuthResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
@@ -1487,6 +2317,16 @@ func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
 	e.Open()
 	membersAuthStatusResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthStatusResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthStatusResponse)
 }
 
 func membersAuthAccount(e *wire.Encoder, v *AuthAccount) {
@@ -1511,6 +2351,12 @@ func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 	membersAuthAccount(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthAccount) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthAccount) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthAccount) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAuthAccount) }
 
 func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
@@ -1541,6 +2387,16 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeNewSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NewSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNewSessionResponse)
+}
+
 func membersSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.String(`,"configId":`, string(v.ConfigID))
 	e.String(`,"name":`, v.Name)
@@ -1558,6 +2414,16 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Open()
 	membersSessionConfigOption(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigOption)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -1589,6 +2455,16 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownSessionConfigKind)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownSessionConfigKind) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
 func membersSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
 	e.String(`,"value":`, string(v.Value))
 	e.String(`,"name":`, v.Name)
@@ -1602,6 +2478,16 @@ func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOpti
 	e.Open()
 	membersSessionConfigSelectOption(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelectOption)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelectOption) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelectOption)
 }
 
 func membersSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
@@ -1623,6 +2509,16 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelectGroup)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelectGroup)
+}
+
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.String(`,"currentValue":`, string(v.CurrentValue))
 	e.Name(`,"options":`)
@@ -1636,6 +2532,16 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigSelect)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigSelect)
+}
+
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Bool(`,"currentValue":`, v.CurrentValue)
 }
@@ -1645,6 +2551,16 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Name(`,"type":"boolean"`)
 	membersSessionConfigBoolean(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigBoolean)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigBoolean) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigBoolean)
 }
 
 func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
@@ -1663,10 +2579,26 @@ func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
 	e.Fail("missing")
 }
 
+// UnmarshalAvailableCommand decodes any variant of [AvailableCommand].
+func UnmarshalAvailableCommand(data []byte) (v AvailableCommand, err error) {
+	err = unmarshal(data, &v, decodeAvailableCommand)
+	return v, err
+}
+
 func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAvailableCommand) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownAvailableCommand)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAvailableCommand) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
@@ -1685,10 +2617,26 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	e.Fail("missing")
 }
 
+// UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
+func UnmarshalAvailableCommandInput(data []byte) (v AvailableCommandInput, err error) {
+	err = unmarshal(data, &v, decodeAvailableCommandInput)
+	return v, err
+}
+
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownAvailableCommandInput)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownAvailableCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
@@ -1701,6 +2649,14 @@ func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
 	e.Name(`,"type":"text"`)
 	membersTextCommandInput(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TextCommandInput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextCommandInput) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TextCommandInput) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTextCommandInput)
 }
 
 func membersCommand(e *wire.Encoder, v *Command) {
@@ -1720,6 +2676,12 @@ func encodeCommand(e *wire.Encoder, v *Command) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Command) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCommand) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Command) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCommand) }
+
 func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Name(`,"sessions":`)
 	e.OpenArray()
@@ -1738,6 +2700,16 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Open()
 	membersListSessionsResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListSessionsResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListSessionsResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListSessionsResponse)
 }
 
 func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
@@ -1770,6 +2742,22 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
+
+// MarshalJSON encodes the value in its wire format.
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DeleteSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ConfigOptions != nil {
@@ -1799,6 +2787,36 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeForkSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ForkSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeForkSessionResponse)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ArchiveSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnarchiveSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.String(`,"status":`, string(v.Status))
 	if v.State != nil {
@@ -1812,6 +2830,16 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.Open()
 	membersSessionStatusResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionStatusResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionStatusResponse)
 }
 
 func membersStateUpdate(e *wire.Encoder, v StateUpdate) {
@@ -1880,10 +2908,24 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	e.Fail("missing")
 }
 
+// UnmarshalStateUpdate decodes any variant of [StateUpdate].
+func UnmarshalStateUpdate(data []byte) (v StateUpdate, err error) {
+	err = unmarshal(data, &v, decodeStateUpdate)
+	return v, err
+}
+
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	e.Open()
 	e.UnknownMembers("state", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *OtherStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "state", &v.Type, &v.Raw)
 }
 
 func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
@@ -1912,10 +2954,26 @@ func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
 	e.Fail("missing")
 }
 
+// UnmarshalBackgroundWork decodes any variant of [BackgroundWork].
+func UnmarshalBackgroundWork(data []byte) (v BackgroundWork, err error) {
+	err = unmarshal(data, &v, decodeBackgroundWork)
+	return v, err
+}
+
 func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownBackgroundWork) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownBackgroundWork)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownBackgroundWork) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
@@ -1930,6 +2988,16 @@ func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundTerminal)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundTerminal) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundTerminal)
+}
+
 func membersBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -1942,6 +3010,16 @@ func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundToolCall)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundToolCall) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundToolCall)
+}
+
 func membersBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -1952,6 +3030,16 @@ func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
 	e.Name(`,"type":"subagent"`)
 	membersBackgroundSubagent(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeBackgroundSubagent)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *BackgroundSubagent) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeBackgroundSubagent)
 }
 
 func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
@@ -1974,6 +3062,16 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRunningStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRunningStateUpdate)
+}
+
 func membersError(e *wire.Encoder, v *Error) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
@@ -1987,6 +3085,12 @@ func encodeError(e *wire.Encoder, v *Error) {
 	membersError(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Error) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeError) }
 
 func membersUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
 	wire.WriteUint(e, `,"requested":`, v.Requested)
@@ -2006,6 +3110,16 @@ func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedPr
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnsupportedProtocolVersionErrorData)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnsupportedProtocolVersionErrorData)
+}
+
 func membersSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2015,6 +3129,16 @@ func encodeSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData
 	e.Open()
 	membersSessionNotFoundErrorData(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionNotFoundErrorData)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionNotFoundErrorData) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionNotFoundErrorData)
 }
 
 func membersUsage(e *wire.Encoder, v *Usage) {
@@ -2038,6 +3162,12 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 	membersUsage(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Usage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsage) }
 
 func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	if v.Usage != nil {
@@ -2071,6 +3201,14 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *IdleStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeIdleStateUpdate)
+}
+
 func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
 	if v.Background != nil {
 		e.Name(`,"background":`)
@@ -2089,6 +3227,16 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 	e.Name(`,"state":"requires_action"`)
 	membersRequiresActionStateUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequiresActionStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequiresActionStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequiresActionStateUpdate)
 }
 
 func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
@@ -2111,6 +3259,16 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnknownStateUpdate)
+}
+
 func membersSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
 	e.String(`,"title":`, v.Title)
 	e.Map(`,"_meta":`, v.Meta)
@@ -2120,6 +3278,16 @@ func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) 
 	e.Open()
 	membersSetSessionTitleResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionTitleResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionTitleResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionTitleResponse)
 }
 
 func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
@@ -2150,6 +3318,46 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeResumeSessionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResumeSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResumeSessionResponse)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CloseSessionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelToolCallResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelTerminalResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
 	e.Name(`,"configOptions":`)
 	e.OpenArray()
@@ -2167,6 +3375,16 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionConfigOptionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionConfigOptionResponse)
+}
+
 func membersPromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2176,6 +3394,14 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.Open()
 	membersPromptResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptResponse)
 }
 
 func membersUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotification) {
@@ -2189,6 +3415,16 @@ func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotificati
 	e.Open()
 	membersUpdateSessionNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUpdateSessionNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UpdateSessionNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUpdateSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
@@ -2317,10 +3553,26 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	e.Fail("missing")
 }
 
+// UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
+func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
+	err = unmarshal(data, &v, decodeSessionUpdate)
+	return v, err
+}
+
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Open()
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownSessionUpdate)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownSessionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func membersSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
@@ -2334,11 +3586,29 @@ func encodeSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionStateUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionStateUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStateUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionStateUpdate)
+}
+
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 	e.Open()
 	e.Name(`,"sessionUpdate":"agent_thought_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentThoughtChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
@@ -2348,11 +3618,27 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+}
+
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 	e.Open()
 	e.Name(`,"sessionUpdate":"user_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UserMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
@@ -2366,6 +3652,14 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Open()
 	membersContentChunk(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ContentChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeContentChunk)
 }
 
 func membersUserMessage(e *wire.Encoder, v *UserMessage) {
@@ -2392,6 +3686,12 @@ func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UserMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UserMessage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUserMessage) }
+
 func membersAgentMessage(e *wire.Encoder, v *AgentMessage) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.Content.Get(); ok {
@@ -2414,6 +3714,14 @@ func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
 	e.Name(`,"sessionUpdate":"agent_message"`)
 	membersAgentMessage(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentMessage) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentMessage)
 }
 
 func membersAgentThought(e *wire.Encoder, v *AgentThought) {
@@ -2440,6 +3748,14 @@ func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AgentThought) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThought) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AgentThought) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAgentThought)
+}
+
 func membersToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
 	e.Name(`,"content":`)
@@ -2454,6 +3770,16 @@ func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeToolCallContentChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ToolCallContentChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeToolCallContentChunk)
+}
+
 func membersTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 	e.String(`,"data":`, v.Data)
 	e.Map(`,"_meta":`, v.Meta)
@@ -2463,6 +3789,14 @@ func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 	e.Open()
 	membersTerminalOutput(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalOutput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalOutput) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalOutput) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalOutput)
 }
 
 func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
@@ -2481,6 +3815,16 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalExitStatus)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalExitStatus) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalExitStatus)
+}
+
 func membersTerminalSize(e *wire.Encoder, v *TerminalSize) {
 	wire.WriteUint(e, `,"cols":`, v.Cols)
 	wire.WriteUint(e, `,"rows":`, v.Rows)
@@ -2491,6 +3835,14 @@ func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
 	e.Open()
 	membersTerminalSize(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalSize) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalSize) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalSize) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalSize)
 }
 
 func membersTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
@@ -2505,6 +3857,26 @@ func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
 	e.Open()
 	membersTerminalCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalCancelCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
@@ -2559,6 +3931,14 @@ func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalUpdate)
+}
+
 func membersTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	e.String(`,"data":`, v.Data)
@@ -2570,6 +3950,16 @@ func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
 	e.Name(`,"sessionUpdate":"terminal_output_chunk"`)
 	membersTerminalOutputChunk(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeTerminalOutputChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalOutputChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeTerminalOutputChunk)
 }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
@@ -2598,10 +3988,26 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	e.Fail("missing")
 }
 
+// UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
+func UnmarshalPlanUpdateContent(data []byte) (v PlanUpdateContent, err error) {
+	err = unmarshal(data, &v, decodePlanUpdateContent)
+	return v, err
+}
+
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownPlanUpdateContent)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownPlanUpdateContent) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersPlanEntry(e *wire.Encoder, v *PlanEntry) {
@@ -2616,6 +4022,12 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	membersPlanEntry(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
 
 func membersPlanItems(e *wire.Encoder, v *PlanItems) {
 	e.String(`,"planId":`, string(v.PlanID))
@@ -2636,6 +4048,12 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
+
 func membersPlanFile(e *wire.Encoder, v *PlanFile) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"uri":`, v.URI)
@@ -2649,6 +4067,12 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
+
 func membersPlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"content":`, v.Content)
@@ -2660,6 +4084,14 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.Name(`,"type":"markdown"`)
 	membersPlanMarkdown(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePlanMarkdown)
 }
 
 func membersPlanUpdate(e *wire.Encoder, v *PlanUpdate) {
@@ -2675,6 +4107,12 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanUpdate) }
+
 func membersPlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	e.String(`,"planId":`, string(v.PlanID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2686,6 +4124,12 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	membersPlanRemoved(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
 
 func membersAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
 	e.Name(`,"availableCommands":`)
@@ -2705,6 +4149,16 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAvailableCommandsUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AvailableCommandsUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAvailableCommandsUpdate)
+}
+
 func membersConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 	e.Name(`,"configOptions":`)
 	e.OpenArray()
@@ -2721,6 +4175,16 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 	e.Name(`,"sessionUpdate":"config_option_update"`)
 	membersConfigOptionUpdate(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeConfigOptionUpdate)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeConfigOptionUpdate)
 }
 
 func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
@@ -2746,6 +4210,14 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionInfoUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionInfoUpdate)
+}
+
 func membersCost(e *wire.Encoder, v *Cost) {
 	e.Float(`,"amount":`, v.Amount)
 	e.String(`,"currency":`, v.Currency)
@@ -2757,6 +4229,12 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 	membersCost(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v Cost) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCost) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Cost) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCost) }
 
 func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	wire.WriteUint(e, `,"used":`, v.Used)
@@ -2778,6 +4256,12 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UsageUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsageUpdate) }
+
 func membersNotice(e *wire.Encoder, v *Notice) {
 	e.String(`,"severity":`, string(v.Severity))
 	e.String(`,"title":`, v.Title)
@@ -2793,6 +4277,12 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 	membersNotice(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
 
 func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.String(`,"compactionId":`, string(v.CompactionID))
@@ -2825,6 +4315,14 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompactionUpdate)
+}
+
 func membersCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.Name(`,"content":`)
@@ -2839,6 +4337,16 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCompactionSummaryChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompactionSummaryChunk)
+}
+
 func membersSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
@@ -2851,6 +4359,26 @@ func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabi
 	e.Open()
 	membersSubagentSessionCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSubagentSessionCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SubagentSessionCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSubagentSessionCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionCancelCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
@@ -2909,6 +4437,14 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSubagentUpdate)
+}
+
 func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.SenderSessionID.Get(); ok {
@@ -2957,6 +4493,14 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionMessage) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionMessage)
+}
+
 func membersSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.String(`,"messageId":`, string(v.MessageID))
 	e.Name(`,"content":`)
@@ -2971,6 +4515,16 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionMessageChunk)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionMessageChunk)
+}
+
 func membersCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
 	e.String(`,"elicitationId":`, string(v.ElicitationID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -2980,6 +4534,16 @@ func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitati
 	e.Open()
 	membersCompleteElicitationNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCompleteElicitationNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CompleteElicitationNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCompleteElicitationNotification)
 }
 
 func membersAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
@@ -3002,6 +4566,16 @@ func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNoti
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeAuthStatusUpdateNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusUpdateNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeAuthStatusUpdateNotification)
+}
+
 func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	e.Name(`,"info":`)
@@ -3017,6 +4591,14 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	e.Open()
 	membersInitializeRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *InitializeRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeInitializeRequest)
 }
 
 func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
@@ -3037,6 +4619,16 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeClientCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ClientCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeClientCapabilities)
+}
+
 func membersClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
 	if v.Terminal != nil {
 		e.Name(`,"terminal":`)
@@ -3049,6 +4641,26 @@ func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
 	e.Open()
 	membersClientAuthCapabilities(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeClientAuthCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ClientAuthCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeClientAuthCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *TerminalAuthCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
@@ -3069,6 +4681,36 @@ func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationCapabilities)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationCapabilities)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationFormCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationURLCapabilities) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
 func membersLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 	e.String(`,"methodId":`, string(v.MethodID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3078,6 +4720,24 @@ func encodeLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 	e.Open()
 	membersLoginAuthRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeLoginAuthRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LoginAuthRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeLoginAuthRequest)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListProvidersRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
@@ -3102,6 +4762,16 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetProviderRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetProviderRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetProviderRequest)
+}
+
 func membersDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.String(`,"providerId":`, string(v.ProviderID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3111,6 +4781,36 @@ func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.Open()
 	membersDisableProviderRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDisableProviderRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DisableProviderRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDisableProviderRequest)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *LogoutAuthRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
+	return marshal((*metaOnly)(&v), encodeMetaOnly)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *AuthStatusRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
@@ -3146,6 +4846,14 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *NewSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeNewSessionRequest)
+}
+
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	switch v := v.(type) {
 	case *MCPServerHTTP:
@@ -3172,10 +4880,24 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	e.Fail("missing")
 }
 
+// UnmarshalMCPServer decodes any variant of [MCPServer].
+func UnmarshalMCPServer(data []byte) (v MCPServer, err error) {
+	err = unmarshal(data, &v, decodeMCPServer)
+	return v, err
+}
+
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownMCPServer) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
@@ -3189,6 +4911,12 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	membersHTTPHeader(e, v)
 	e.Close()
 }
+
+// MarshalJSON encodes the value in its wire format.
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return marshal(&v, encodeHTTPHeader) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *HTTPHeader) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeHTTPHeader) }
 
 func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.String(`,"name":`, v.Name)
@@ -3212,6 +4940,14 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerHTTP) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerHTTP)
+}
+
 func membersMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.String(`,"name":`, v.Name)
 	e.String(`,"serverId":`, string(v.ServerID))
@@ -3223,6 +4959,14 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.Name(`,"type":"acp"`)
 	membersMCPServerACP(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerACP)
 }
 
 func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
@@ -3256,6 +5000,14 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMCPServerStdio)
+}
+
 func membersSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.String(`,"mode":`, string(v.Mode))
 	e.Name(`,"content":`)
@@ -3272,6 +5024,14 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Open()
 	membersSystemPrompt(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSystemPrompt)
 }
 
 func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
@@ -3293,6 +5053,16 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeListSessionsRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ListSessionsRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeListSessionsRequest)
+}
+
 func membersDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3302,6 +5072,16 @@ func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.Open()
 	membersDeleteSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeDeleteSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *DeleteSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeDeleteSessionRequest)
 }
 
 func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
@@ -3338,6 +5118,16 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeForkSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ForkSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeForkSessionRequest)
+}
+
 func membersArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3347,6 +5137,16 @@ func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.Open()
 	membersArchiveSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeArchiveSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ArchiveSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeArchiveSessionRequest)
 }
 
 func membersUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
@@ -3360,6 +5160,16 @@ func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnarchiveSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *UnarchiveSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeUnarchiveSessionRequest)
+}
+
 func membersSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3369,6 +5179,16 @@ func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.Open()
 	membersSessionStatusRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionStatusRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionStatusRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionStatusRequest)
 }
 
 func membersSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
@@ -3381,6 +5201,16 @@ func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
 	e.Open()
 	membersSetSessionTitleRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionTitleRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionTitleRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionTitleRequest)
 }
 
 func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
@@ -3421,6 +5251,16 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeResumeSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ResumeSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeResumeSessionRequest)
+}
+
 func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
 	switch v := v.(type) {
 	case *ReplayFromStart:
@@ -3437,10 +5277,24 @@ func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
 	e.Fail("missing")
 }
 
+// UnmarshalReplayFrom decodes any variant of [ReplayFrom].
+func UnmarshalReplayFrom(data []byte) (v ReplayFrom, err error) {
+	err = unmarshal(data, &v, decodeReplayFrom)
+	return v, err
+}
+
 func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
 	e.Open()
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownReplayFrom) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownReplayFrom) }
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownReplayFrom) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
 }
 
 func membersReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
@@ -3454,6 +5308,14 @@ func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return marshal(&v, encodeReplayFromStart) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ReplayFromStart) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeReplayFromStart)
+}
+
 func membersCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3463,6 +5325,16 @@ func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.Open()
 	membersCloseSessionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCloseSessionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CloseSessionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCloseSessionRequest)
 }
 
 func membersCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
@@ -3477,6 +5349,16 @@ func encodeCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelToolCallRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelToolCallRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelToolCallRequest)
+}
+
 func membersCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"terminalId":`, string(v.TerminalID))
@@ -3487,6 +5369,16 @@ func encodeCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
 	e.Open()
 	membersCancelTerminalRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelTerminalRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelTerminalRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelTerminalRequest)
 }
 
 func membersSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
@@ -3500,6 +5392,16 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 	e.Open()
 	membersSetSessionConfigOptionRequest(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSetSessionConfigOptionRequest)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSetSessionConfigOptionRequest)
 }
 
 func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue) {
@@ -3531,6 +5433,16 @@ func encodeUnknownSessionConfigOptionValue(e *wire.Encoder, v *UnknownSessionCon
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownSessionConfigOptionValue) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownSessionConfigOptionValue)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownSessionConfigOptionValue) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+}
+
 func membersSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanValue) {
 	e.Bool(`,"value":`, v.Value)
 }
@@ -3542,6 +5454,16 @@ func encodeSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanVal
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigBooleanValue) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigBooleanValue)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigBooleanValue) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigBooleanValue)
+}
+
 func membersSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
 	e.String(`,"value":`, string(v.Value))
 }
@@ -3551,6 +5473,16 @@ func encodeSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
 	e.Name(`,"type":"id"`)
 	membersSessionConfigValue(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SessionConfigValue) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSessionConfigValue)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SessionConfigValue) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSessionConfigValue)
 }
 
 func membersPromptRequest(e *wire.Encoder, v *PromptRequest) {
@@ -3571,6 +5503,14 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *PromptRequest) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodePromptRequest)
+}
+
 func membersRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
 	e.Name(`,"outcome":`)
 	encodeRequestPermissionOutcome(e, v.Outcome)
@@ -3581,6 +5521,16 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 	e.Open()
 	membersRequestPermissionResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeRequestPermissionResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *RequestPermissionResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
@@ -3604,10 +5554,26 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 	e.Fail("missing")
 }
 
+// UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
+func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
+	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
+	return v, err
+}
+
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
 	e.Open()
 	e.UnknownMembers("outcome", v.Type, v.Raw)
 	e.Close()
+}
+
+// MarshalJSON encodes the value as it was received.
+func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownRequestPermissionOutcome)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "outcome", &v.Type, &v.Raw)
 }
 
 func membersCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
@@ -3619,6 +5585,16 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 	e.Name(`,"outcome":"cancelled"`)
 	membersCancelledPermissionOutcome(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelledPermissionOutcome)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelledPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelledPermissionOutcome)
 }
 
 func membersSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
@@ -3633,6 +5609,16 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeSelectedPermissionOutcome)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeSelectedPermissionOutcome)
+}
+
 func membersCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
 	membersElicitationAction(e, v.Action)
 	e.Map(`,"_meta":`, v.Meta)
@@ -3642,6 +5628,16 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 	e.Open()
 	membersCreateElicitationResponse(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCreateElicitationResponse)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CreateElicitationResponse) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -3679,6 +5675,16 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 	e.Close()
 }
 
+// MarshalJSON encodes the value as it was received.
+func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeUnknownElicitationAction)
+}
+
+// UnmarshalJSON keeps the value unchanged.
+func (v *UnknownElicitationAction) UnmarshalJSON(data []byte) error {
+	return unmarshalUnknown(data, "action", &v.Type, &v.Raw)
+}
+
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
 }
 
@@ -3689,6 +5695,16 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationCancelAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationCancelAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationCancelAction)
+}
+
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
 }
 
@@ -3697,6 +5713,16 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 	e.Name(`,"action":"decline"`)
 	membersElicitationDeclineAction(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationDeclineAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationDeclineAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -3718,6 +5744,16 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format, with its tag.
+func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeElicitationAcceptAction)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeElicitationAcceptAction)
+}
+
 func membersMCPError(e *wire.Encoder, v *MCPError) {
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
@@ -3733,6 +5769,12 @@ func encodeMCPError(e *wire.Encoder, v *MCPError) {
 	e.Close()
 }
 
+// MarshalJSON encodes the value in its wire format.
+func (v MCPError) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPError) }
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MCPError) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeMCPError) }
+
 func membersCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -3742,6 +5784,16 @@ func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotificati
 	e.Open()
 	membersCancelSessionNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeCancelSessionNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *CancelSessionNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeCancelSessionNotification)
 }
 
 func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
@@ -3758,4 +5810,14 @@ func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 	e.Open()
 	membersMessageMCPNotification(e, v)
 	e.Close()
+}
+
+// MarshalJSON encodes the value in its wire format.
+func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
+	return marshal(&v, encodeMessageMCPNotification)
+}
+
+// UnmarshalJSON decodes the value by the rules of the protocol.
+func (v *MessageMCPNotification) UnmarshalJSON(data []byte) error {
+	return unmarshal(data, v, decodeMessageMCPNotification)
 }

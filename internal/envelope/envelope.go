@@ -191,8 +191,14 @@ func (p *envelopeParser) classify() Envelope {
 	if p.duplicate == "id" {
 		e.ID = nil
 	}
-	method, ok := p.methodName()
-	e.Kind, e.Method = KindBadRequest, method
+	e.Kind = KindBadRequest
+	ok := len(p.method) >= 2 && p.method[0] == '"'
+	if ok {
+		e.Method = p.method[1 : len(p.method)-1]
+		if bytes.IndexByte(e.Method, '\\') >= 0 {
+			e.Method = unescapeName(e.Method)
+		}
+	}
 	switch {
 	case p.duplicate != "":
 		e.Reason = "duplicate member " + p.duplicate
@@ -265,17 +271,6 @@ func (p *envelopeParser) usableID() []byte {
 		return p.id
 	}
 	return nil
-}
-
-func (p *envelopeParser) methodName() ([]byte, bool) {
-	if len(p.method) < 2 || p.method[0] != '"' {
-		return nil, false
-	}
-	name := p.method[1 : len(p.method)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = unescapeName(name)
-	}
-	return name, true
 }
 
 // isVersion reports whether raw is "2.0", with escapes or not.

@@ -21,8 +21,8 @@ func (c *Conn) Close() error {
 		<-e.done
 		return e.closeErr
 	}
-	if c.cfg.Stream != nil {
-		e.closeErr = c.cfg.Stream.Close()
+	if c.stream != nil {
+		e.closeErr = c.stream.close()
 	}
 	close(e.readerDone)
 	close(e.done)

@@ -26,7 +26,8 @@ type Conn struct {
 	limits Limits
 	lines  lines // of log
 
-	send Handler // the middlewares around sendWrapped; nil without any
+	send   Handler  // the middlewares around sendWrapped; nil without any
+	stream *guarded // nil if the Config has none
 
 	// Set by Start, before anything else runs.
 	life    context.Context // of all handlers
@@ -80,9 +81,10 @@ func (c *Conn) Configure(cfg Config) {
 		Failed: c.outputFailed, Refused: c.frameRefused,
 	}
 	if cfg.Stream != nil {
-		g := guard(cfg.Stream, c.log)
-		c.cfg.Stream, out.Stream, out.Features = g, g, &g.features
-		c.calls.haste.able, c.network = g.features.Hasten != nil, g.features.WriteMessage != nil
+		c.stream = guard(cfg.Stream, c.log)
+		f := &c.stream.features
+		out.Write, out.Features = c.stream.write, f
+		c.calls.haste.able, c.network = f.Hasten != nil, f.WriteMessage != nil
 	}
 	c.out = outbox.New(out)
 	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.order.Lift
@@ -105,7 +107,7 @@ func (c *Conn) Start(ctx context.Context) error {
 	}
 	c.started.Store(true)
 	c.end.onClose(context.AfterFunc(ctx, func() { c.finish(endCtx, panics.Sound(context.Cause(ctx))) }))
-	r := &reader{c: c, stream: c.cfg.Stream.(*guarded)}
+	r := &reader{c: c, stream: c.stream}
 	r.stream.unchecked()
 	go r.run() // ends with the stream
 	if draining := r.stream.features.Draining; draining != nil {

@@ -48,7 +48,10 @@ type scopeKey struct{}
 
 // scopeOf returns the innermost handler that ctx descends from, or nil.
 func scopeOf(ctx context.Context) *scope {
-	s, _ := ctx.Value(scopeKey{}).(*scope)
+	s, ok := ctx.(*scope)
+	if !ok {
+		s, _ = ctx.Value(scopeKey{}).(*scope)
+	}
 	return s
 }
 

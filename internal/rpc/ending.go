@@ -268,7 +268,7 @@ func (c *Conn) closeStream(kind endKind) error {
 	case endRead, endWrite:
 		why = stream.ReasonFailure
 	}
-	return c.cfg.Stream.(*guarded).features.CloseFor(why)
+	return c.stream.features.CloseFor(why)
 }
 
 func (s *shutdown) endContexts() {

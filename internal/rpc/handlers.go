@@ -37,16 +37,19 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 		h.dropped(s.Method, errBeforeHandshake)
 		return
 	}
+	var raw []byte // what the handler may ask for
+	if h.cfg.RawParams {
+		raw = it.Params
+	}
 	entry, ok := it.What.(*Entry)
 	if !ok {
-		if err := h.invoke(s, nil, json.RawMessage(it.Params), h.kept(it.Params), nil); err != nil {
+		if err := h.invoke(s, nil, json.RawMessage(it.Params), raw, nil); err != nil {
 			h.failed(s, err)
 		}
 		return
 	}
 	var params any
 	var held int64
-	raw := h.kept(it.Params)
 	var fields *wire.FieldErrors
 	err := safely(func() error { params, s.odd, held, fields = h.decodeParams(entry, it.Params); return nil })
 	it.Params = nil
@@ -58,7 +61,9 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 		h.dropped(s.Method, err)
 		return
 	}
-	it.Ends.AwaitCalled(s.parent.Done()) // ends with the connection
+	if it.Ends != nil {
+		it.Ends.AwaitCalled(s.parent.Done()) // ends with the connection
+	}
 	if err := h.invoke(s, entry, params, raw, nil); err != nil {
 		h.failed(s, err)
 	}
@@ -103,16 +108,11 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	if fields != nil {
 		return nil, h.refused(r.Method, rpcerr.InvalidParams(fields))
 	}
-	r.Grow(held + int64(len(h.kept(raw))-len(raw)))
-	return v, nil
-}
-
-// kept returns raw params if the handler may ask for them, and otherwise nil.
-func (h *handlers) kept(raw []byte) []byte {
 	if !h.cfg.RawParams {
-		return nil
+		held -= int64(len(raw))
 	}
-	return raw
+	r.Grow(held)
+	return v, nil
 }
 
 // invoke runs the middlewares and the handler and stores the result. A panic

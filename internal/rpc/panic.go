@@ -71,12 +71,6 @@ func guard(s stream.Stream, log *slog.Logger) *guarded {
 	g := &guarded{s: s, log: log}
 	_ = g.call(func() error { g.features = *stream.FeaturesOf(s); return nil })
 	f := &g.features
-	if read := f.ReadMessage; read != nil {
-		f.ReadMessage = func() (m stream.Message, err error) {
-			defer g.recover(&err)
-			return read()
-		}
-	}
 	if write := f.WriteMessage; write != nil {
 		f.WriteMessage = func(m stream.Message) error { return g.call(func() error { return write(m) }) }
 	}
@@ -95,7 +89,7 @@ func guard(s stream.Stream, log *slog.Logger) *guarded {
 	closeFor := f.CloseFor
 	f.CloseFor = func(why stream.Reason) error {
 		if why == stream.ReasonDone || closeFor == nil {
-			return g.Close()
+			return g.close()
 		}
 		return g.call(func() error { return closeFor(why) })
 	}
@@ -104,8 +98,9 @@ func guard(s stream.Stream, log *slog.Logger) *guarded {
 
 // next reads a message and parses it, unless the stream has done that.
 func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
+	defer g.recover(&err)
 	if g.features.ReadMessage == nil {
-		if msg, err = g.Read(); err == nil {
+		if msg, err = g.s.Read(); err == nil {
 			e = envelope.Parse(msg)
 		}
 		return msg, e, err
@@ -132,14 +127,9 @@ func (g *guarded) report(msg []byte) error {
 	return g.call(func() error { g.noise(msg); return nil })
 }
 
-func (g *guarded) Read() (msg []byte, err error) {
-	defer g.recover(&err)
-	return g.s.Read()
-}
+func (g *guarded) write(msg []byte) error { return g.call(func() error { return g.s.Write(msg) }) }
 
-func (g *guarded) Write(msg []byte) error { return g.call(func() error { return g.s.Write(msg) }) }
-
-func (g *guarded) Close() error { return g.call(g.s.Close) }
+func (g *guarded) close() error { return g.call(g.s.Close) }
 
 func (g *guarded) call(f func() error) (err error) {
 	defer g.recover(&err)

@@ -22,7 +22,16 @@ type reader struct {
 
 func (r *reader) run() {
 	defer close(r.c.end.readerDone)
-	for r.goesOn() {
+	for {
+		r.c.out.WaitOwn()
+		goesOn, over := r.c.order.WaitRoom()
+		if !goesOn {
+			return
+		}
+		if over {
+			r.c.finish(endBroken, wire.ErrOverloaded)
+			return
+		}
 		msg, e, err := r.stream.next()
 		if err != nil {
 			if tooLarge, ok := errors.AsType[*stream.TooLargeError](err); ok {
@@ -45,16 +54,6 @@ func (r *reader) run() {
 			return
 		}
 	}
-}
-
-// goesOn waits while too many messages wait to be handled. It reports whether reading continues.
-func (r *reader) goesOn() bool {
-	r.c.out.WaitOwn()
-	ok, over := r.c.order.WaitRoom()
-	if ok && over {
-		r.c.finish(endBroken, wire.ErrOverloaded)
-	}
-	return ok && !over
 }
 
 // message passes one message on. It returns an error only if the stream fails, to which it

@@ -60,12 +60,17 @@ func (r *request) Serve(under order.Scoped) {
 	}()
 	c := r.conn
 	var params any
-	raw := c.handlers.kept(r.params)
+	var raw []byte // what the handler may ask for
+	if c.cfg.RawParams {
+		raw = r.params
+	}
 	if err = safely(func() (err error) { params, err = c.handlers.requestParams(r); return err }); err != nil {
 		return
 	}
 	err = errExited
-	r.Ends.AwaitCalled(r.parent.Done()) // ends with the connection
+	if r.Ends != nil {
+		r.Ends.AwaitCalled(r.parent.Done()) // ends with the connection
+	}
 	err = c.handlers.invoke(&r.scope, r.entry, params, raw, &res)
 }
 

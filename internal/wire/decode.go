@@ -46,12 +46,12 @@ type Decoder struct {
 // after decoding.
 func NewDecoder(raw []byte) Decoder { return Decoder{b: raw} }
 
-// End returns the results of Codec.Decode.
+// End returns the results of Codec.Decode: v and the bytes of memory that it occupies, or an error.
 func (d *Decoder) End(v any, errs *FieldErrors) (any, int64, error) {
 	if errs != nil {
 		return nil, 0, &DecodeError{Fields: errs}
 	}
-	return v, d.Held(), nil
+	return v, int64(d.held), nil
 }
 
 // Absent reports whether raw is empty or null. Types without required members decode it as their
@@ -208,9 +208,6 @@ const (
 	// is decoded completely.
 	memoryFree = 16 << 10
 )
-
-// Held returns the bytes of memory that the values read so far occupy.
-func (d *Decoder) Held() int64 { return int64(d.held) }
 
 // Hold charges an allocation of n bytes.
 func (d *Decoder) Hold(n int) { d.held += allocated(n) }

@@ -1,13 +1,18 @@
 package wire
 
-import "unicode/utf8"
-
 // Tag returns the string value of a member of the next object, without consuming the object. found
 // is false if there is no such member, or no object. If the member is not a string, tag is nil and
 // found is true.
 func (d *Decoder) Tag(name string) (tag []byte, found bool) {
-	if tag = d.firstTag(name); tag != nil {
-		return tag, true
+	// Most programs write the member first, without white space.
+	if b, n := d.b[d.i:], len(name); len(b) > n+5 && string(b[:2]) == `{"` && string(b[2:2+n]) == name && string(b[2+n:5+n]) == `":"` {
+		start := d.i
+		d.i += n + 4
+		tag, plain := d.segment()
+		d.i = start
+		if plain {
+			return tag, true
+		}
 	}
 	start := d.Mark()
 	if d.peek() != '{' {
@@ -28,26 +33,6 @@ func (d *Decoder) Tag(name string) (tag []byte, found bool) {
 	}
 	d.Return(start)
 	return tag, found
-}
-
-// firstTag is Tag for an object that begins with the member and has no white space, as most
-// programs write it.
-func (d *Decoder) firstTag(name string) []byte {
-	b := d.b[d.i:]
-	n := len(name)
-	if len(b) < n+6 || b[0] != '{' || b[1] != '"' || string(b[2:2+n]) != name || string(b[2+n:5+n]) != `":"` {
-		return nil
-	}
-	b = b[5+n:]
-	for i, c := range b {
-		switch {
-		case c == '"':
-			return b[:i:i]
-		case c == '\\' || c < 0x20 || c >= utf8.RuneSelf:
-			return nil
-		}
-	}
-	return nil
 }
 
 // Has reports whether the next object has the member. It consumes nothing.

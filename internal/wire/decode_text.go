@@ -83,37 +83,28 @@ func (d *Decoder) unquote() []byte {
 // segment consumes the next string if it is UTF-8 without escapes, and returns its bytes in the
 // message. Otherwise ok is false, and the position of the decoder is anywhere in the string.
 func (d *Decoder) segment() (seg []byte, ok bool) {
-	start := d.i + 1
-	end, ascii := plainASCII(d.b, start)
-	d.i = end
-	if end >= len(d.b) || d.b[end] != '"' {
-		return nil, false
-	}
-	d.i = end + 1
-	seg = d.b[start:end]
-	return seg, ascii || utf8.Valid(seg)
-}
-
-// plainASCII is envelope.Plain that also reports whether all bytes up to end are ASCII.
-func plainASCII(b []byte, i int) (end int, ascii bool) {
-	var seen uint64
+	b, start := d.b, d.i+1
+	i, high := start, uint64(0) // high collects bytes that are not ASCII
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
 		if m := envelope.Special(w); m != 0 {
 			n := bits.TrailingZeros64(m) >> 3
-			seen |= w & (1<<(n*8) - 1)
-			return i + n, seen&envelope.Highs == 0
-		}
-		seen |= w
-	}
-	for ; i < len(b); i++ {
-		c := b[i]
-		if c < 0x20 || c == '"' || c == '\\' {
+			high |= w & (1<<(n*8) - 1)
+			i += n
 			break
 		}
-		seen |= uint64(c)
+		high |= w
 	}
-	return i, seen&envelope.Highs == 0
+	for ; i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\'; i++ {
+		high |= uint64(b[i])
+	}
+	d.i = i
+	if i >= len(b) || b[i] != '"' {
+		return nil, false
+	}
+	d.i = i + 1
+	seg = b[start:i]
+	return seg, high&envelope.Highs == 0 || utf8.Valid(seg)
 }
 
 // quoted consumes the next string and returns the bytes between its quotes, and whether they

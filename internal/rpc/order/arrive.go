@@ -44,11 +44,8 @@ type Ends struct {
 
 // AwaitCalled waits until the handlers of the requests that the message has ended were called,
 // or done is closed. That does not mean that they have executed a statement: what they register
-// may not be found, but their ctx has ended. Nil has ended none.
+// may not be found, but their ctx has ended.
 func (e *Ends) AwaitCalled(done <-chan struct{}) {
-	if e == nil {
-		return
-	}
 	for _, r := range e.ended {
 		select {
 		case <-r.called:

@@ -25,8 +25,8 @@ import (
 
 // Config configures a Box.
 type Config struct {
-	Stream stream.Stream
-	// Features are those of Stream.
+	// Write writes one message to the stream, whose features Features are.
+	Write    func([]byte) error
 	Features *stream.Features
 
 	// Queue is how many bytes may wait to be written before senders wait. Reserve is how many

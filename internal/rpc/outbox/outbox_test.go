@@ -24,7 +24,6 @@ import (
 
 // sink is a stream that keeps what is written and may be held up.
 type sink struct {
-	stream.Stream
 	each time.Duration // of each write
 	gate chan struct{} // nil: open
 
@@ -79,7 +78,7 @@ type box struct {
 func newBox(t *testing.T, s *sink, change func(*outbox.Config)) *box {
 	b := &box{sink: s}
 	cfg := outbox.Config{
-		Stream: s, Features: &stream.Features{WriteBatch: s.WriteBatch}, Queue: 1 << 20, Reserve: 2000, StallTimeout: time.Minute,
+		Write: s.Write, Features: &stream.Features{WriteBatch: s.WriteBatch}, Queue: 1 << 20, Reserve: 2000, StallTimeout: time.Minute,
 		Failed: func(err error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

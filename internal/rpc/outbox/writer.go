@@ -136,7 +136,7 @@ func (b *Box) sendOne(f *Frame) (err error) {
 	if b.cfg.Features.WriteMessage != nil {
 		err = b.cfg.Features.WriteMessage(f.Message)
 	} else {
-		err = b.cfg.Stream.Write(f.Data)
+		err = b.cfg.Write(f.Data)
 	}
 	if isRefusal(err) {
 		b.cfg.Refused(f, err)
