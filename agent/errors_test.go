@@ -208,79 +208,73 @@ func TestPanicsAreInternalErrors(t *testing.T) {
 	}
 }
 
-// If the methods of a tool's error panic, the tool call still ends for the client, and the turn
-// continues.
-func TestToolCallsFailWithRudeErrors(t *testing.T) {
-	var path *fs.PathError
-	for name, err := range map[string]error{"typed nil": path, "wrapped": errors.Join(path), "failure": (*rudeFailure)(nil)} {
-		response, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
-		assert.Nil(t, response.Error, name)
-		assert.Contains(t, string(update), `"status":"failed"`, name)
-		assert.Contains(t, string(update), "Internal error", name)
-		assert.Contains(t, log, "a method of an error", name)
-	}
+// toolFailure is an error of a tool that decides what the client reads. Its methods panic for a nil
+// pointer.
+type toolFailure struct {
+	update *acp.ToolCallUpdate
+	cause  error
 }
 
-// rudeFailure is an error whose methods panic for a nil pointer.
-type rudeFailure struct{ update acp.ToolCallUpdate }
+func (f *toolFailure) Error() string                       { return "canary of the tool" }
+func (f *toolFailure) Unwrap() error                       { return f.cause }
+func (f *toolFailure) FailedToolCall() *acp.ToolCallUpdate { return f.update }
 
-func (f *rudeFailure) Error() string                       { return "rude" }
-func (f *rudeFailure) FailedToolCall() *acp.ToolCallUpdate { u := f.update; return &u }
-
-// undecided is a ToolFailure that returns no update.
-type undecided struct{}
-
-func (undecided) Error() string                       { return "canary" }
-func (undecided) FailedToolCall() *acp.ToolCallUpdate { return nil }
-
-// An acp.ToolFailure that returns no update is logged, because the client does not read it.
-func TestToolFailuresThatDecideNothingAreLogged(t *testing.T) {
-	for name, err := range map[string]error{"itself": undecided{}, "wrapped": fmt.Errorf("w: %w", undecided{})} {
-		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
-		assert.Contains(t, string(update), "Internal error", name)
-		assert.NotContains(t, string(update), "canary", name)
-		assert.Contains(t, log, "canary", name)
-		assert.Contains(t, log, "errorId", name)
+// A tool call that fails ends for the client, whatever its error does, and the turn continues. What
+// the client does not read is in the log, once, but the query of a URL is not.
+func TestToolCallsThatFail(t *testing.T) {
+	var path *fs.PathError
+	link := &url.Error{Op: "Get", URL: "https://api.example/canary?key=hunter2", Err: errors.New("reset")}
+	title := &acp.ToolCallUpdate{Title: "Build"}
+	for name, tt := range map[string]struct {
+		err    error
+		sent   string
+		logged string // nothing if it is empty
+	}{
+		"none":                     {nil, "failed", ""},
+		"typed nil":                {path, "Internal error", "a method of an error"},
+		"joined typed nil":         {errors.Join(path), "Internal error", "a method of an error"},
+		"nil failure":              {(*toolFailure)(nil), "Internal error", "a method of an error"},
+		"unexpected":               {errors.New("canary"), "Internal error", "toolCallId=t1 error=canary"},
+		"nobody has cancelled it":  {context.Canceled, "Internal error", `toolCallId=t1 error="context canceled"`},
+		"told":                     {rpcerr.ResourceNotFound("/a"), "Resource not found: /a", ""},
+		"masked":                   {rpcerr.InternalError(nil).WithDetail("sorry").WithCause(errors.New("canary")), "sorry", "canary"},
+		"own":                      {&toolFailure{title, nil}, "Build", ""},
+		"own, with a cause":        {&toolFailure{title, link}, "Build", "canary?"},
+		"decides nothing":          {&toolFailure{}, "Internal error", "canary of the tool"},
+		"wrapped, decides nothing": {fmt.Errorf("w: %w", &toolFailure{}), "Internal error", "canary of the tool"},
+		"with a URL":               {link, "Internal error", "canary"},
+		"wrapped, with a URL":      {fmt.Errorf("w: %w", link), "Internal error", "canary"},
+		"caused by a URL":          {rpcerr.ResourceNotFound("notes").WithCause(link), "notes", "canary"},
+		"wrapped, caused by a URL": {fmt.Errorf("w: %w", rpcerr.InvalidParams(nil).WithCause(link)), "Invalid params", "canary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, tt.err) })
+			assert.Nil(t, response.Error)
+			assert.Contains(t, string(update), `"status":"failed"`)
+			assert.Contains(t, string(update), tt.sent)
+			assert.NotContains(t, string(update), "canary")
+			assert.Contains(t, log, tt.logged)
+			lines := map[bool]int{true: 1}[tt.logged != ""]
+			assert.Equal(t, lines, strings.Count(log, "level="), log)
+			assert.Equal(t, strings.Contains(string(update), "errorId"), strings.Contains(log, "errorId"), log)
+			assert.NotContains(t, log, "hunter2")
+		})
 	}
+	_, _, log := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error { return link })
+	assert.Contains(t, log, "canary")
+	assert.NotContains(t, log, "hunter2")
 }
 
 // A failure with an invalid update still ends its tool call, and Fail returns what is wrong.
 func TestToolCallsFailWithInvalidUpdates(t *testing.T) {
 	var failed error
 	_, update, _ := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error {
-		failed = s.ToolCall("t1").Fail(ctx, &rudeFailure{acp.ToolCallUpdate{Content: []acp.ToolCallContent{nil}}})
+		failed = s.ToolCall("t1").Fail(ctx, &toolFailure{update: &acp.ToolCallUpdate{Content: []acp.ToolCallContent{nil}}})
 		return nil
 	})
 	assert.ErrorContains(t, failed, "content[0]")
 	assert.Contains(t, string(update), `"status":"failed"`)
 	assert.Contains(t, string(update), "Internal error")
-}
-
-// keeping is an error of a tool that decides what the client reads.
-type keeping struct{ cause error }
-
-func (keeping) Error() string   { return "the command failed" }
-func (k keeping) Unwrap() error { return k.cause }
-func (keeping) FailedToolCall() *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{Content: []acp.ToolCallContent{acp.ToolText("exit status 3")}}
-}
-
-// The cause of a failed tool call is in the log, whatever its type. The query of a URL is not.
-func TestCausesOfToolCallsAreLogged(t *testing.T) {
-	cause := &url.Error{Op: "Get", URL: "https://api.example/canary?key=hunter2", Err: errors.New("reset")}
-	for _, err := range []error{
-		cause, fmt.Errorf("w: %w", cause), keeping{cause}, rpcerr.ResourceNotFound("notes").WithCause(cause),
-		fmt.Errorf("w: %w", rpcerr.InvalidParams(nil).WithCause(cause)),
-	} {
-		_, update, log := prompted(t, agent.Options{}, func(ctx context.Context, s *agent.Session) error { return s.ToolCall("t1").Fail(ctx, err) })
-		assert.NotContains(t, string(update), "canary")
-		assert.Equal(t, 1, strings.Count(log, "level="), log)
-		assert.NotContains(t, log, "hunter2")
-		assert.Contains(t, log, "canary")
-	}
-	_, _, log := prompted(t, agent.Options{}, func(context.Context, *agent.Session) error { return cause })
-	assert.Contains(t, log, "canary")
-	assert.NotContains(t, log, "hunter2")
 }
 
 // The log contains no params or content, and without Options.ExposeErrors a response contains
@@ -331,42 +325,3 @@ func TestLogsAndResponsesKeepSecrets(t *testing.T) {
 		}
 	}
 }
-
-// The error of a failed tool call that is not sent to the client is in the log.
-func TestFailedToolCallsAreLogged(t *testing.T) {
-	var log bytes.Buffer
-	c, peer := rawClient(t, func(conn *agent.Conn) acp.Agent {
-		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-			for id, err := range map[acp.ToolCallID]error{
-				"unexpected": errors.New("canary-plain"),
-				"masked":     rpcerr.InternalError(nil).WithDetail("sorry").WithCause(errors.New("canary-cause")),
-				"told":       rpcerr.ResourceNotFound("/a"),
-				"own":        ownFailure{},
-				"stopped":    context.Canceled,
-				"none":       nil,
-			} {
-				if err := conn.Session(req.SessionID).ToolCall(id).Fail(ctx, err); err != nil {
-					return nil, err
-				}
-			}
-			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-		}}
-	}, &agent.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	peer.Call("1", "session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"go"}]}`)
-	for range 6 + 1 {
-		m, _ := peer.Recv()
-		assert.NotContains(t, string(m.Params), "canary")
-	}
-	require.NoError(t, c.Close())
-	require.NoError(t, c.Wait())
-	assert.Contains(t, log.String(), "toolCallId=unexpected error=canary-plain")
-	assert.Contains(t, log.String(), "toolCallId=masked")
-	assert.Contains(t, log.String(), "canary-cause")
-	assert.Contains(t, log.String(), `toolCallId=stopped error="context canceled"`, "nobody has cancelled it")
-	assert.Equal(t, 3, strings.Count(log.String(), "a tool call failed"), log.String())
-}
-
-type ownFailure struct{}
-
-func (ownFailure) Error() string                       { return "exit status 2" }
-func (ownFailure) FailedToolCall() *acp.ToolCallUpdate { return &acp.ToolCallUpdate{Title: "Build"} }

@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,67 +21,59 @@ import (
 
 // terminalClient is a client with one terminal, whose command runs for a while.
 type terminalClient struct {
-	peertest.Client
+	peertest.FullClient
 	slow  time.Duration // duration of terminal/create
 	runs  time.Duration // duration of the command
 	noOut bool          // reading the output fails
 
-	mu     sync.Mutex
-	log    []string
-	killed chan struct{}
+	mu      sync.Mutex
+	log     []string // the requests
+	updates []acp.SessionUpdate
+	killed  chan struct{}
 }
 
 func newTerminalClient(runs time.Duration) *terminalClient {
-	return &terminalClient{runs: runs, killed: make(chan struct{})}
+	h := &terminalClient{runs: runs, killed: make(chan struct{})}
+	h.Do = h.handle
+	return h
 }
 
-func (h *terminalClient) note(s string) {
+func (h *terminalClient) handle(ctx context.Context, method string, params any) (any, error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.log = append(h.log, s)
+	if n, ok := params.(*acp.SessionNotification); ok {
+		h.updates = append(h.updates, n.Update)
+	} else {
+		h.log = append(h.log, strings.TrimPrefix(method, "terminal/"))
+	}
+	h.mu.Unlock()
+	switch method {
+	case acp.MethodTerminalCreate:
+		<-time.After(h.slow)
+		return &acp.CreateTerminalResponse{TerminalID: "t1"}, nil
+	case acp.MethodTerminalOutput:
+		if h.noOut {
+			return nil, rpcerr.ResourceNotFound("t1")
+		}
+		return &acp.TerminalOutputResponse{Output: "text", Truncated: true}, nil
+	case acp.MethodTerminalWaitForExit:
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-h.killed:
+			return &acp.WaitForTerminalExitResponse{Signal: "SIGKILL"}, nil
+		case <-time.After(h.runs):
+			return &acp.WaitForTerminalExitResponse{ExitCode: new(uint32(3))}, nil
+		}
+	case acp.MethodTerminalKill:
+		close(h.killed)
+	}
+	return nil, nil
 }
 
 func (h *terminalClient) did() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return append([]string(nil), h.log...)
-}
-
-func (h *terminalClient) CreateTerminal(context.Context, *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	h.note("create")
-	<-time.After(h.slow)
-	return &acp.CreateTerminalResponse{TerminalID: "t1"}, nil
-}
-
-func (h *terminalClient) TerminalOutput(context.Context, *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
-	h.note("output")
-	if h.noOut {
-		return nil, rpcerr.ResourceNotFound("t1")
-	}
-	return &acp.TerminalOutputResponse{Output: "text", Truncated: true}, nil
-}
-
-func (h *terminalClient) WaitForTerminalExit(ctx context.Context, _ *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
-	h.note("wait")
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-h.killed:
-		return &acp.WaitForTerminalExitResponse{Signal: "SIGKILL"}, nil
-	case <-time.After(h.runs):
-		return &acp.WaitForTerminalExitResponse{ExitCode: new(uint32(3))}, nil
-	}
-}
-
-func (h *terminalClient) KillTerminal(context.Context, *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
-	h.note("kill")
-	close(h.killed)
-	return nil, nil
-}
-
-func (h *terminalClient) ReleaseTerminal(context.Context, *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
-	h.note("release")
-	return nil, nil
+	return slices.Clone(h.log)
 }
 
 var listFiles = &acp.CreateTerminalRequest{SessionID: "s1", Command: "ls"}
@@ -98,7 +92,7 @@ func TestRunTerminal(t *testing.T) {
 			name: "to its end",
 			runs: time.Second,
 			want: &agent.TerminalResult{Output: "text", Truncated: true, ExitCode: new(uint32(3))},
-			did:  []string{"create", "wait", "output", "release"},
+			did:  []string{"create", "wait_for_exit", "output", "release"},
 		},
 		{
 			name: "timeout",
@@ -108,13 +102,13 @@ func TestRunTerminal(t *testing.T) {
 			},
 			want: &agent.TerminalResult{Output: "text", Truncated: true, Signal: "SIGKILL"},
 			err:  context.DeadlineExceeded,
-			did:  []string{"create", "wait", "kill", "wait", "output", "release"},
+			did:  []string{"create", "wait_for_exit", "kill", "wait_for_exit", "output", "release"},
 		},
 		{
 			name:  "output fails",
 			noOut: true,
 			err:   rpcerr.ErrResourceNotFound,
-			did:   []string{"create", "wait", "output", "release"},
+			did:   []string{"create", "wait_for_exit", "output", "release"},
 		},
 		{
 			name: "ended before",
@@ -229,7 +223,7 @@ func TestTerminalOfAToolCall(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []acp.SessionUpdate{&acp.ToolCallUpdate{
 			ToolCallID: "c1", Status: acp.ToolCallStatusInProgress, Content: []acp.ToolCallContent{&acp.Terminal{TerminalID: "t1"}},
-		}}, h.Updates())
-		assert.Equal(t, []string{"create", "wait", "output", "release"}, h.did())
+		}}, h.updates)
+		assert.Equal(t, []string{"create", "wait_for_exit", "output", "release"}, h.did())
 	})
 }
