@@ -62,7 +62,10 @@ func TestClientClosesItsSideAndReadsSlowly(t *testing.T) {
 				may := make(chan struct{})
 				answers := &failing{reads: make(chan error, 1)}
 				p, client, agent := startOver(t, &proxy.Options{FromClient: tt.m},
-					func(s stream.Stream) stream.Stream { return &held{&failing{Stream: s, reads: reads}, may} },
+					func(s stream.Stream) stream.Stream {
+						s = &failing{Stream: s, reads: reads}
+						return &hooked{Stream: s, write: func(msg []byte) error { <-may; return s.Write(msg) }}
+					},
 					func(s stream.Stream) stream.Stream { answers.Stream = s; return answers })
 				client.send(ask)
 				agent.receive()
@@ -76,17 +79,6 @@ func TestClientClosesItsSideAndReadsSlowly(t *testing.T) {
 			})
 		})
 	}
-}
-
-// held is a stream that writes nothing before it may.
-type held struct {
-	stream.Stream
-	may chan struct{}
-}
-
-func (s *held) Write(msg []byte) error {
-	<-s.may
-	return s.Stream.Write(msg)
 }
 
 func TestClientLeavesAnAgentThatDoesNotRespond(t *testing.T) {
@@ -236,7 +228,7 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 	eachWay(t, func(t *testing.T, m []proxy.Middleware) {
 		errs := make(chan error, 1)
 		p, client, agent := startOver(t, &proxy.Options{FromClient: m}, unchanged,
-			func(s stream.Stream) stream.Stream { return &picky{Stream: s, errs: errs} })
+			func(s stream.Stream) stream.Stream { return picky(s, errs) })
 		client.send(`{"jsonrpc":"2.0","id":1,"method":"refused"}`)
 		assert.Contains(t, client.receive(), `"id":1,"error":{"code":-32603,"message":"Internal error: the request cannot be passed on: refused"`)
 		client.send(`{"jsonrpc":"2.0","method":"refused"}`)
@@ -262,34 +254,26 @@ func TestMessagesThatCannotBeCarried(t *testing.T) {
 	})
 }
 
-// picky refuses some messages. It reports the error of a message after the next one.
-type picky struct {
-	stream.Stream
-	errs chan error
-	kept []byte
-}
-
-func (s *picky) Read() ([]byte, error) {
-	if s.kept != nil {
-		b := s.kept
-		s.kept = nil
-		return b, nil
-	}
-	b, err := s.Stream.Read()
-	select {
-	case bad := <-s.errs:
-		s.kept = b
-		return nil, bad
-	default:
-		return b, err
-	}
-}
-
-func (s *picky) Write(msg []byte) error {
-	if strings.Contains(string(msg), `"refused"`) {
-		return &stream.MessageError{Reason: "refused"}
-	}
-	return s.Stream.Write(msg)
+// picky refuses some messages to s, and reports an error of errs before the message that is read next.
+func picky(s stream.Stream, errs <-chan error) stream.Stream {
+	var kept []byte
+	return &hooked{s, func() (b []byte, err error) {
+		if b, kept = kept, nil; b == nil {
+			b, err = s.Read()
+		}
+		select {
+		case bad := <-errs:
+			kept = b
+			return nil, bad
+		default:
+			return b, err
+		}
+	}, func(msg []byte) error {
+		if strings.Contains(string(msg), `"refused"`) {
+			return &stream.MessageError{Reason: "refused"}
+		}
+		return s.Write(msg)
+	}}
 }
 
 // Close of a proxy that was never started closes its streams, even if one of them is missing.
@@ -318,14 +302,6 @@ func TestCloseWithoutStart(t *testing.T) {
 	}
 }
 
-// rude is a stream whose methods fail with an error that is no error, or panic.
-type rude struct {
-	stream.Stream
-	fail func() error
-}
-
-func (r *rude) Write([]byte) error { return r.fail() }
-
 // A stream of the user that returns a nil pointer as its error, or panics, ends the proxy and
 // not the program.
 func TestARudeStreamEndsTheProxy(t *testing.T) {
@@ -337,7 +313,9 @@ func TestARudeStreamEndsTheProxy(t *testing.T) {
 			a, left := stream.Pipe()
 			right, b := stream.Pipe()
 			done := make(chan error, 1)
-			go func() { done <- proxy.New(left, &rude{right, fail}, nil).Run(t.Context()) }() // ends with the stream
+			go func() {
+				done <- proxy.New(left, &hooked{Stream: right, write: func([]byte) error { return fail() }}, nil).Run(t.Context())
+			}() // ends with the stream
 			require.NoError(t, a.Write([]byte(`{"jsonrpc":"2.0","method":"a"}`)))
 			assert.ErrorContains(t, <-done, "panic", name)
 			b.Close()

@@ -205,13 +205,13 @@ func TestCancelAfterTheResponse(t *testing.T) {
 				leak.Check(t)
 				sent, gone := make(chan struct{}), make(chan struct{})
 				var client, agent *testEnd
-				quick := &quickClient{goOn: func() { // the client continues before the write of the response returns
+				goOn := func() { // the client continues before the write of the response returns
 					<-sent // a stream has one writer at a time
 					assert.Equal(t, response, client.receive())
 					client.send(cancel)
 					synctest.Wait()
 					close(gone)
-				}}
+				}
 				only := func(next proxy.Handler) proxy.Handler {
 					return func(ctx context.Context, msg *proxy.Message) (json.RawMessage, error) {
 						if msg.Method == "ask" {
@@ -221,8 +221,7 @@ func TestCancelAfterTheResponse(t *testing.T) {
 					}
 				}
 				_, client, agent = startOver(t, &proxy.Options{FromClient: []proxy.Middleware{only}}, func(s stream.Stream) stream.Stream {
-					quick.Stream = s
-					return quick
+					return &hooked{Stream: s, write: func(msg []byte) error { err := s.Write(msg); goOn(); return err }}
 				}, unchanged)
 				client.send(ask)
 				close(sent)
@@ -237,18 +236,6 @@ func TestCancelAfterTheResponse(t *testing.T) {
 			})
 		})
 	}
-}
-
-// quickClient is the stream to a client that continues before a write to it has returned.
-type quickClient struct {
-	stream.Stream
-	goOn func()
-}
-
-func (c *quickClient) Write(msg []byte) error {
-	err := c.Stream.Write(msg)
-	c.goOn()
-	return err
 }
 
 // A request that is cancelled before it was passed on is never passed on.

@@ -197,6 +197,27 @@ type wrap func(s stream.Stream) stream.Stream
 
 func unchanged(s stream.Stream) stream.Stream { return s }
 
+// hooked is a stream whose reads and writes a test changes.
+type hooked struct {
+	stream.Stream
+	read  func() ([]byte, error)
+	write func(msg []byte) error
+}
+
+func (s *hooked) Read() ([]byte, error) {
+	if s.read != nil {
+		return s.read()
+	}
+	return s.Stream.Read()
+}
+
+func (s *hooked) Write(msg []byte) error {
+	if s.write != nil {
+		return s.write(msg)
+	}
+	return s.Stream.Write(msg)
+}
+
 // startOver is like start. The proxy uses its streams to the client and to the agent as they are
 // wrapped.
 func startOver(t testing.TB, opts *proxy.Options, toClient, toAgent wrap) (p *proxy.Proxy, client, agent *testEnd) {

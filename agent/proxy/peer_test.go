@@ -15,40 +15,34 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// deaf is a stream whose peer does not read until hears is closed.
+// deaf is a stream whose writes wait until hear is called, or the stream is closed.
 type deaf struct {
-	stream.Stream
-	writing, hears chan struct{}
-	closed         func()
-}
-
-func (d *deaf) Write(msg []byte) error {
-	select {
-	case d.writing <- struct{}{}:
-	default:
-	}
-	<-d.hears
-	return d.Stream.Write(msg)
+	*hooked
+	hear func()
 }
 
 func (d *deaf) Close() error {
-	err := d.Stream.Close()
-	d.closed()
-	return err
+	defer d.hear()
+	return d.hooked.Close()
 }
 
 // startDeaf returns a proxy whose client does not read until hear is called. writing receives a
 // value when the proxy writes to the client.
 func startDeaf(t *testing.T) (p *proxy.Proxy, client, agent *testEnd, writing <-chan struct{}, hear func()) {
 	t.Helper()
-	d := &deaf{writing: make(chan struct{}, 1), hears: make(chan struct{})}
-	hear = sync.OnceFunc(func() { close(d.hears) })
-	d.closed = hear
+	begun, hears := make(chan struct{}, 1), make(chan struct{})
+	hear = sync.OnceFunc(func() { close(hears) })
 	p, client, agent = startOver(t, nil, func(s stream.Stream) stream.Stream {
-		d.Stream = s
-		return d
+		return &deaf{&hooked{Stream: s, write: func(msg []byte) error {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+			<-hears
+			return s.Write(msg)
+		}}, hear}
 	}, unchanged)
-	return p, client, agent, d.writing, hear
+	return p, client, agent, begun, hear
 }
 
 // A call of the proxy ends with its ctx even if the peer does not read. A message whose write has
