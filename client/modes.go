@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -29,7 +28,9 @@ func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
 }
 
 func (c *Conn) setSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
-	req = cmp.Or(req, &acp.SetSessionModeRequest{})
+	if req == nil {
+		req = &acp.SetSessionModeRequest{}
+	}
 	return c.setMode(ctx, c.sessions.find(req.SessionID), req)
 }
 

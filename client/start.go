@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -35,7 +34,9 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
-	req = cmp.Or(req, &acp.LoadSessionRequest{})
+	if req == nil {
+		req = &acp.LoadSessionRequest{}
+	}
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	ended, err := s.beginReplay(onUpdate)
@@ -58,7 +59,9 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest) (*Session, error) {
-	req = cmp.Or(req, &acp.ResumeSessionRequest{})
+	if req == nil {
+		req = &acp.ResumeSessionRequest{}
+	}
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	response := &settingResponse{s: s}
@@ -210,7 +213,9 @@ func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 }
 
 func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResponse func(error)) (*acp.LoadSessionResponse, error) {
-	req = cmp.Or(req, &acp.LoadSessionRequest{})
+	if req == nil {
+		req = &acp.LoadSessionRequest{}
+	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodLoadSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
@@ -218,7 +223,9 @@ func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResp
 }
 
 func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	req = cmp.Or(req, &acp.ResumeSessionRequest{})
+	if req == nil {
+		req = &acp.ResumeSessionRequest{}
+	}
 	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -152,7 +151,9 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 // sending. It calls atResponse between the updates that were read before and after the response, or
 // when there will be no response.
 func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), atResponse func(error)) (*acp.PromptResponse, error) {
-	req = cmp.Or(req, &acp.PromptRequest{})
+	if req == nil {
+		req = &acp.PromptRequest{}
+	}
 	open := c.turns.begin(req.SessionID)
 	defer c.turns.end(req.SessionID, open)
 	defer c.effects.begin(ctx, c, req.SessionID)()

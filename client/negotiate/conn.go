@@ -1,7 +1,6 @@
 package negotiate
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -209,7 +208,9 @@ type MCPServer struct {
 
 // StartSession starts an empty session.
 func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, error) {
-	p = cmp.Or(p, &SessionParams{})
+	if p == nil {
+		p = &SessionParams{}
+	}
 	s, err := c.back.start(ctx, p)
 	return c.opened(s, p, err)
 }
@@ -228,7 +229,9 @@ func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (
 func (c *Conn) reopen(ctx context.Context, id string, p *SessionParams,
 	open func(context.Context, string, *SessionParams) (session, error),
 ) (*Session, error) {
-	p = cmp.Or(p, &SessionParams{})
+	if p == nil {
+		p = &SessionParams{}
+	}
 	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
 	s, err := open(ctx, id, p)
 	if err != nil {

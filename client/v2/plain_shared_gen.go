@@ -3,14 +3,13 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"iter"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
@@ -43,7 +42,9 @@ func (c *Conn) resumeSession(ctx context.Context, req *acp.ResumeSessionRequest)
 }
 
 func (c *Conn) cancel(ctx context.Context, n *cancelNotification) error {
-	n = cmp.Or(n, &cancelNotification{})
+	if n == nil {
+		n = &cancelNotification{}
+	}
 	cancelled, stop := c.turns.cancelling(n.SessionID, false)
 	defer stop()
 	err := methodCancel.Notify(ctx, &c.out, n)
@@ -64,7 +65,9 @@ func (c *Conn) cancelTurn(ctx context.Context, id acp.SessionID) {
 }
 
 func (c *Conn) closeSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	req = cmp.Or(req, &acp.CloseSessionRequest{})
+	if req == nil {
+		req = &acp.CloseSessionRequest{}
+	}
 	cancelled, stop := c.turns.cancelling(req.SessionID, true)
 	defer stop()
 	res, err := methodCloseSession.Call(ctx, &c.out, req, &rpc.CallOptions{

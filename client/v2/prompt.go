@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -140,7 +139,9 @@ func (g *cancelGrace) cancelSession(ctx context.Context) {
 }
 
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	req = cmp.Or(req, &acp.PromptRequest{})
+	if req == nil {
+		req = &acp.PromptRequest{}
+	}
 	c.sessions.setPlain(req.SessionID)
 	p := c.turns.begin(req.SessionID, nil, nil)
 	err := errExited

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -35,7 +34,9 @@ func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value a
 }
 
 func (c *Conn) setSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	req = cmp.Or(req, &acp.SetSessionConfigOptionRequest{})
+	if req == nil {
+		req = &acp.SetSessionConfigOptionRequest{}
+	}
 	return c.setOption(ctx, c.sessions.find(req.SessionID), req)
 }
 

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/acpkit/go-sdk/acp/v2"
@@ -35,7 +34,9 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 //
 // Protocol: session/resume. Capability: session.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
-	req = cmp.Or(req, &acp.ResumeSessionRequest{})
+	if req == nil {
+		req = &acp.ResumeSessionRequest{}
+	}
 	s, ok := c.open(req.SessionID), false
 	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
 	ended, err := s.beginResume(req.ReplayFrom != nil, onUpdate)
@@ -106,7 +107,9 @@ func (c *Conn) callFork(ctx context.Context, req *acp.ForkSessionRequest) (*acp.
 }
 
 func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	req = cmp.Or(req, &acp.ResumeSessionRequest{})
+	if req == nil {
+		req = &acp.ResumeSessionRequest{}
+	}
 	replay := req.ReplayFrom != nil
 	c.turns.reopen(req.SessionID, replay)
 	return methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: func(err error) {
