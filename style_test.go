@@ -192,7 +192,7 @@ var bubbles = map[string]bool{
 
 // sleepers are the functions that may sleep outside of a literal for a bubble, and why.
 var sleepers = map[string]string{
-	"agent handle":                                  "it sleeps for no time outside of a bubble",
+	"agent handle":                                          "it sleeps for no time outside of a bubble",
 	"agent/kit SetMeta":                                     stores,
 	"agent/kit Sync":                                        stores,
 	"agent/kit TestFaults":                                  scripts,

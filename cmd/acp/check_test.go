@@ -32,18 +32,12 @@ func init() {
 			os.Exit(1)
 		}
 	}
-}
-
-func init() {
 	// quits is a program that lacks what it needs.
 	plays["quits"] = func([]string) {
 		fmt.Println("starting")
 		fmt.Fprintln(os.Stderr, "set API_KEY first")
 		os.Exit(3)
 	}
-}
-
-func init() {
 	// client is a client that is right: it starts the agent, opens a session and sends a prompt.
 	plays["client"] = func(args []string) {
 		process, err := stream.Command(exec.Command(args[0]), nil)
