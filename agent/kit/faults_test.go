@@ -243,7 +243,7 @@ func TestFaults(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(t.store, string(bad), "log.jsonl")))
 			again := t.start(kit.Options{Turn: s.turn})
 			again.load(good)
-			assert.Equal(t, []string{"user: hello", "user: hour"}, texts(again.received()))
+			assert.Equal(t, []string{"user: hello", "user: hour"}, shown(again.set.Thread(good).Snapshot()))
 			_, err := again.ResumeSession(t.Context(), &acp.ResumeSessionRequest{SessionID: bad, Cwd: t.dir})
 			assert.ErrorContains(t, err, "log.jsonl")
 			list, err := again.ListSessions(t.Context(), &acp.ListSessionsRequest{})

@@ -119,23 +119,6 @@ func (u *user) ask(id acp.SessionID, text string) acp.StopReason {
 	return res.StopReason
 }
 
-// texts returns the messages of updates: "user: hello", "agent: hi".
-func texts(all []acp.SessionUpdate) (lines []string) {
-	for _, u := range all {
-		switch u := u.(type) {
-		case *acp.UserMessageChunk:
-			lines = append(lines, "user: "+acp.PlainText(u.Content))
-		case *acp.AgentMessageChunk:
-			lines = append(lines, "agent: "+acp.PlainText(u.Content))
-		case *acp.AgentThoughtChunk:
-			lines = append(lines, "thought: "+acp.PlainText(u.Content))
-		case *acp.ToolCall:
-			lines = append(lines, "call: "+u.Title+" "+string(u.Status))
-		}
-	}
-	return lines
-}
-
 // disk is a store whose logs are slow, full or broken. It counts those that are open.
 type disk struct {
 	journal.Store

@@ -185,12 +185,12 @@ func TestOutputDoesNotWait(t *testing.T) {
 		u = connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 			require.NoError(t, s.Text(ctx, "a"))
 			synctest.Wait()
-			assert.Equal(t, []string{"agent: a"}, texts(u.received()))
+			assert.Equal(t, []string{"message: a"}, story(u.received()))
 			require.NoError(t, s.Text(ctx, "b"))
 			require.NoError(t, s.Text(ctx, "c"))
 			time.Sleep(25 * time.Millisecond)
 			synctest.Wait()
-			assert.Equal(t, []string{"agent: bc"}, texts(u.received()))
+			assert.Equal(t, []string{"message: bc"}, story(u.received()))
 			require.NoError(t, s.Plan(ctx, acp.PlanEntry{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}))
 			return "", nil
 		}}))

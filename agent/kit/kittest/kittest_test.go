@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/kit/kittest"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -108,35 +109,23 @@ func (s *shelf) Delete(_ context.Context, id string) error {
 
 func TestShelf(t *testing.T) { kittest.TestBackend(t, newShelf) }
 
-// viewer keeps the text of the messages that it receives.
-type viewer struct {
-	mu   sync.Mutex
-	text string
-}
-
-func (v *viewer) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch u := n.Update.(type) {
-	case *acp.UserMessageChunk:
-		v.text += "user: " + acp.PlainText(u.Content) + "\n"
-	case *acp.AgentMessageChunk:
-		v.text += acp.PlainText(u.Content)
-	case *acp.ToolCall:
-		v.text += u.Title + " " + string(u.Status) + "\n"
-	}
-	return nil
-}
-
-func (*viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return &acp.RequestPermissionResponse{Outcome: &acp.CancelledPermissionOutcome{}}, nil
-}
-
 // An agent with a Backend loads what it has shown, and the mode, the setting and the title. A call
 // that a crash has interrupted counts as failed.
 func TestAgentWithBackend(t *testing.T) {
 	b := newShelf(t, nil)
-	serve := func() (*client.Conn, *viewer) {
+	var text string // of the messages that the client receives
+	show := func(_ context.Context, n *acp.SessionNotification) error {
+		switch u := n.Update.(type) {
+		case *acp.UserMessageChunk:
+			text += "user: " + acp.PlainText(u.Content) + "\n"
+		case *acp.AgentMessageChunk:
+			text += acp.PlainText(u.Content)
+		case *acp.ToolCall:
+			text += u.Title + " " + string(u.Status) + "\n"
+		}
+		return nil
+	}
+	serve := func() *client.Conn {
 		a := kit.New(&kit.Options{
 			Backend: b, Modes: kit.Modes{{ID: "ask", Name: "Ask"}, {ID: "auto", Name: "Auto"}},
 			Settings: kit.Settings{{ID: "model", Name: "Model", Values: []acp.SessionConfigSelectOption{{Value: "big", Name: "Big"}, {Value: "small", Name: "Small"}}}},
@@ -152,16 +141,15 @@ func TestAgentWithBackend(t *testing.T) {
 		ours, theirs := stream.Pipe()
 		served := make(chan error, 1)
 		go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-		v := new(viewer)
-		conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return v }, nil)
+		conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return &peertest.Client{OnUpdate: show} }, nil)
 		require.NoError(t, err)
 		t.Cleanup(func() {
 			conn.Close()
 			<-served
 		})
-		return conn, v
+		return conn
 	}
-	conn, _ := serve()
+	conn := serve()
 	s, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 	require.NoError(t, err)
 	_, err = conn.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: s.SessionID, ModeID: "auto"})
@@ -175,10 +163,11 @@ func TestAgentWithBackend(t *testing.T) {
 	conn.Close()
 	<-conn.Done()
 
-	again, v := serve()
+	text = ""
+	again := serve()
 	res, err := again.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: s.SessionID, Cwd: t.TempDir()})
 	require.NoError(t, err)
-	assert.Equal(t, "user: Do it\nIt is done.\nBuild failed\n", v.text)
+	assert.Equal(t, "user: Do it\nIt is done.\nBuild failed\n", text)
 	assert.Equal(t, acp.SessionModeID("auto"), res.Modes.CurrentModeID)
 	assert.Equal(t, acp.SessionConfigValueID("small"), res.ConfigOptions[1].Kind.(*acp.SessionConfigSelect).CurrentValue)
 	list, err := again.ListSessions(t.Context(), &acp.ListSessionsRequest{})

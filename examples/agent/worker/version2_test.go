@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/client/v2"
 	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -32,6 +33,22 @@ func (c *consenting) RequestPermission(_ context.Context, req *acp2.RequestPermi
 
 func (c *consenting) SessionUpdate(context.Context, *acp2.UpdateSessionNotification) error {
 	return nil
+}
+
+// open opens a session for a client of version 2, until the test ends.
+func open(t *testing.T, own bool, c acp2.Client, folder string) (*client2.Conn, *client2.Session) {
+	t.Helper()
+	conn := client2.New(begin(t, own), func(*client2.Conn) acp2.Client { return c }, nil)
+	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, conn.Wait())
+	})
+	_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
+	require.NoError(t, err)
+	return conn, session
 }
 
 // begin serves the agent to the returned stream.
@@ -58,12 +75,7 @@ func TestVersion2(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "empty"), nil, 0o600))
 		require.NoError(t, os.Symlink(outside, filepath.Join(folder, "link")))
 		c := &consenting{}
-		conn := client2.New(begin(t, own), func(*client2.Conn) acp2.Client { return c }, nil)
-		require.NoError(t, conn.Start(t.Context()))
-		_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
-		require.NoError(t, err)
-		session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
-		require.NoError(t, err)
+		_, session := open(t, own, c, folder)
 		for _, tt := range []struct{ prompt, says string }{
 			{"read notes", "notes has 3 lines."},
 			{"read notes from line 2 for 1 lines", "two\n"},
@@ -91,8 +103,6 @@ func TestVersion2(t *testing.T) {
 		if own {
 			assert.Equal(t, 5, c.asked)
 		}
-		require.NoError(t, conn.Close())
-		require.NoError(t, conn.Wait())
 	}
 }
 
@@ -112,12 +122,7 @@ func TestReplayOfWhatIsShown(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\n"), 0o600))
 	c := &viewing{shown: thread.New()}
-	conn := client2.New(begin(t, true), func(*client2.Conn) acp2.Client { return c }, nil)
-	require.NoError(t, conn.Start(t.Context()))
-	_, err := conn.Initialize(t.Context(), &acp2.InitializeRequest{Info: acp2.Implementation{Name: "c", Version: "1"}})
-	require.NoError(t, err)
-	session, err := conn.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: acp2.AbsolutePath(folder)})
-	require.NoError(t, err)
+	conn, session := open(t, true, c, folder)
 	for _, prompt := range []string{"help", "read notes"} {
 		_, err := session.Prompt(t.Context(), acp2.Text(prompt)).Wait()
 		require.NoError(t, err)
@@ -125,23 +130,18 @@ func TestReplayOfWhatIsShown(t *testing.T) {
 	items := func() []thread.Item { return c.shown.Snapshot().Items.Slice() }
 	before := items()
 	require.Len(t, before, 5, "two prompts, two answers and a tool call")
-	_, err = conn.ResumeSession(t.Context(), &acp2.ResumeSessionRequest{SessionID: session.ID(), Cwd: acp2.AbsolutePath(folder), ReplayFrom: &acp2.ReplayFromStart{}})
+	_, err := conn.ResumeSession(t.Context(), &acp2.ResumeSessionRequest{SessionID: session.ID(), Cwd: acp2.AbsolutePath(folder), ReplayFrom: &acp2.ReplayFromStart{}})
 	require.NoError(t, err)
 	assert.Equal(t, before, items())
 	_, err = conn.ListSessions(t.Context(), &acp2.ListSessionsRequest{Cursor: new(acp2.SessionListCursor("elsewhere"))})
 	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
-	require.NoError(t, conn.Close())
-	require.NoError(t, conn.Wait())
 }
 
 // throwing is a client of version 1 that reports a missing file as an internal error.
-type throwing struct{ written string }
-
-func (c *throwing) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce), nil
+type throwing struct {
+	peertest.Client
+	written string
 }
-
-func (c *throwing) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
 func (c *throwing) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	return nil, rpcerr.InternalError(nil) // SDKs respond like this if a handler throws an exception
