@@ -102,8 +102,8 @@ func TestHomeFolderIsRefused(t *testing.T) {
 }
 
 // The tools of the workspace work both with a client that has files and terminals and with one that
-// has nothing. The person is asked once for each change. session/load shows the same, with the
-// output of a terminal as text.
+// has nothing. The person is asked once for each change and each command: by the agent, and not by
+// the policy of the client too. session/load shows the same, with the output of a terminal as text.
 func TestWorkspaceTools(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no sh: the command of the test is a line for it")
@@ -114,22 +114,26 @@ func TestWorkspaceTools(t *testing.T) {
 			require.NoError(t, err)
 			file := filepath.Join(dir, "a.txt")
 			require.NoError(t, os.WriteFile(file, []byte("one\ntwo\n"), 0o600))
+			var results, asked []string
 			a := kit.New(&kit.Options{
 				Tools: func(s *kit.Session) []tools.Tool { return workspace.Tools(s.Workspace()) },
 				Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 					assert.Contains(t, p.Parts[0].Text, "\ntwo\n", "the line that the prompt links to")
 					done, err := s.Run(ctx,
+						tools.Request{Name: "read_file", Input: json.RawMessage(`{"path":"a.txt"}`)},
 						tools.Request{Name: "edit_file", Input: json.RawMessage(`{"path":"a.txt","edits":[{"old":"two","new":"2"}]}`)},
-						tools.Request{Name: "run_command", Input: json.RawMessage(`{"command":"cat a.txt; exit 3"}`)})
+						tools.Request{Name: "write_file", Input: json.RawMessage(`{"path":"b/c","text":"three"}`)},
+						tools.Request{Name: "run_command", Input: json.RawMessage(`{"command":"cat a.txt b/c | tr -d '\n'; exit 3","timeout":60}`)},
+						tools.Request{Name: "run_command", Input: json.RawMessage(`{"command":"cat c","cwd":"b"}`)})
 					for _, d := range done {
 						assert.Equal(t, tools.Completed, d.Outcome, d.Model)
+						results = append(results, d.Model[0].Text)
 					}
 					return "", err
 				},
 			})
-			asked := 0
 			opts := &host.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
-				asked++
+				asked = append(asked, q.Title)
 				return q.Pick(permission.AllowOnce), nil
 			}}
 			if everything {
@@ -157,7 +161,8 @@ func TestWorkspaceTools(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			assert.Equal(t, "one\n2\n", string(text))
-			assert.Equal(t, 2, asked)
+			assert.Equal(t, []string{"one\ntwo\n", "Wrote a.txt.", "Wrote b/c.", "one2three\n[exit code 3]", "three\n[exit code 0]"}, results)
+			assert.Equal(t, []string{"Edit a.txt", "Write b/c", "cat a.txt b/c | tr -d '⏎'; exit 3", "cat c"}, asked)
 			command := call(t, set.Thread(s.SessionID).Snapshot(), "execute")
 			if everything {
 				assert.Equal(t, thread.ToolContentTerminal, command.Content.At(0).Type)
@@ -168,7 +173,7 @@ func TestWorkspaceTools(t *testing.T) {
 			command = call(t, set.Thread(s.SessionID).Snapshot(), "execute")
 			assert.Equal(t, thread.ToolCompleted, command.Status)
 			require.Equal(t, 1, command.Content.Len())
-			assert.Equal(t, "one\n2\n\n[exit code 3]", command.Content.At(0).Block.Text)
+			assert.Equal(t, "one2three\n[exit code 3]", command.Content.At(0).Block.Text)
 			edit := call(t, set.Thread(s.SessionID).Snapshot(), "edit")
 			assert.Equal(t, thread.ToolContentDiff, edit.Content.At(0).Type)
 		})

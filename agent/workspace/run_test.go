@@ -120,29 +120,24 @@ func (f *fixture) pipe(name string) (begun, ended func()) {
 	}
 }
 
-// A command that exceeds its timeout is stopped with all its descendants. The result has its output
-// so far.
+// A command that exceeds its timeout is stopped with all its descendants, and killed if it ignores
+// that. The result has its output so far.
 func TestTimeout(t *testing.T) {
-	t.Parallel()
-	f := open(t, "", nil)
-	_, ended := f.pipe("fifo")
-	res := f.ran(workspace.Command{Line: "exec 3> fifo; echo begun; sleep 1000 & sleep 1000", Timeout: 5 * time.Second})
-	assert.True(t, res.TimedOut)
-	assert.Equal(t, "begun\n", res.Output)
-	assert.Equal(t, "SIGTERM", res.Signal)
-	ended()
-}
-
-// A command that ignores the request to end is killed.
-func TestStubbornCommand(t *testing.T) {
-	t.Parallel()
-	f := open(t, "", nil)
-	_, ended := f.pipe("stubborn")
-	res := f.ran(workspace.Command{Line: "trap '' TERM; exec 3> stubborn; echo begun; while :; do sleep 1000; done", Timeout: 5 * time.Second})
-	assert.True(t, res.TimedOut)
-	assert.Equal(t, "SIGKILL", res.Signal)
-	assert.Equal(t, "begun\n", res.Output)
-	ended()
+	for signal, line := range map[string]string{
+		"SIGTERM": "exec 3> fifo; echo begun; sleep 1000 & sleep 1000",
+		"SIGKILL": "trap '' TERM; exec 3> fifo; echo begun; while :; do sleep 1000; done",
+	} {
+		t.Run(signal, func(t *testing.T) {
+			t.Parallel()
+			f := open(t, "", nil)
+			_, ended := f.pipe("fifo")
+			res := f.ran(workspace.Command{Line: line, Timeout: 5 * time.Second})
+			assert.True(t, res.TimedOut)
+			assert.Equal(t, "begun\n", res.Output)
+			assert.Equal(t, signal, res.Signal)
+			ended()
+		})
+	}
 }
 
 // Processes that a command leaves running end with it.

@@ -17,15 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
-	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/terminals"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // person is a tools.Session that records what is sent to a client.
@@ -297,58 +290,4 @@ func TestOutputIsShown(t *testing.T) {
 	assert.ErrorIs(t, err, acp.ErrTurnCancelled)
 	assert.Equal(t, tools.Cancelled, all[0].Outcome)
 	assert.Equal(t, "begun\n\n[it was stopped] | Cancelled", shown(p.last[all[0].ToolCallID]))
-}
-
-// If a client has its own policy, its user is asked once for each change and each command: by the
-// agent, and not by the client too.
-func TestPersonIsAskedOnce(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(dir+"/a", []byte("one"), 0o644))
-	var asked []string
-	h, err := host.New(&host.Options{
-		Roots: []string{dir}, Terminals: &terminals.Options{},
-		Ask: func(_ context.Context, q *permission.Question) (string, error) {
-			asked = append(asked, q.Title)
-			return q.Pick(permission.AllowOnce), nil
-		},
-	})
-	require.NoError(t, err)
-	defer h.Close()
-	as, cs := stream.Pipe()
-	var conn *agent.Conn
-	var done []tools.Done
-	conn = agent.New(as, func(*agent.Conn) acp.Agent {
-		return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-			w, err := workspace.New(conn, req.SessionID, []string{dir}, nil)
-			if err != nil {
-				return nil, err
-			}
-			registry, err := tools.NewRegistry(workspace.Tools(w)...)
-			if err != nil {
-				return nil, err
-			}
-			done, err = registry.Run(ctx, tools.Env{Session: conn.Session(req.SessionID)}, []tools.Request{
-				{Name: "read_file", Input: []byte(`{"path":"a"}`)},
-				{Name: "edit_file", Input: []byte(`{"path":"a","edits":[{"old":"one","new":"two"}]}`)},
-				{Name: "write_file", Input: []byte(`{"path":"b/c","text":"three"}`)},
-				{Name: "run_command", Input: []byte(`{"command":"cat a b/c | tr -d '\n'; exit 5","timeout":60}`)},
-				{Name: "run_command", Input: []byte(`{"command":"cat c","cwd":"b"}`)},
-			})
-			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
-		}}
-	}, nil)
-	require.NoError(t, conn.Start(t.Context()))
-	c, err := client.Connect(t.Context(), cs, h.Client, nil)
-	require.NoError(t, err)
-	defer c.Close()
-	session, err := c.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
-	require.NoError(t, err)
-	_, err = session.Prompt(t.Context(), acp.Text("go")).Wait()
-	require.NoError(t, err)
-	var results []string
-	for _, d := range done {
-		results = append(results, read(d))
-	}
-	assert.Equal(t, []string{"one", "Wrote a.", "Wrote b/c.", "twothree\n[exit code 5]", "three\n[exit code 0]"}, results)
-	assert.Equal(t, []string{"Edit a", "Write b/c", "cat a b/c | tr -d '⏎'; exit 5", "cat c"}, asked)
 }
