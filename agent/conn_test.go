@@ -1,10 +1,8 @@
 package agent_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +14,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 func TestAfterResponse(t *testing.T) {
@@ -78,25 +75,15 @@ func TestRawParamsAndResult(t *testing.T) {
 					return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 				}}
 			}
-			in, toAgent := io.Pipe()
-			fromAgent, out := io.Pipe()
-			served := make(chan error, 1)
-			go func() { // ends with its input
-				served <- agent.Serve(t.Context(), stream.Lines(in, out, nil), newAgent, &agent.Options{RawParams: on, IgnoreCapabilities: true})
-			}()
-			lines := bufio.NewScanner(fromAgent)
-			exchange := func(say string) string {
-				_, err := io.WriteString(toAgent, say+"\n")
-				require.NoError(t, err)
-				require.True(t, lines.Scan())
-				return lines.Text()
-			}
-			exchange(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
-			assert.Contains(t, exchange(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":`+prompt+`}`), "session/request_permission")
-			assert.Contains(t, exchange(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`), "fs/read_text_file")
-			assert.Contains(t, exchange(`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}`), "end_turn")
-			require.NoError(t, toAgent.Close())
-			require.NoError(t, <-served)
+			conn, peer := rawClient(t, newAgent, &agent.Options{RawParams: on, IgnoreCapabilities: true})
+			peer.Call("2", "session/prompt", prompt)
+			assert.Equal(t, "session/request_permission", peer.Next().Method)
+			peer.Send(`{"jsonrpc":"2.0","id":1,"result":%s}`, result)
+			assert.Equal(t, "fs/read_text_file", peer.Next().Method)
+			peer.Send(`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}`)
+			assert.Contains(t, peer.Next().Raw, "end_turn")
+			require.NoError(t, conn.Close())
+			require.NoError(t, conn.Wait())
 
 			assert.Equal(t, on, known)
 			if on {
@@ -110,13 +97,6 @@ func TestRawParamsAndResult(t *testing.T) {
 	}
 	_, ok := agent.RawParams(t.Context())
 	assert.False(t, ok)
-}
-
-// library is a client with one long file.
-type library struct{ peertest.Client }
-
-func (*library) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	return &acp.ReadTextFileResponse{Content: strings.Repeat("line\n", 20_000)}, nil
 }
 
 // The results of calls can be collected as soon as the handler drops them. So a prompt that reads
@@ -138,10 +118,10 @@ func TestResultsAreCollectedWhileAPromptRuns(t *testing.T) {
 			}
 			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 		}}
-	}, &library{}, nil)
-	_, err := p.client.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-	require.NoError(t, err)
-	_, err = p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
+	}, &peertest.FullClient{Do: func(context.Context, string, any) (any, error) {
+		return &acp.ReadTextFileResponse{Content: strings.Repeat("line\n", 20_000)}, nil
+	}}, nil)
+	_, err := p.client.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
 	require.NoError(t, err)
 	assert.Len(t, collected, files)
 }

@@ -2,7 +2,6 @@ package acptest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -123,32 +122,18 @@ func TestClientsThatGoOnLate(t *testing.T) {
 				i := slices.IndexFunc(defect.Clients, func(d defect.Defect) bool { return d.Name == name })
 				require.GreaterOrEqual(t, i, 0)
 				opts := &check.Options{Version: 1, Only: []string{id}, Cwd: t.TempDir()}
-				target := defect.Wrap(check.InMemory(reference.Client{Cwd: opts.Cwd}.Run), &defect.Clients[i], nil)
-				open := target.Open
-				target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
-					link, err := open(ctx, cwd)
-					return late{link, func() { time.Sleep(5 * time.Second) }}, err
-				}
+				target := reading(defect.Wrap(check.InMemory(reference.Client{Cwd: opts.Cwd}.Run), &defect.Clients[i], nil), func(line []byte) []byte {
+					if bytes.Contains(line, []byte(`"session/`)) {
+						time.Sleep(5 * time.Second) // in a bubble
+					}
+					return line
+				})
 				results := clients.Suite().Run(t.Context(), target, opts).Results
 				require.Len(t, results, 1)
 				assert.Equal(t, check.Fail, results[0].Verdict, results[0])
 			})
 		})
 	}
-}
-
-// late holds back what a client sends for its session.
-type late struct {
-	check.Link
-	pause func()
-}
-
-func (l late) Read() ([]byte, error) {
-	line, err := l.Link.Read()
-	if bytes.Contains(line, []byte(`"session/`)) {
-		l.pause()
-	}
-	return line, err
 }
 
 func terminalDefects() []clientDefect {

@@ -95,12 +95,9 @@ func TestIDsOfResponses(t *testing.T) {
 		{"AK-ID-002", `ä`, `\u00e4`, check.Pass, ""},
 		{"AK-ID-003", `9223372036854775807`, `9223372036854776000`, check.Fail, "The response has the id 9223372036854776000."},
 	} {
-		target := check.InMemory(reference.NewAgent(streamed).Serve)
-		open := target.Open
-		target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
-			link, err := open(ctx, cwd)
-			return rewriting{link, []byte(test.old), []byte(test.new)}, err
-		}
+		target := reading(check.InMemory(reference.NewAgent(streamed).Serve), func(line []byte) []byte {
+			return bytes.ReplaceAll(line, []byte(test.old), []byte(test.new))
+		})
 		report := agents.Suite().Run(t.Context(), target, &check.Options{Version: 1, Only: []string{test.id}, Wait: time.Minute})
 		require.Len(t, report.Results, 1)
 		result := report.Results[0]
@@ -112,13 +109,22 @@ func TestIDsOfResponses(t *testing.T) {
 	}
 }
 
-// rewriting replaces a text in what the peer has sent.
-type rewriting struct {
-	check.Link
-	old, new []byte
+// reading returns the target with what the peer has sent changed.
+func reading(target check.Target, change func(line []byte) []byte) check.Target {
+	open := target.Open
+	target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
+		link, err := open(ctx, cwd)
+		return changed{link, change}, err
+	}
+	return target
 }
 
-func (r rewriting) Read() ([]byte, error) {
-	line, err := r.Link.Read()
-	return bytes.ReplaceAll(line, r.old, r.new), err
+type changed struct {
+	check.Link
+	change func(line []byte) []byte
+}
+
+func (c changed) Read() ([]byte, error) {
+	line, err := c.Link.Read()
+	return c.change(line), err
 }
