@@ -8,12 +8,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -50,6 +52,8 @@ func TestDialogues(t *testing.T) {
 					SessionCapabilities: &acp.SessionCapabilities{AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{}},
 				}
 				a = &loading{own}
+			case "storing":
+				a = &storing{testAgent: own}
 			case "complete":
 				a = &complete{own}
 			case "signing in":
@@ -91,6 +95,8 @@ func (p *testClient) play(a *testAgent, dialogue string) {
 			}
 		case "<":
 			p.want(text)
+		case ".":
+			synctest.Wait()
 		case "~":
 			unordered = append(unordered, text)
 		case "=":
@@ -133,7 +139,29 @@ var dialogueWorks = map[string]work{
 	"secret": func(context.Context, *testAgent, *acp.PromptRequest) (*acp.PromptResponse, error) {
 		return nil, errors.New("/home/me is full")
 	},
-	"clear":    send(&acp.Plan{}), // without a list, which a dialogue cannot say
+	"clear": send(&acp.Plan{}), // without a list, which a dialogue cannot say
+	"wait": func(ctx context.Context, _ *testAgent, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	},
+	"files": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+		_, read := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/f"})
+		_, write := a.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: req.SessionID, Path: "/f"})
+		_, run := a.conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: req.SessionID, Command: "ls"})
+		var lacks []string
+		for _, err := range []error{read, write, run} {
+			if missing, ok := errors.AsType[*acp.CapabilityError](err); ok {
+				lacks = append(lacks, missing.Capability)
+			}
+		}
+		return send(acp.AgentText(strings.Join(lacks, " ")))(ctx, a, req)
+	},
+	"forms": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+		s := a.conn.Session(req.SessionID)
+		values, err := s.AskForm(ctx, "Which?", acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{"a": &acp.StringPropertySchema{}}})
+		_, none := s.AskForm(ctx, "Which?", acp.ElicitationSchema{})
+		return send(acp.AgentText(fmt.Sprint(values, err, errors.Is(none, agent.ErrNoInput))))(ctx, a, req)
+	},
 	"announce": send(&acp.ToolCall{ToolCallID: "known", Title: "Known"}),
 	"known":    asking(acp.ToolCallUpdate{ToolCallID: "known", Kind: acp.ToolKindEdit}),
 	"new":      asking(acp.ToolCallUpdate{ToolCallID: "new", Title: "New"}),
@@ -222,6 +250,33 @@ func (a *moded) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest
 func (a *moded) SetSessionConfigOption(_ context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	a.read(req)
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: a.opts[1:]}, nil
+}
+
+// storing is an agent that stores its messages with their ids.
+type storing struct {
+	*testAgent
+	stored []acp.SessionUpdate
+}
+
+func (a *storing) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	id, ok := adapter.UserMessageID(ctx)
+	if !ok {
+		return nil, errors.New("the prompt has no id")
+	}
+	answer := []acp.SessionUpdate{
+		&acp.AgentThoughtChunk{MessageID: "t1", Content: acp.Text("hm")},
+		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("an")},
+		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("swer")},
+	}
+	if err := a.send(ctx, req.SessionID, answer); err != nil {
+		return nil, err
+	}
+	a.stored = append([]acp.SessionUpdate{&acp.UserMessageChunk{MessageID: id, Content: req.Prompt[0]}}, answer...)
+	return endTurn()
+}
+
+func (a *storing) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	return nil, a.send(ctx, req.SessionID, a.stored)
 }
 
 // signer is an agent that signs users in.

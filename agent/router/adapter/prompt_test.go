@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
 )
 
 // Pending prompts keep their order. A cancel ends the turn and fails the pending prompts, but not
@@ -92,56 +91,4 @@ func TestCancelDuringPermission(t *testing.T) {
 		assert.JSONEq(t, full(idle("cancelled")), got[len(got)-1])
 		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"cancelled"}}}`)
 	})
-}
-
-// A request that clients of version 2 do not support fails at the agent.
-func TestFilesAndTerminals(t *testing.T) {
-	var errs []error
-	a := &testAgent{works: map[string]work{"files": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-		_, err := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: req.SessionID, Path: "/f"})
-		errs = append(errs, err)
-		_, err = a.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: req.SessionID, Path: "/f"})
-		errs = append(errs, err)
-		_, err = a.conn.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: req.SessionID, Command: "ls"})
-		errs = append(errs, err)
-		return endTurn()
-	}}}
-	scene(t, a, a, func(p *testClient) {
-		p.prompt(1, "files")
-		p.want(userMessage("m1", "files"), running)
-		p.want(idle("end_turn"))
-	})
-	for i, capability := range []string{"fs.readTextFile", "fs.writeTextFile", "terminal"} {
-		var missing *acp.CapabilityError
-		if assert.ErrorAs(t, errs[i], &missing) {
-			assert.Equal(t, capability, missing.Capability)
-		}
-	}
-}
-
-// Forms have the same content in both versions. The state of the session requires an action
-// meanwhile.
-func TestElicitation(t *testing.T) {
-	var values map[string]acp.ElicitationContentValue
-	var errs []error
-	a := &testAgent{works: map[string]work{"ask": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-		s := a.conn.Session(req.SessionID)
-		v, err := s.AskForm(ctx, "Which?", acp.ElicitationSchema{Properties: map[string]acp.ElicitationPropertySchema{"a": &acp.StringPropertySchema{}}})
-		values, errs = v, append(errs, err)
-		_, err = s.AskForm(ctx, "Which?", acp.ElicitationSchema{})
-		errs = append(errs, err)
-		return endTurn()
-	}}}
-	scene(t, a, a, func(p *testClient) {
-		p.prompt(1, "ask")
-		p.want(userMessage("m1", "ask"), running)
-		p.want(waiting, `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}`)
-		p.Send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":"x"}}}`)
-		p.want(running, waiting, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which?","mode":"form","sessionId":"s1","requestedSchema":{"type":"object","properties":{}}}}`)
-		p.Send(`{"jsonrpc":"2.0","id":2,"result":{"action":"later"}}`)
-		p.want(running, idle("end_turn"))
-	})
-	assert.Equal(t, map[string]acp.ElicitationContentValue{"a": acp.ElicitationString("x")}, values)
-	assert.NoError(t, errs[0])
-	assert.ErrorIs(t, errs[1], agent.ErrNoInput)
 }

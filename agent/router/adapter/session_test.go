@@ -2,11 +2,7 @@ package adapter_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,95 +50,6 @@ func TestCloseDuringATurn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// storing is an agent that stores its messages with their ids.
-type storing struct {
-	*testAgent
-	stored []acp.SessionUpdate
-}
-
-func (a *storing) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	id, ok := adapter.UserMessageID(ctx)
-	if !ok {
-		return nil, errors.New("the prompt has no id")
-	}
-	answer := []acp.SessionUpdate{
-		&acp.AgentThoughtChunk{MessageID: "t1", Content: acp.Text("hm")},
-		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("an")},
-		&acp.AgentMessageChunk{MessageID: "a1", Content: acp.Text("swer")},
-	}
-	if err := a.send(ctx, req.SessionID, answer); err != nil {
-		return nil, err
-	}
-	a.stored = append([]acp.SessionUpdate{&acp.UserMessageChunk{MessageID: id, Content: req.Prompt[0]}}, answer...)
-	return endTurn()
-}
-
-func (a *storing) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	return nil, a.send(ctx, req.SessionID, a.stored)
-}
-
-// When a client resumes a session that it has open, the replay contains each message once, with the
-// content that the client has.
-func TestReplayOfALiveSession(t *testing.T) {
-	a := &storing{testAgent: &testAgent{}}
-	scene(t, a, a.testAgent, func(p *testClient) {
-		messages := map[string]string{}
-		read := func(until string) {
-			for !strings.Contains(p.read(), until) {
-				var m struct {
-					Params acp2.UpdateSessionNotification
-				}
-				require.NoError(t, json.Unmarshal([]byte(p.last), &m))
-				switch u := m.Params.Update.(type) {
-				case *acp2.UserMessage:
-					content, _ := u.Content.Get()
-					messages["user "+string(u.MessageID)] = acp2.PlainText(content...)
-				case *acp2.AgentMessage:
-					content, _ := u.Content.Get()
-					messages["agent "+string(u.MessageID)] = acp2.PlainText(content...)
-				case *acp2.AgentThought:
-					content, _ := u.Content.Get()
-					messages["thought "+string(u.MessageID)] = acp2.PlainText(content...)
-				case *acp2.UserMessageChunk:
-					messages["user "+string(u.MessageID)] += acp2.PlainText(u.Content)
-				case *acp2.AgentMessageChunk:
-					messages["agent "+string(u.MessageID)] += acp2.PlainText(u.Content)
-				case *acp2.AgentThoughtChunk:
-					messages["thought "+string(u.MessageID)] += acp2.PlainText(u.Content)
-				}
-			}
-		}
-		p.prompt(1, "hi")
-		read(`"idle"`)
-		live := maps.Clone(messages)
-		require.Len(t, live, 3)
-		assert.Equal(t, "hm", live["thought t1"])
-		assert.Equal(t, "answer", live["agent a1"])
-		for id := 2; id < 4; id++ {
-			p.call(id, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
-			read(fmt.Sprintf(`"id":%d,"result"`, id))
-			assert.Equal(t, live, messages)
-		}
-	})
-}
-
-// A session with a turn in progress cannot be loaded, but it can be resumed.
-func TestResumeDuringATurn(t *testing.T) {
-	own := &testAgent{works: map[string]work{"wait": func(ctx context.Context, a *testAgent, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}}
-	scene(t, &loading{own}, own, func(p *testClient) {
-		p.prompt(1, "wait")
-		p.want(userMessage("m1", "wait"), running, result(1, `{"messageId":"m1"}`))
-		synctest.Wait()
-		p.call(2, "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
-		p.want(failure(2, -32600, "Invalid request: the session is working on a prompt: cancel it, or resume without replayFrom"))
-		p.call(3, "session/resume", `{"sessionId":"s1","cwd":"/"}`)
-		p.want(running, result(3, `{}`))
-	})
 }
 
 // forgetful is an agent that closes and deletes every session, and cannot load any.
