@@ -48,15 +48,13 @@ func TestCallByName(t *testing.T) {
 func TestMiddlewareSeesWhatIsSentAndReceived(t *testing.T) {
 	var sent, received []string
 	note := func(list *[]string, name string) acp.Middleware {
-		return func(next acp.Handler) acp.Handler {
-			return func(ctx context.Context, method string, params any) (any, error) {
-				*list = append(*list, name+" "+method)
-				if method == "_refused" {
-					return nil, errors.New("refused")
-				}
-				return next(ctx, method, params)
+		return peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+			*list = append(*list, name+" "+method)
+			if method == "_refused" {
+				return nil, errors.New("refused")
 			}
-		}
+			return next(ctx, method, params)
+		})
 	}
 	var updates []string
 	cl := &peertest.Client{}
@@ -79,21 +77,19 @@ func TestMiddlewareSeesWhatIsSentAndReceived(t *testing.T) {
 // Real agents send members that are not in the schema, such as models.
 func TestRawResult(t *testing.T) {
 	const result = `{"sessionId":"s1","models":{"currentModelId":"m", "availableModels":[]}}`
-	own := func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			switch method {
-			case acp.MethodSessionNew: // another call with the same ctx stores nothing
-				res, err := next(ctx, method, params)
-				if err == nil {
-					_, err = next(ctx, method, params)
-				}
-				return res, err
-			case acp.MethodSessionList:
-				return &acp.ListSessionsResponse{}, nil
+	own := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		switch method {
+		case acp.MethodSessionNew: // another call with the same ctx stores nothing
+			res, err := next(ctx, method, params)
+			if err == nil {
+				_, err = next(ctx, method, params)
 			}
-			return next(ctx, method, params)
+			return res, err
+		case acp.MethodSessionList:
+			return &acp.ListSessionsResponse{}, nil
 		}
-	}
+		return next(ctx, method, params)
+	})
 	for name, opts := range map[string]*client.Options{"plain": nil, "middleware": {Sending: []acp.Middleware{own}}} {
 		t.Run(name, func(t *testing.T) {
 			c, peer := open(t, &peertest.Client{}, `{"sessionCapabilities":{"list":{},"close":{}}}`, opts)

@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -290,12 +291,10 @@ func ExampleOptions() {
 
 // logged returns a middleware that prints the method of each message.
 func logged(direction string) acp.Middleware {
-	return func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			fmt.Println(direction, method)
-			return next(ctx, method, params)
-		}
-	}
+	return peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		fmt.Println(direction, method)
+		return next(ctx, method, params)
+	})
 }
 
 // A proxy consists of two connections: each is the agent or the client of the other.

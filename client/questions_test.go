@@ -152,19 +152,17 @@ func TestPromptAfterACancelGoesOn(t *testing.T) {
 		close(c.person)
 		var conn *client.Conn
 		second := make(chan error, 1)
-		behind := func(next acp.Handler) acp.Handler {
-			return func(ctx context.Context, method string, params any) (any, error) {
-				res, err := next(ctx, method, params)
-				if method == acp.MethodSessionCancel {
-					go func() { // ends with the turn
-						_, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("2")}})
-						second <- err
-					}()
-					synctest.Wait()
-				}
-				return res, err
+		behind := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+			res, err := next(ctx, method, params)
+			if method == acp.MethodSessionCancel {
+				go func() { // ends with the turn
+					_, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("2")}})
+					second <- err
+				}()
+				synctest.Wait()
 			}
-		}
+			return res, err
+		})
 		conn, peer := open(t, c, `{}`, &client.Options{Sending: []acp.Middleware{behind}})
 		first := conn.Session("s1").Prompt(t.Context(), acp.Text("1"))
 		one := peer.Expect("session/prompt")
@@ -205,21 +203,19 @@ func TestDecisionDuringACancel(t *testing.T) {
 				leak.Check(t)
 				c := newStubborn()
 				decide := sync.OnceFunc(func() { close(c.person); synctest.Wait() })
-				deciding := func(next acp.Handler) acp.Handler {
-					return func(ctx context.Context, method string, params any) (any, error) {
-						if method != tt.method {
-							return next(ctx, method, params)
-						}
-						if !tt.queued {
-							decide()
-						}
-						if tt.err != nil {
-							return nil, tt.err
-						}
-						defer decide()
+				deciding := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+					if method != tt.method {
 						return next(ctx, method, params)
 					}
-				}
+					if !tt.queued {
+						decide()
+					}
+					if tt.err != nil {
+						return nil, tt.err
+					}
+					defer decide()
+					return next(ctx, method, params)
+				})
 				s, peer := session(t, c, &client.Options{Sending: []acp.Middleware{deciding}})
 				peer.Call("1", "session/request_permission", ask)
 				<-c.asked

@@ -50,13 +50,11 @@ func TestSettingsReportedAfterAResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				slow := func(next acp.Handler) acp.Handler {
-					return func(ctx context.Context, method string, params any) (any, error) {
-						res, err := next(ctx, method, params)
-						synctest.Wait()
-						return res, err
-					}
-				}
+				slow := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+					res, err := next(ctx, method, params)
+					synctest.Wait()
+					return res, err
+				})
 				c, peer := open(t, &peertest.Client{}, caps, &client.Options{Sending: []acp.Middleware{slow}})
 				s := c.Session("s1")
 				go func() { // ends at once

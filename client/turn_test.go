@@ -80,13 +80,11 @@ func TestBreakDropsTheRestButNotTheTurn(t *testing.T) {
 }
 
 func TestPromptSendsBeforeItReturns(t *testing.T) {
-	deriving := func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			ctx, cancel := context.WithTimeout(ctx, time.Hour)
-			defer cancel()
-			return next(ctx, method, params)
-		}
-	}
+	deriving := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Hour)
+		defer cancel()
+		return next(ctx, method, params)
+	})
 	for name, opts := range map[string]*client.Options{
 		"plain":      nil,
 		"middleware": {Sending: []acp.Middleware{deriving}},
@@ -137,14 +135,12 @@ func TestPromptWaitsForRoom(t *testing.T) {
 
 // If a middleware responds, the turn ends.
 func TestPromptThatAMiddlewareAnswers(t *testing.T) {
-	answering := func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			if method == acp.MethodSessionPrompt {
-				return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
-			}
-			return next(ctx, method, params)
+	answering := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		if method == acp.MethodSessionPrompt {
+			return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
 		}
-	}
+		return next(ctx, method, params)
+	})
 	s, _ := session(t, &peertest.Client{}, &client.Options{Sending: []acp.Middleware{answering}})
 	res, err := s.Prompt(t.Context(), acp.Text("hi")).Wait()
 	require.NoError(t, err)

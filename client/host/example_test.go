@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -60,14 +61,12 @@ func ExampleHost_Client_middleware() {
 		log.Fatal(err)
 	}
 	defer h.Close()
-	unsaved := func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			if req, ok := params.(*acp.ReadTextFileRequest); ok && filepath.Base(req.Path) == "draft.txt" {
-				return &acp.ReadTextFileResponse{Content: "not saved yet"}, nil
-			}
-			return next(ctx, method, params)
+	unsaved := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		if req, ok := params.(*acp.ReadTextFileRequest); ok && filepath.Base(req.Path) == "draft.txt" {
+			return &acp.ReadTextFileResponse{Content: "not saved yet"}, nil
 		}
-	}
+		return next(ctx, method, params)
+	})
 	readBoth(dir, h.Client, &client.Options{Receiving: []acp.Middleware{unsaved}})
 	// Output:
 	// draft.txt: not saved yet

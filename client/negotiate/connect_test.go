@@ -21,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -369,14 +370,12 @@ func TestNothingIsLost(t *testing.T) {
 				p.ExpectEnd()
 			})
 			seen := make(chan string, 10)
-			note := func(next acp.Handler) acp.Handler {
-				return func(ctx context.Context, method string, params any) (any, error) {
-					if method == "_early" {
-						seen <- fmt.Sprintf("%s", params)
-					}
-					return next(ctx, method, params)
+			note := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+				if method == "_early" {
+					seen <- fmt.Sprintf("%s", params)
 				}
-			}
+				return next(ctx, method, params)
+			})
 			conn, err := negotiate.Connect(t.Context(), a.dial, &negotiate.Options{
 				V1: func(*client.Conn) acp.Client { return listener1{} }, ConnV1: &client.Options{Receiving: []acp.Middleware{note}},
 				V2: func(*client2.Conn) acp2.Client { return listener2{} }, ConnV2: &client2.Options{Receiving: []acp.Middleware{note}},

@@ -21,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/negotiate"
 	client2 "github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -94,16 +95,14 @@ func TestEarlyMessagesOfTheClient(t *testing.T) {
 
 // before returns a middleware that calls f before a message of that method is sent.
 func before(method string, f func(context.Context) error) acp.Middleware {
-	return func(next acp.Handler) acp.Handler {
-		return func(ctx context.Context, m string, params any) (any, error) {
-			if m == method {
-				if err := f(ctx); err != nil {
-					return nil, err
-				}
+	return peertest.Around(func(ctx context.Context, m string, params any, next acp.Handler) (any, error) {
+		if m == method {
+			if err := f(ctx); err != nil {
+				return nil, err
 			}
-			return next(ctx, m, params)
 		}
-	}
+		return next(ctx, m, params)
+	})
 }
 
 // The agent is a program that prints other lines too, and exits when version 2 is requested.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -236,23 +237,19 @@ func TestMiddlewareThatEndsAPrompt(t *testing.T) {
 		sending acp.Middleware
 		want    string
 	}{
-		"fails": {func(next acp.Handler) acp.Handler {
-			return func(ctx context.Context, method string, params any) (any, error) {
-				res, err := next(ctx, method, params)
-				if method == acp.MethodSessionPrompt {
-					return nil, broken
-				}
-				return res, err
+		"fails": {peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+			res, err := next(ctx, method, params)
+			if method == acp.MethodSessionPrompt {
+				return nil, broken
 			}
-		}, "broken"},
-		"responds itself": {func(next acp.Handler) acp.Handler {
-			return func(ctx context.Context, method string, params any) (any, error) {
-				if method == acp.MethodSessionPrompt {
-					return &acp.PromptResponse{MessageID: "u1"}, nil
-				}
-				return next(ctx, method, params)
+			return res, err
+		}), "broken"},
+		"responds itself": {peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+			if method == acp.MethodSessionPrompt {
+				return &acp.PromptResponse{MessageID: "u1"}, nil
 			}
-		}, ""},
+			return next(ctx, method, params)
+		}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -178,16 +179,14 @@ func TestWaitFollowsTheMiddlewares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				handled := false
-				slow := func(next acp.Handler) acp.Handler {
-					return func(ctx context.Context, method string, params any) (any, error) {
-						res, err := next(ctx, method, params)
-						if method == acp.MethodSessionPrompt {
-							time.Sleep(time.Second)
-							handled = true
-						}
-						return res, err
+				slow := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+					res, err := next(ctx, method, params)
+					if method == acp.MethodSessionPrompt {
+						time.Sleep(time.Second)
+						handled = true
 					}
-				}
+					return res, err
+				})
 				s, peer := session(t, &viewer{}, &client.Options{Sending: []acp.Middleware{slow}})
 				turn := s.Prompt(t.Context(), acp.Text("hi"))
 				prompt := peer.Expect("session/prompt")

@@ -51,6 +51,13 @@ func extension(ctx context.Context, f Do, method string, params json.RawMessage)
 	return params, nil
 }
 
+// Around returns a middleware that is written as one function.
+func Around(f func(ctx context.Context, method string, params any, next acp.Handler) (any, error)) acp.Middleware {
+	return func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) { return f(ctx, method, params, next) }
+	}
+}
+
 // RawResult returns a valid result for a request.
 func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
 
