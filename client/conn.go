@@ -221,7 +221,6 @@ func (c *Conn) OnEnd(f func()) {
 	}
 }
 
-// ended calls the functions given to OnEnd.
 func (c *Conn) ended() {
 	e := &c.ends
 	e.mu.Lock()

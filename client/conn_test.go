@@ -135,7 +135,6 @@ func serveStdio() {
 	}
 }
 
-// spawn starts the agent as a child process.
 func spawn(t *testing.T, c acp.Client) (*client.Conn, *client.Session) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -48,7 +48,6 @@ func (c *caller) count() {
 	c.asked++
 }
 
-// note returns a function for updates.
 func (c *caller) note(name string) func(context.Context, acp.SessionUpdate) {
 	return func(_ context.Context, u acp.SessionUpdate) {
 		c.mu.Lock()

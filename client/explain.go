@@ -106,7 +106,6 @@ func nextStep(c *Conn, err error) string {
 	return ""
 }
 
-// signIn returns the text that explains how to sign in.
 func signIn(c *Conn) string {
 	if c == nil {
 		return "Sign in to the agent first, with its own command."

@@ -87,7 +87,6 @@ func (o *Options) clone() Options {
 	return c
 }
 
-// config returns the configuration of the engine for the options.
 func (o *Options) config() rpc.Config {
 	return rpc.Config{
 		Role:         "client",

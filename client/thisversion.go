@@ -42,7 +42,6 @@ func sentCapabilities(req *acp.InitializeRequest) **acp.ClientCapabilities {
 // nothing.
 func (c *Conn) introduceSelf(*acp.InitializeRequest) {}
 
-// handshake returns the options of the call of initialize.
 func (c *Conn) handshake() *rpc.CallOptions { return &rpc.CallOptions{} }
 
 // strictIDs reports whether the id of a request must be a string or an integer.
@@ -54,12 +53,10 @@ func reopens(method string) bool {
 	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
 }
 
-// agentOf returns what the agent reports about itself.
 func agentOf(res *acp.InitializeResponse) *peer {
 	return &peer{info: res.AgentInfo, caps: res.AgentCapabilities, auth: res.AuthMethods}
 }
 
-// authMethodID returns the id of a method to sign in.
 func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
 	switch m := m.(type) {
 	case *acp.AuthMethodAgent:
@@ -70,7 +67,6 @@ func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
 	return ""
 }
 
-// logIn signs the user in with a method of the agent.
 func (c *Conn) logIn(ctx context.Context, id acp.AuthMethodID) error {
 	_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: id})
 	return err
@@ -85,14 +81,12 @@ func (s *Session) toTurnLocked(it update) bool {
 	return s.turn != nil && s.turn.feed.push(it)
 }
 
-// turnInFlightLocked reports whether a turn of the session is in flight.
 func (s *Session) turnInFlightLocked() bool { return s.turn != nil }
 
 // forgetTurnsLocked is called when the session was closed. In version 1, the response to the
 // prompt ends the turn.
 func (s *Session) forgetTurnsLocked() {}
 
-// forgetSession removes the state of a session that was closed.
 func (c *Conn) forgetSession(id acp.SessionID) { c.roots.remove(id) }
 
 // track stores the settings that an update reports.

@@ -50,7 +50,6 @@ func (t *turns) tidyLocked(id acp.SessionID, w *work) {
 	}
 }
 
-// begin records a prompt.
 func (t *turns) begin(id acp.SessionID) *openPrompt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +83,6 @@ func (t *turns) newest(id acp.SessionID) openPrompt {
 // over returns a channel that is closed when the turn in flight ends, or nil if there is no turn.
 func (t *turns) over(id acp.SessionID) <-chan struct{} { return t.newest(id).over }
 
-// sent records that a prompt is queued for sending.
 func (t *turns) sent(p *openPrompt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

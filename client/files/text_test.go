@@ -25,7 +25,6 @@ import (
 
 const isLinux = runtime.GOOS == "linux"
 
-// recordPaths returns a Check that records the paths.
 func recordPaths(paths *[]string) files.Check {
 	return func(_ context.Context, op *files.Operation) error {
 		*paths = append(*paths, op.Path)

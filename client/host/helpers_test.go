@@ -120,7 +120,6 @@ func (x *fixture) connect(opts *client.Options) {
 	x.agent, x.conn = s, conn
 }
 
-// run runs one turn.
 func (x *fixture) run(turn func(ctx context.Context, id acp.SessionID) error) error {
 	x.agent.turn = turn
 	_, err := x.session.Prompt(x.t.Context(), acp.Text("go")).Wait()

@@ -82,7 +82,6 @@ const (
 	resultV2    = `{"protocolVersion":2,"info":{"name":"two","version":"2"},"capabilities":{"session":{}}}`
 )
 
-// asked returns the params of an initialize.
 func asked(t *testing.T, m rawpeer.Message) map[string]any {
 	var params map[string]any
 	require.NoError(t, json.Unmarshal(m.Params, &params))
@@ -128,7 +127,6 @@ func failure(code int, data string) string {
 	return fmt.Sprintf(`"error":{"code":%d,"message":"m"%s}`, code, data)
 }
 
-// end closes the connection and waits until it has ended.
 func end(t *testing.T, c *negotiate.Conn) {
 	require.NoError(t, c.Close())
 	require.NoError(t, c.Wait())

@@ -110,7 +110,6 @@ func (c *Conn) agentName() string {
 	return info.Name
 }
 
-// plainV2 is a client that only answers permission requests.
 type plainV2 struct{ permission2.Requests }
 
 // clientV2 returns the default client of version 2.

@@ -23,7 +23,6 @@ const (
 	refuses
 )
 
-// answer is the response to initialize.
 type answer struct {
 	result []byte // nil for an error response
 	err    *rpcerr.RequestError
@@ -34,7 +33,6 @@ type answer struct {
 	supported []int
 }
 
-// answerOf reads the response.
 func answerOf(e *envelope.Envelope) answer {
 	a := answer{version: -1}
 	if e.Kind == envelope.KindResponse {

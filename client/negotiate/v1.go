@@ -12,7 +12,6 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// backendV1 is a connection of version 1.
 type backendV1 struct {
 	conn *client.Conn
 	set  *thread.Set
@@ -124,7 +123,6 @@ func serversV1(list []MCPServer) []acp.MCPServer {
 	return all
 }
 
-// sessionV1 is a session of version 1.
 type sessionV1 struct{ s *client.Session }
 
 func (s sessionV1) id() string { return string(s.s.ID()) }
@@ -164,7 +162,6 @@ func (s sessionV1) setMode(ctx context.Context, id string) error {
 	return s.s.SetMode(ctx, acp.SessionModeID(id))
 }
 
-// blockV1 returns a block of a prompt in the form of version 1.
 func blockV1(b thread.Block) acp.ContentBlock {
 	var hints *acp.Annotations
 	if a := b.Annotations; a != nil {

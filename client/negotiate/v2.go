@@ -15,7 +15,6 @@ import (
 	thread2 "github.com/acpkit/go-sdk/client/v2/thread"
 )
 
-// backendV2 is a connection of version 2.
 type backendV2 struct {
 	conn *client2.Conn
 	set  *thread2.Set
@@ -172,7 +171,6 @@ func serversV2(list []MCPServer) ([]acp.MCPServer, error) {
 	return all, nil
 }
 
-// sessionV2 is a session of version 2.
 type sessionV2 struct{ s *client2.Session }
 
 func (s sessionV2) id() string { return string(s.s.ID()) }
@@ -207,7 +205,6 @@ func (s sessionV2) setMode(context.Context, string) error {
 	return errors.New("negotiate: version 2 has no modes: set an option of the category mode")
 }
 
-// blockV2 returns a block of a prompt in the form of version 2.
 func blockV2(b thread.Block) acp.ContentBlock {
 	var hints *acp.Annotations
 	if a := b.Annotations; a != nil {

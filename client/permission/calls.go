@@ -218,7 +218,6 @@ func (t *Tool) apply(ch *thread.ToolCallChanged) {
 	t.add(ch.Append)
 }
 
-// add adds the diffs and the patches in content.
 func (t *Tool) add(content []thread.ToolContent) {
 	t.Diffs, t.Patches = slices.Clip(t.Diffs), slices.Clip(t.Patches)
 	for _, c := range content {

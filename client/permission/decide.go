@@ -71,7 +71,6 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("permission: the %s was denied (%s)", e.Operation.Action, e.By)
 }
 
-// decision is a decision that is being made.
 type decision struct {
 	scope     *Scope
 	q         *Question
@@ -176,7 +175,6 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	return d.chosen(id)
 }
 
-// chosen applies the choice of a person.
 func (d *decision) chosen(id string) Outcome {
 	option, ok := d.q.option(id)
 	if !ok {

@@ -47,7 +47,6 @@ func newTestScope(t testing.TB, opts permission.Options) *testScope {
 	return d
 }
 
-// last returns the newest record.
 func (d *testScope) last() permission.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()

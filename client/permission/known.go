@@ -66,7 +66,6 @@ func ExtractKnown(agent string, t *Tool) ([]Operation, bool) {
 	return nil, false
 }
 
-// command returns the command of a tool call.
 func (a *knownAgent) command(t *Tool, in input) ([]Operation, bool) {
 	if len(t.Diffs) > 0 || a.shell != "" && t.Name != "" && t.Name != a.shell {
 		return nil, false

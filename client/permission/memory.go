@@ -84,7 +84,6 @@ type Key struct {
 	Argument string
 }
 
-// private is the memory of one session.
 type private map[Key]*Remembered
 
 // privateAtMost is how many decisions are kept for a session.

@@ -172,7 +172,6 @@ type Question struct {
 	Options []Option
 }
 
-// option returns the option of that id.
 func (q *Question) option(id string) (Option, bool) {
 	i := slices.IndexFunc(q.Options, func(o Option) bool { return o.ID == id })
 	if i < 0 {

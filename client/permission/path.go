@@ -19,7 +19,6 @@ const (
 	foldsSuspects = foldsAlways || runtime.GOOS == "darwin"
 )
 
-// matchesPath reports whether one of the patterns matches the path.
 func matchesPath(patterns []string, name string) bool { return matches(patterns, name, foldsAlways) }
 
 // suspectsPath is matchesPath for rules that deny or ask: a pattern without a drive matches

@@ -135,7 +135,6 @@ func (p *Policy) Rules() []Rule {
 	return slices.Clip(p.rules)
 }
 
-// verdict is the decision of the rules.
 type verdict struct {
 	decision Decision
 	rule     string

@@ -67,7 +67,6 @@ type Rule struct {
 	Env []string
 }
 
-// check returns what is wrong with the rule.
 func (r *Rule) check() error {
 	if !slices.Contains([]Decision{Allow, Deny, Ask}, r.Decision) {
 		return fmt.Errorf("decides %q: use Allow, Deny or Ask", r.Decision)

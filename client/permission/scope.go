@@ -26,7 +26,6 @@ type Scope struct {
 	closed   bool
 }
 
-// session is the state of one session.
 type session struct {
 	turn   uint64
 	grants map[string]int // how often an operation was allowed in the turn, by identity

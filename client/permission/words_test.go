@@ -24,7 +24,6 @@ func asks(t *testing.T, opts permission.Options, ask func(*permission.Scope)) *p
 	return asked
 }
 
-// labels returns the labels of the options.
 func labels(q *permission.Question) (all []string) {
 	for _, o := range q.Options {
 		all = append(all, o.Label)

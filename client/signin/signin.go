@@ -91,7 +91,6 @@ func Do(ctx context.Context, conn Conn, required error, opts *Options) (*Result,
 	return r, nil
 }
 
-// usable reports whether a way can be used with the options.
 func (o *Options) usable(w *Way) bool {
 	switch w.Kind {
 	case KindAgent:
@@ -131,7 +130,6 @@ func (o *Options) choose(ctx context.Context, required error, ways []Way) (*Way,
 	return &chosen[0], nil
 }
 
-// run runs the command of a way in the user's terminal.
 func (o *Options) run(ctx context.Context, w *Way) error {
 	if err := ctx.Err(); err != nil { // ctx may have ended while the user decided
 		return err
@@ -166,7 +164,6 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 	return err
 }
 
-// ask asks the user for the variables of a way.
 func (o *Options) ask(ctx context.Context, w *Way) ([]string, error) {
 	values, err := o.Variables(ctx, w)
 	if err != nil {

@@ -42,7 +42,6 @@ type Way struct {
 	Link string
 }
 
-// does reports whether two ways do the same.
 func (w *Way) does(other *Way) bool {
 	return w.Kind == other.Kind && w.Command == other.Command && slices.Equal(w.Args, other.Args) &&
 		maps.Equal(w.Env, other.Env) && slices.Equal(w.Variables, other.Variables)

@@ -10,7 +10,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// reopen opens the session again on a new connection.
 func (x *Session) reopen(ctx context.Context, conn *client.Conn) {
 	select {
 	case x.reopening <- struct{}{}: // an earlier call fails soon, because its connection has ended

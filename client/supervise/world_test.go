@@ -48,7 +48,6 @@ func (w *world) note(format string, args ...any) {
 	w.with(func() { w.log = append(w.log, fmt.Sprintf(format, args...)) })
 }
 
-// with calls f with the lock.
 func (w *world) with(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +78,6 @@ func (w *world) dial(context.Context) (stream.Stream, error) {
 
 func (w *world) newAgent(c *agent.Conn) acp.Agent { return &worldAgent{w, c} }
 
-// kill ends the current agent.
 func (w *world) kill() { w.with(func() { w.live.Close() }) }
 
 // worldAgent is one run of the agent.
@@ -295,7 +293,6 @@ func newKeeper(t *testing.T, w *world, more func(*supervise.Options)) *keeper {
 	return k
 }
 
-// open starts a keeper and opens a session.
 func open(t *testing.T, w *world, more func(*supervise.Options)) (*keeper, *supervise.Session) {
 	k := newKeeper(t, w, more)
 	require.NoError(t, k.Start(context.Background()))
@@ -304,7 +301,6 @@ func open(t *testing.T, w *world, more func(*supervise.Options)) (*keeper, *supe
 	return k, s
 }
 
-// prompt sends a prompt and returns the result of its turn.
 func prompt(t *testing.T, s *supervise.Session, text string) error {
 	turn, err := s.Prompt(t.Context(), acp.Text(text))
 	require.NoError(t, err)

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// copySelf copies the test binary.
 func copySelf(t *testing.T, to string) {
 	t.Helper()
 	in, err := os.Open(os.Args[0])

@@ -10,7 +10,6 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
-// update decodes an update.
 func update(t testing.TB, raw string) acp.SessionUpdate {
 	t.Helper()
 	var n acp.SessionNotification

@@ -74,7 +74,6 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 	}
 }
 
-// done applies the changes by a successful call to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:

@@ -38,7 +38,6 @@ func (c *caller) permission(ctx context.Context, _ *acp.RequestPermissionRequest
 	return nil, ctx.Err()
 }
 
-// note returns a function for updates.
 func (c *caller) note(name string) func(context.Context, acp.SessionUpdate) {
 	return func(_ context.Context, u acp.SessionUpdate) {
 		c.mu.Lock()

@@ -192,7 +192,6 @@ func Capabilities(c acp.Client) *acp.ClientCapabilities {
 	return conn.capabilities()
 }
 
-// capabilities returns the capabilities that follow from the rows.
 func (c *Conn) capabilities() *acp.ClientCapabilities {
 	caps := &acp.ClientCapabilities{}
 	advertise(caps, &c.table)

@@ -98,7 +98,6 @@ type StopError struct{ Reason acp.StopReason }
 
 func (e *StopError) Error() string { return "the agent stopped: " + string(e.Reason) }
 
-// stopError returns the error for a stop reason, or nil.
 func stopError(reason acp.StopReason) error {
 	if reason == acp.StopReasonEndTurn || reason == "" {
 		return nil

@@ -56,12 +56,10 @@ const strictIDs = true
 // lost.
 func reopens(method string) bool { return method == acp.MethodSessionResume }
 
-// agentOf returns what the agent reports about itself.
 func agentOf(res *acp.InitializeResponse) *peer {
 	return &peer{info: &res.Info, caps: res.Capabilities, auth: res.AuthMethods}
 }
 
-// authMethodID returns the id of a method to sign in.
 func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
 	switch m := m.(type) {
 	case *acp.AuthMethodAgent:
@@ -72,7 +70,6 @@ func authMethodID(m acp.AuthMethod) acp.AuthMethodID {
 	return ""
 }
 
-// logIn signs the user in with a method of the agent.
 func (c *Conn) logIn(ctx context.Context, id acp.AuthMethodID) error {
 	_, err := c.Login(ctx, &acp.LoginAuthRequest{MethodID: id})
 	return err
@@ -92,13 +89,10 @@ func (s *Session) toTurnLocked(it update) bool {
 	return it.turn != nil && it.turn.feed.push(it)
 }
 
-// turnInFlightLocked reports whether a turn of the session is in flight.
 func (s *Session) turnInFlightLocked() bool { return s.conn.turns.inFlight(s.id) }
 
-// forgetTurnsLocked ends the turns of a session that was closed.
 func (s *Session) forgetTurnsLocked() { s.conn.turns.forget(s.id, s) }
 
-// forgetSession forgets what the Conn knows of a session that was closed.
 func (c *Conn) forgetSession(id acp.SessionID) { c.turns.forget(id, nil) }
 
 // matter is what a question to the user is about: a cancel does not end questions about

@@ -107,7 +107,6 @@ func (t *turns) begin(id acp.SessionID, turn *Turn, state acp.StateUpdate) *open
 	return p
 }
 
-// sent records that a prompt is queued for sending.
 func (t *turns) sent(p *openPrompt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +182,6 @@ func (t *turns) forget(session acp.SessionID, s *Session) {
 	e.finish()
 }
 
-// endLocked removes prompts.
 func (t *turns) endLocked(session acp.SessionID, w *work, idle *acp.IdleStateUpdate, over ...*openPrompt) *ended {
 	w.prompts = slices.DeleteFunc(w.prompts, func(p *openPrompt) bool { return slices.Contains(over, p) })
 	w.findLatestLocked()

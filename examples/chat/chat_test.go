@@ -143,7 +143,6 @@ func TestPrintable(t *testing.T) {
 	assert.Equal(t, "a[2Jb\tc\nd", printable("a\x1b[2Jb\tc\nd\r\a"))
 }
 
-// write makes a file for a test.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

@@ -47,7 +47,6 @@ var example = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
-// exampleAgent returns the path of the example agent.
 func exampleAgent(t *testing.T) string {
 	t.Helper()
 	path, err := example()

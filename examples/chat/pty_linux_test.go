@@ -94,7 +94,6 @@ func (s *session) reply(text, keys string) {
 	s.send(keys)
 }
 
-// quit ends chat at its prompt.
 func (s *session) quit() {
 	s.t.Helper()
 	s.reply("> ", "\x04")

@@ -166,7 +166,6 @@ func (s *Set) Sending(next acp.Handler) acp.Handler {
 	}
 }
 
-// done passes the changes by a call that has succeeded to the thread.
 func (s *Set) done(params, result any) {
 	switch r := result.(type) {
 	case *acp.NewSessionResponse:

@@ -191,7 +191,6 @@ func TestSessionParts(t *testing.T) {
 	thread.Apply(th, &acp.SessionStateUpdate{})
 }
 
-// update decodes an update.
 func update(t testing.TB, raw string) acp.SessionUpdate {
 	t.Helper()
 	var n acp.UpdateSessionNotification
