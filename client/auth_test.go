@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,12 +71,11 @@ func TestAuthenticateAndRetry(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, peer := dial(t, &peertest.Client{}, nil)
-			done := make(chan struct{})
-			go func() { // ends with the script
-				defer close(done)
+			var played sync.WaitGroup
+			played.Go(func() { // ends with the script
 				peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":`+tt.methods+`}`)
 				tt.agent(peer)
-			}()
+			})
 			_, err := c.Initialize(t.Context(), nil)
 			require.NoError(t, err)
 			var s *client.Session
@@ -83,7 +83,7 @@ func TestAuthenticateAndRetry(t *testing.T) {
 				s, err = c.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
 				return err
 			})
-			<-done
+			played.Wait()
 			assert.Equal(t, tt.auth, errors.Is(err, rpcerr.ErrAuthRequired))
 			if tt.want != "" {
 				require.ErrorContains(t, err, tt.want)
@@ -122,9 +122,8 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, peer := dial(t, &fileReader{}, tt.opts)
-			done := make(chan struct{})
-			go func() { // ends with the script
-				defer close(done)
+			var played sync.WaitGroup
+			played.Go(func() { // ends with the script
 				peer.Answer(peer.Expect("initialize"), `{"protocolVersion":1,"authMethods":[{"id":"key","name":"Key"}]}`)
 				m := peer.Expect("session/prompt")
 				tt.before(peer)
@@ -135,7 +134,7 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 					peer.Update("s", "the second call may do anything")
 					peer.Answer(m, `{"stopReason":"end_turn"}`)
 				}
-			}()
+			})
 			_, err := c.Initialize(t.Context(), nil)
 			require.NoError(t, err)
 			calls := 0
@@ -144,7 +143,7 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 				_, err := c.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("pay the bill")}})
 				return err
 			})
-			<-done
+			played.Wait()
 			if tt.again {
 				require.NoError(t, err)
 				assert.Equal(t, 2, calls)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,14 +36,11 @@ func dial(t *testing.T, c acp.Client, opts *client.Options) (*client.Conn, *rawp
 func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
-	done := make(chan struct{})
-	go func() { // ends with the response
-		defer close(done)
-		peer.Initialize(caps)
-	}()
+	var agent sync.WaitGroup
+	agent.Go(func() { peer.Initialize(caps) }) // ends with the response
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
-	<-done
+	agent.Wait()
 	return conn, peer
 }
 
@@ -50,14 +48,11 @@ func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*clien
 func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"loadSession":true,"sessionCapabilities":{"close":{},"delete":{},"resume":{}}}`, opts)
-	done := make(chan struct{})
-	go func() { // ends with the response
-		defer close(done)
-		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
-	}()
+	var agent sync.WaitGroup
+	agent.Go(func() { peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`) }) // ends with the response
 	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
-	<-done
+	agent.Wait()
 	return s, peer
 }
 

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
@@ -16,8 +20,6 @@ import (
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // recorder collects the texts of updates.
@@ -309,10 +311,9 @@ func TestRequestAfterTheResponseFindsTheRoots(t *testing.T) {
 	r := &rooted{}
 	var peer *rawpeer.Peer
 	r.conn, peer = open(t, r, `{"sessionCapabilities":{"additionalDirectories":{}}}`, nil)
-	done := make(chan struct{})
+	var played sync.WaitGroup
 	const times = 1000
-	go func() { // ends with the last response
-		defer close(done)
+	played.Go(func() { // ends with the last response
 		for created, served := 0, 0; served < times; {
 			m, ok := peer.Recv()
 			switch {
@@ -331,12 +332,12 @@ func TestRequestAfterTheResponseFindsTheRoots(t *testing.T) {
 				}
 			}
 		}
-	}()
+	})
 	for range times {
 		_, err := r.conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/work", AdditionalDirectories: []string{"/more"}})
 		require.NoError(t, err)
 	}
-	<-done
+	played.Wait()
 }
 
 // A notification handler makes a call. The call does not wait for its place in the order, and

@@ -17,11 +17,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func TestSpecialFiles(t *testing.T) {

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +34,7 @@ func TestOnTheWire(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	s, peer := rawpeer.Pipe(t)
 	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return &writer{ReadWriter: h.folders.ReadWriter(c, nil)} }, nil))
-	done := make(chan struct{})
+	var played sync.WaitGroup
 	ask := func(method string, params map[string]any) rawpeer.Message {
 		raw, err := json.Marshal(params)
 		assert.NoError(t, err)
@@ -42,8 +43,7 @@ func TestOnTheWire(t *testing.T) {
 		return m
 	}
 	path := h.at("new/file.txt")
-	go func() { // ends with the response to session/new
-		defer close(done)
+	played.Go(func() { // ends with the response to session/new
 		peer.Initialize(`{}`)
 		m := peer.Expect("session/new")
 		refused := ask("fs/read_text_file", map[string]any{"sessionId": "s", "path": path})
@@ -58,10 +58,10 @@ func TestOnTheWire(t *testing.T) {
 		outside := ask("fs/read_text_file", map[string]any{"sessionId": "s", "path": h.secret})
 		assert.Equal(t, -32602, outside.Error.Code)
 		assert.NotContains(t, string(outside.Error.Data)+outside.Error.Message, "no such file")
-	}()
+	})
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: h.work})
 	require.NoError(t, err)
-	<-done
+	played.Wait()
 }

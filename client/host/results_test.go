@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,17 +75,16 @@ func newSilentAgent(t *testing.T, h *host.Host, dir string) *silentAgent {
 	near, far := stream.Pipe()
 	conn := rawpeer.Start(t, client.New(near, h.Client, &client.Options{Logger: slog.New(slog.DiscardHandler)}))
 	a := &silentAgent{rawpeer.New(t, far), far, t}
-	done := make(chan struct{})
-	go func() { // ends with the response to session/new
-		defer close(done)
+	var played sync.WaitGroup
+	played.Go(func() { // ends with the response to session/new
 		a.Initialize(`{}`)
 		a.Answer(a.Expect("session/new"), `{"sessionId":"s"}`)
-	}()
+	})
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
 	require.NoError(t, err)
-	<-done
+	played.Wait()
 	return a
 }
 

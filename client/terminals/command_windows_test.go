@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/internal/wine"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func copySelf(t *testing.T, to string) {

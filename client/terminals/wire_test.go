@@ -2,6 +2,7 @@ package terminals_test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,7 +25,7 @@ func TestOnTheWire(t *testing.T) {
 	h := newRunner(t, nil, nil)
 	s, peer := rawpeer.Pipe(t)
 	conn := rawpeer.Start(t, client.New(s, func(c *client.Conn) acp.Client { return &withTerminals{Terminals: h.pool.Terminals(c, nil)} }, nil))
-	done := make(chan struct{})
+	var played sync.WaitGroup
 	ask := func(method string, params map[string]any) rawpeer.Message {
 		params["sessionId"] = "s"
 		raw, err := json.Marshal(params)
@@ -41,8 +42,7 @@ func TestOnTheWire(t *testing.T) {
 		return res.TerminalID
 	}
 	var id acp.TerminalID
-	go func() { // ends with the last answer
-		defer close(done)
+	played.Go(func() { // ends with the last answer
 		peer.Initialize(`{}`)
 		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s"}`)
 		id = create("say", "hello", "3")
@@ -53,12 +53,12 @@ func TestOnTheWire(t *testing.T) {
 		assert.Equal(t, -32002, ask("terminal/output", map[string]any{"terminalId": id}).Error.Code)
 		assert.Equal(t, -32602, ask("terminal/create", map[string]any{"command": "no-such-command"}).Error.Code)
 		id = create("wait")
-	}()
+	})
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: h.work})
 	require.NoError(t, err)
-	<-done
+	played.Wait()
 	pids := h.pids(id, 1)
 	conn.Close()
 	require.NoError(t, conn.Wait())

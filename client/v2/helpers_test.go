@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,14 +65,11 @@ func initialized(caps string) string {
 func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*client.Conn, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := dial(t, c, opts)
-	done := make(chan struct{})
-	go func() { // ends with the response
-		defer close(done)
-		peer.Answer(peer.Expect("initialize"), initialized(caps))
-	}()
+	var agent sync.WaitGroup
+	agent.Go(func() { peer.Answer(peer.Expect("initialize"), initialized(caps)) }) // ends with the response
 	_, err := conn.Initialize(t.Context(), nil)
 	require.NoError(t, err)
-	<-done
+	agent.Wait()
 	return conn, peer
 }
 
@@ -79,14 +77,11 @@ func open(t *testing.T, c acp.Client, caps string, opts *client.Options) (*clien
 func session(t *testing.T, c acp.Client, opts *client.Options) (*client.Session, *rawpeer.Peer) {
 	t.Helper()
 	conn, peer := open(t, c, `{"session":{"delete":{}}}`, opts)
-	done := make(chan struct{})
-	go func() { // ends with the response
-		defer close(done)
-		peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`)
-	}()
+	var agent sync.WaitGroup
+	agent.Go(func() { peer.Answer(peer.Expect("session/new"), `{"sessionId":"s1"}`) }) // ends with the response
 	s, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
-	<-done
+	agent.Wait()
 	return s, peer
 }
 

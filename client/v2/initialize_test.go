@@ -7,11 +7,12 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // elicitor is a viewer that can also ask for input, and counts how often.
