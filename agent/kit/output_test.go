@@ -62,6 +62,19 @@ func items(t testing.TB, s *thread.Snapshot) (all []string) {
 	return all
 }
 
+// reload loads a session that the user shows. It shows the same as before, which reload returns.
+func (u *user) reload(id acp.SessionID) *thread.Snapshot {
+	u.t.Helper()
+	live := u.set.Thread(id).Snapshot()
+	u.load(id)
+	loaded := u.set.Thread(id).Snapshot()
+	assert.Equal(u.t, items(u.t, live), items(u.t, loaded))
+	assert.Equal(u.t, live.Plans, loaded.Plans)
+	assert.Equal(u.t, live.Title, loaded.Title)
+	assert.Equal(u.t, live.Usage, loaded.Usage)
+	return live
+}
+
 // The text and updates of a turn arrive in order, whatever the sizes of the model's deltas, and
 // session/load shows the same.
 func TestOutput(t *testing.T) {
@@ -135,12 +148,7 @@ func TestOutput(t *testing.T) {
 				}}))
 				id := u.open()
 				u.ask(id, "go")
-				live := u.set.Thread(id).Snapshot()
-				assert.Equal(t, append([]string{"user: go"}, test.want...), shown(live))
-				u.load(id)
-				loaded := u.set.Thread(id).Snapshot()
-				assert.Equal(t, items(t, live), items(t, loaded))
-				assert.Equal(t, live.Plans, loaded.Plans)
+				assert.Equal(t, append([]string{"user: go"}, test.want...), shown(u.reload(id)))
 			})
 		})
 	}
@@ -172,9 +180,7 @@ func TestOutputJoins(t *testing.T) {
 		assert.Equal(t, want.String(), got.String())
 		assert.Less(t, chunks, 500)
 		assert.Len(t, ids, 1)
-		live := u.set.Thread(id).Snapshot()
-		u.load(id)
-		assert.Equal(t, items(t, live), items(t, u.set.Thread(id).Snapshot()))
+		u.reload(id)
 	})
 }
 
@@ -224,13 +230,8 @@ func TestOutputOfTwoGoroutines(t *testing.T) {
 	}}))
 	id := u.open()
 	u.ask(id, "go")
-	live := u.set.Thread(id).Snapshot()
-	all := strings.Join(shown(live), "\n")
+	all := strings.Join(shown(u.reload(id)), "\n")
 	assert.Equal(t, []int{1000, 1000, 40}, []int{strings.Count(all, "<a>"), strings.Count(all, "<b>"), strings.Count(all, "call: T completed")})
-	u.load(id)
-	loaded := u.set.Thread(id).Snapshot()
-	assert.Equal(t, items(t, live), items(t, loaded))
-	assert.Equal(t, live.Title, loaded.Title)
 }
 
 // Text that cannot be sent because the connection has ended is stored once.
@@ -283,13 +284,10 @@ func TestOutputAfterTheTurn(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		u.ask(id, "second")
-		live := u.set.Thread(id).Snapshot()
 		assert.Equal(t, []string{
 			"user: first", "call: Look failed: The turn ended before this call did.",
 			"call: Late failed: The turn ended before this call did.", "agent: By the way", "user: second", "agent: Yes?",
-		}, shown(live))
-		u.load(id)
-		assert.Equal(t, items(t, live), items(t, u.set.Thread(id).Snapshot()))
+		}, shown(u.reload(id)))
 	})
 }
 
@@ -333,10 +331,8 @@ func TestUsage(t *testing.T) {
 	id := u.open()
 	u.ask(id, "one")
 	u.ask(id, "two")
-	live := u.set.Thread(id).Snapshot().Usage
+	live := u.reload(id).Usage
 	assert.Equal(t, []uint64{400, 1000}, []uint64{live.Used, live.Size})
-	u.load(id)
-	assert.Equal(t, live, u.set.Thread(id).Snapshot().Usage)
 }
 
 // A client without notices receives them as a message before the next answer. They are not stored.
