@@ -200,7 +200,7 @@ var sleepers = map[string]string{
 	"agent/kit obey":                                        scripts,
 	"agent/kit turn":                                        scripts,
 	"agent/router/adapter TestCloseDuringATurn":             handlers,
-	"agent/router/adapter TestHeldPrompts":                  handlers,
+	"agent/router/adapter dialogueWorks":                    handlers,
 	"agent/v2 TestPromptThatOvertakesClose":                 handlers,
 	"agent/v2 dialogueWorks":                                handlers,
 	"client/terminals startReady":                           "it runs in a child process and waits for another one",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -113,12 +114,12 @@ func (p *testClient) play(a *testAgent, dialogue string) {
 func (p *testClient) say(line string) {
 	p.t.Helper()
 	id, rest, _ := strings.Cut(line, " ")
-	method, params, isMethod := strings.Cut(rest, " ")
+	method, params, isMethod := strings.Cut(rest, " {")
 	switch {
 	case line[0] == '{':
 		p.Send("%s", line)
 	case isMethod:
-		p.Call(id, method, params)
+		p.Call(id, method, "{"+params)
 	default:
 		p.Call(id, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}`, rest))
 	}
@@ -142,6 +143,15 @@ var dialogueWorks = map[string]work{
 	"clear": send(&acp.Plan{}), // without a list, which a dialogue cannot say
 	"wait": func(ctx context.Context, _ *testAgent, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
 		<-ctx.Done()
+		return nil, ctx.Err()
+	},
+	"second": func(context.Context, *testAgent, *acp.PromptRequest) (*acp.PromptResponse, error) {
+		time.Sleep(time.Second)
+		return endTurn()
+	},
+	"last second": func(ctx context.Context, _ *testAgent, _ *acp.PromptRequest) (*acp.PromptResponse, error) {
+		<-ctx.Done()
+		time.Sleep(time.Second)
 		return nil, ctx.Err()
 	},
 	"files": func(ctx context.Context, a *testAgent, req *acp.PromptRequest) (*acp.PromptResponse, error) {

@@ -117,31 +117,39 @@ func (p *testClient) read() string {
 	}
 }
 
-// want compares the next messages with lines, as JSON; see full. Responses to prompts may come at any time, so they are skipped unless they
-// are wanted.
+// want compares the next messages with lines, as JSON; see full. Responses to prompts may come at
+// any time, so they are skipped unless they are wanted.
 func (p *testClient) want(lines ...string) {
 	p.t.Helper()
-	for _, want := range lines {
-		want = full(want)
-		got := p.read()
-		for strings.Contains(got, receipt) && !strings.Contains(want, receipt) {
-			got = p.read()
-		}
-		require.JSONEq(p.t, want, got)
+	for _, line := range lines {
+		require.JSONEq(p.t, full(line), p.readAny(full(line)))
 	}
 }
-
-const receipt = `"result":{"messageId"`
 
 // wantAny is like want, but accepts messages in any order.
 func (p *testClient) wantAny(lines ...string) {
 	p.t.Helper()
+	var all string
 	var want, got []any
 	for _, line := range lines {
 		want = append(want, parse(p.t, full(line)))
-		got = append(got, parse(p.t, p.read()))
+		all += full(line)
+	}
+	for range lines {
+		got = append(got, parse(p.t, p.readAny(all)))
 	}
 	require.ElementsMatch(p.t, want, got)
+}
+
+// readAny returns the next message that is not the response to a prompt, or is one if that is wanted.
+func (p *testClient) readAny(want string) string {
+	p.t.Helper()
+	const receipt = `"result":{"messageId"`
+	got := p.read()
+	for strings.Contains(got, receipt) && !strings.Contains(want, receipt) {
+		got = p.read()
+	}
+	return got
 }
 
 func parse(t *testing.T, line string) (v any) {
