@@ -98,8 +98,8 @@ func (d *Decoder) segment() (seg []byte, ok bool) {
 	for ; i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\'; i++ {
 		high |= uint64(b[i])
 	}
-	d.i = i
 	if i >= len(b) || b[i] != '"' {
+		d.i = i
 		return nil, false
 	}
 	d.i = i + 1
