@@ -263,7 +263,7 @@ func (p *envelopeParser) usableID() []byte {
 	case c == '"', string(p.id) == "null":
 		return p.id
 	case IsDigit(c) || c == '-':
-		if len(p.id) > 300 || bytes.ContainsAny(p.id, "eE") {
+		if len(p.id) > 300 || bytes.IndexByte(p.id, 'e') >= 0 || bytes.IndexByte(p.id, 'E') >= 0 {
 			if _, err := strconv.ParseFloat(string(p.id), 64); err != nil {
 				return nil
 			}

@@ -217,13 +217,8 @@ func (k *call) wait(ctx context.Context) bool {
 	select {
 	case <-k.settled:
 		return true
-	default:
-	}
-	select {
-	case <-k.settled:
-		return true
 	case <-ctx.Done():
-		return false
+		return isClosed(k.settled) // both may have happened
 	}
 }
 
