@@ -33,19 +33,19 @@ type call struct {
 	settled chan struct{} // closed when the caller may continue; nil when no caller waits
 
 	// Guarded by calls.mu until the call is settled, and not changed after.
+	state         callState
+	opens         bool        // its success opens the session again
+	lifting       bool        // lifts the back-pressure while it is pending
+	awaited       bool        // Hasten of the stream was called
+	cancelled     bool        // the peer was told to cancel it
 	at            func(error) // AtResponse; nil once it runs
 	took          func(any)   // Result
 	vacant        func() any
 	raw           *json.RawMessage // gets the result as it arrived
-	state         callState
-	session       string    // its session, if the stream can lose sessions
-	opens         bool      // its success opens the session again
-	lifting       bool      // lifts the back-pressure while it is pending
-	began         time.Time // when it was sent, for haste
-	awaited       bool      // Hasten of the stream was called
-	cancelled     bool      // the peer was told to cancel it
-	result, fault []byte    // the result or error of the response
-	err           error     // how it ended without a usable response
+	session       string           // its session, if the stream can lose sessions
+	began         time.Time        // when it was sent, for haste
+	result, fault []byte           // the result or error of the response
+	err           error            // how it ended without a usable response
 
 	// incomplete means that notifications which were read before the response were dropped. It
 	// is set before the call is delivered.

@@ -81,8 +81,8 @@
 //	calls.mu               our calls
 //	order.Order.mu         what was read and is not handled, and the requests and work that are open
 //	ending.mu              how far the end has come
-//	request.afterMu        what AfterResponse registered; many are alike, and none is taken in another
-//	results.mu             what the handler of a request got from its calls; likewise
+//	request.mu             what AfterResponse registered, and what the handler got from its calls;
+//	                       many are alike, and none is taken in another
 //	reserve.Budget.mu      the results that are not written, of all connections that share it
 //	outbox.Box.mu          what is to be written
 //	lines.mu               how many lines the log may still take

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -73,33 +72,26 @@ func appendRawFault(b []byte, r *request, err error) ([]byte, bool) {
 // large files.
 const mostResults = 4
 
-// results are the latest results that the handler of a request got from its calls and may return:
-// they have the type of its result, and break a rule for what is sent.
-type results struct {
-	mu sync.Mutex // guards the one below
-	of []any
-}
-
-// keep remembers the result of a call of m that was made with the handler's ctx, if the
-// handler could return it.
+// keep remembers the result of a call of m that was made with the ctx of a handler, if the handler
+// may return it: it has the type of its result, and breaks a rule for what is sent.
 func (s *scope) keep(m *wire.Method, result any) {
 	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || m == nil || s.req.entry.Result != m.Result || result == nil || !m.Result.Is(result) || m.Result.Valid(result, true) {
 		return
 	}
-	r := &s.req.results
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.of) == mostResults {
-		r.of = slices.Delete(r.of, 0, 1)
+	s.req.mu.Lock()
+	defer s.req.mu.Unlock()
+	k := s.req.moreLocked()
+	if len(k.results) == mostResults {
+		k.results = slices.Delete(k.results, 0, 1)
 	}
-	r.of = append(r.of, result)
+	k.results = append(k.results, result)
 }
 
 // brought reports whether v is the result of a call that keep remembers.
-func (r *results) brought(v any) bool {
+func (r *request) brought(v any) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Contains(r.of, v)
+	return r.more != nil && slices.Contains(r.more.results, v)
 }
 
 // arrived reports whether v is the params of a handler that ctx descends from and broke a rule for

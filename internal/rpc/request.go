@@ -22,14 +22,27 @@ type request struct {
 	entry  *Entry // nil for an extension
 	params []byte
 
-	results results
-	result  reserve.Claim // what the handler has reserved
+	result reserve.Claim // what the handler has reserved
 
 	writes bool // the goroutine becomes the writer when it is done; only it uses the field
 
-	afterMu   sync.Mutex // guards all below
-	after     []func()
+	mu        sync.Mutex // guards all below
 	afterDone bool
+	more      *more // nil: there is nothing
+}
+
+// more is what few requests have.
+type more struct {
+	after   []func() // see AfterResponse
+	results []any    // see keep
+}
+
+// moreLocked returns r.more, and makes it at the first call.
+func (r *request) moreLocked() *more {
+	if r.more == nil {
+		r.more = new(more)
+	}
+	return r.more
 }
 
 // End ends the ctx of the handler, with the lock of the order held. It implements [order.Handler].
@@ -153,27 +166,28 @@ func AfterResponse(ctx context.Context, f func()) bool {
 		return false
 	}
 	r := s.req
-	r.afterMu.Lock()
-	defer r.afterMu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.afterDone {
 		return false
 	}
-	r.after = append(r.after, f)
+	k := r.moreLocked()
+	k.after = append(k.after, f)
 	return true
 }
 
 // runAfter runs what AfterResponse registered.
 func (r *request) runAfter() {
 	for {
-		r.afterMu.Lock()
-		if len(r.after) == 0 {
+		r.mu.Lock()
+		if r.more == nil || len(r.more.after) == 0 {
 			r.afterDone = true
-			r.afterMu.Unlock()
+			r.mu.Unlock()
 			return
 		}
-		f := r.after[0]
-		r.after = r.after[1:]
-		r.afterMu.Unlock()
+		f := r.more.after[0]
+		r.more.after = r.more.after[1:]
+		r.mu.Unlock()
 		if r.writes { // the response must be written before f runs
 			r.writes = false
 			r.conn.out.Start()

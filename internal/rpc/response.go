@@ -74,8 +74,10 @@ func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.Method)
 		}
 	}
-	if strict := !r.results.brought(res); !codec.Valid(res, strict) {
-		return b, h.invalid(r.Method+" result", validate.Struct(res, strict))
+	if !codec.Valid(res, true) {
+		if strict := !r.brought(res); strict || !codec.Valid(res, false) {
+			return b, h.invalid(r.Method+" result", validate.Struct(res, strict))
+		}
 	}
 	b, err := codec.Append(b, res)
 	if err != nil {

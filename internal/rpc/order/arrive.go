@@ -48,7 +48,7 @@ type Ends struct {
 func (e *Ends) AwaitCalled(done <-chan struct{}) {
 	for _, r := range e.ended {
 		select {
-		case <-r.called:
+		case <-r.member.called:
 		case <-done:
 		}
 	}
@@ -154,7 +154,7 @@ func (o *Order) Accept(h Handler) Reason {
 		return BadID
 	}
 	if r.Group != "" {
-		r.called = make(chan struct{})
+		r.member = &member{called: make(chan struct{})}
 		s.Size += groupOverhead
 	}
 	startsNow := !held && (!o.working || inside(o.handling)) && o.slots.free(r)
@@ -179,9 +179,9 @@ func (o *Order) placeLocked(r *Request) {
 		e.ended = o.pending.endGroup(e)
 		o.pending.charge(r, pointerSize*int64(len(e.ended)))
 	}
-	if r.Group != "" {
+	if r.member != nil {
 		r.member.request = r
-		o.pending.join(&r.member, r.Group)
+		o.pending.join(&r.member.node, r.Group)
 	}
 	if o.gate.state == gateClosed { // it is the handshake
 		o.gate.state, r.handshake = gatePending, true

@@ -88,11 +88,15 @@ func (p *pending) free(r *Request) {
 
 // part takes a request out of its group. Requests of the group may wait for that.
 func (p *pending) part(r *Request) {
-	if r.responded != nil {
-		close(r.responded)
-		r.responded = nil
+	m := r.member
+	if m == nil {
+		return
 	}
-	p.leave(&r.member, r.Group)
+	if m.responded != nil {
+		close(m.responded)
+		m.responded = nil
+	}
+	p.leave(&m.node, r.Group)
 }
 
 // empty frees the memory of a cancelled request. The rest counts as waiting until the place of the

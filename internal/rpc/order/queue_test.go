@@ -71,8 +71,8 @@ func leaveGroup(t *testing.T) time.Duration {
 	for i := range all {
 		h := &handler{}
 		h.do, all[i] = h, &h.Request
-		all[i].member.request = all[i]
-		p.join(&all[i].member, "s")
+		all[i].member = &member{node: node{request: all[i]}}
+		p.join(&all[i].member.node, "s")
 	}
 	begun := time.Now()
 	for i := range all { // from both ends to the middle
@@ -80,8 +80,8 @@ func leaveGroup(t *testing.T) time.Duration {
 		if i%2 == 1 {
 			at = len(all) - 1 - i/2
 		}
-		p.leave(&all[at].member, "s")
-		p.leave(&all[at].member, "s") // no matter
+		p.leave(&all[at].member.node, "s")
+		p.leave(&all[at].member.node, "s") // no matter
 		if i == len(all)-3 {
 			assert.Equal(t, all[len(all)/2-1:len(all)/2+1], p.endGroup(&Ends{Group: "s", All: true}))
 		}

@@ -53,23 +53,29 @@ type Request struct {
 	Ends   *Ends  // nil: it ends no group
 	Others int    // the requests that are open beside it; set by Advance(Responded)
 
-	order     *Order
-	do        Handler
-	called    chan struct{} // of a request with a group: closed when its handler is called or was given up
-	once      sync.Once     // closes called
-	handshake bool          // its response opens the connection; set before it is started
+	order  *Order
+	do     Handler
+	member *member // nil: it belongs to no group
 
-	state        state
-	endedBy      Ended
-	under        Scoped        // the notification during whose handler it starts
-	slot         bool          // it has a slot
-	over         bool          // nothing runs for it
-	released     bool          // Release was called
-	worked       bool          // its handler has begun work that is not in the background
-	responded    chan struct{} // closed when its response is queued; nil while no one waits for that
-	passed       chan struct{} // closed then too, or when its handler waits for something else
-	member, task node
-	next         *Request // see servers
+	handshake bool // its response opens the connection; set before it is started
+	state     state
+	endedBy   Ended
+	slot      bool          // it has a slot
+	over      bool          // nothing runs for it
+	released  bool          // Release was called
+	worked    bool          // its handler has begun work that is not in the background
+	under     Scoped        // the notification during whose handler it starts
+	passed    chan struct{} // closed when its response is queued, or its handler waits for something else
+	task      node
+	next      *Request // see servers
+}
+
+// member is the place of a request in its group.
+type member struct {
+	node
+	called    chan struct{} // closed when its handler is called or was given up
+	once      sync.Once     // closes called
+	responded chan struct{} // closed when its response is queued; nil while no one waits for that
 }
 
 func (r *Request) request() *Request { return r }
@@ -87,8 +93,8 @@ func (r *Request) Opens() bool { return r.handshake }
 
 // Called records that the handler is being called, or that it was given up.
 func (r *Request) Called() {
-	if r.called != nil {
-		r.once.Do(func() { close(r.called) })
+	if m := r.member; m != nil {
+		m.once.Do(func() { close(m.called) })
 	}
 }
 
@@ -188,14 +194,18 @@ func (r *Request) passLocked() {
 func (r *Request) Earlier() <-chan struct{} {
 	r.order.mu.Lock()
 	defer r.order.mu.Unlock()
+	if r.member == nil {
+		return nil
+	}
 	for n := r.member.prev; n != nil; n = n.prev {
 		if n.work != nil {
 			continue
 		}
-		if n.request.responded == nil {
-			n.request.responded = make(chan struct{})
+		m := n.request.member
+		if m.responded == nil {
+			m.responded = make(chan struct{})
 		}
-		return n.request.responded
+		return m.responded
 	}
 	return nil
 }
@@ -206,13 +216,13 @@ func (r *Request) Earlier() <-chan struct{} {
 func (r *Request) Ahead() (count int) {
 	r.order.mu.Lock()
 	defer r.order.mu.Unlock()
-	if r.member.in == nil {
+	if r.member == nil || r.member.in == nil {
 		return 0
 	}
 	earlier := true
 	for n := r.member.in.first; n != nil; n = n.next {
 		switch w := n.work; {
-		case n == &r.member:
+		case n == &r.member.node:
 			earlier = false
 		case w == nil && earlier && !n.request.worked, w != nil && w.By == nil && !w.Background && !w.settled:
 			count++
