@@ -123,29 +123,6 @@ func TestClosedSessions(t *testing.T) {
 	}
 }
 
-// Questions without end are refused at some point.
-func TestQuestionsWithoutEnd(t *testing.T) {
-	eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
-		release := make(chan struct{})
-		const most = 64 << 20 // the default is sixteen times as much
-		u := newUser(t, userSetup{limits: client.Limits{MaxOpen: most}, onPermission: func() { <-release }})
-		defer close(release)
-		refused := 0
-		used := grown(func() {
-			flood(t, u.echoPeer, 20_000, func(b []byte, i int) []byte {
-				return fmt.Appendf(b, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":%s}`, i, u.permission(fmt.Sprintf("s%d", i)))
-			})
-			for _, m := range u.echo() {
-				require.Equal(t, -32603, m.Error.Code)
-				refused++
-			}
-		})
-		t.Logf("%.1f MiB", used)
-		assert.Less(t, used, 64.0)
-		assert.Positive(t, refused)
-	})
-}
-
 // Members of _meta that the handler does not use take a bounded multiple of their encoded
 // size in memory.
 func TestMetaBomb(t *testing.T) {

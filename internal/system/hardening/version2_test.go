@@ -68,15 +68,11 @@ func (a *testAgent2) Cancel(context.Context, *acp2.CancelSessionNotification) er
 // testClient2 is testClient in version 2.
 type testClient2 struct {
 	echoes
-	onUpdate     func(acp2.SessionUpdate)
-	onPermission func()
-	fail         func() error // what its methods return
+	onUpdate func(acp2.SessionUpdate)
+	fail     func() error // what its methods return
 }
 
 func (c *testClient2) RequestPermission(context.Context, *acp2.RequestPermissionRequest) (*acp2.RequestPermissionResponse, error) {
-	if c.onPermission != nil {
-		c.onPermission()
-	}
 	if c.fail != nil {
 		return nil, c.fail()
 	}

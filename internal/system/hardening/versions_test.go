@@ -28,16 +28,14 @@ type user struct {
 	begins string
 	// turnEnds ends a turn of session s1 as the agent does.
 	turnEnds func(prompt rawpeer.Message)
-	// update and permission are params of messages from the agent.
-	update     func(session, text, meta string) string
-	permission func(session string) string
+	// update returns the params of an update from the agent.
+	update func(session, text, meta string) string
 }
 
 // userSetup says what a user is like.
 type userSetup struct {
-	limits       client.Limits
-	onUpdate     func(text string)
-	onPermission func()
+	limits   client.Limits
+	onUpdate func(text string)
 }
 
 // eachUser runs a test with a client of each version.
@@ -53,12 +51,6 @@ func newUser1(t *testing.T, s userSetup) *user {
 		cl.OnUpdate = func(_ context.Context, n *acp.SessionNotification) error {
 			s.onUpdate(shownUpdate(n.Update))
 			return nil
-		}
-	}
-	if s.onPermission != nil {
-		cl.OnPermission = func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-			s.onPermission()
-			return acp.Cancelled(), nil
 		}
 	}
 	c, p := startClient(t, cl, &client.Options{Limits: s.limits}, nil)
@@ -89,15 +81,12 @@ func newUser1(t *testing.T, s userSetup) *user {
 		update: func(session, text, meta string) string {
 			return fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}%s}}`, session, text, metaMember(meta))
 		},
-		permission: func(session string) string {
-			return fmt.Sprintf(`{"sessionId":%q,"toolCall":{"toolCallId":"t"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}`, session)
-		},
 	}
 }
 
 func newUser2(t *testing.T, s userSetup) *user {
 	t.Helper()
-	cl := &testClient2{onPermission: s.onPermission}
+	cl := &testClient2{}
 	if s.onUpdate != nil {
 		cl.onUpdate = func(u acp2.SessionUpdate) {
 			if chunk, ok := u.(*acp2.AgentMessageChunk); ok {
@@ -136,9 +125,6 @@ func newUser2(t *testing.T, s userSetup) *user {
 		},
 		update: func(session, text, meta string) string {
 			return fmt.Sprintf(`{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","messageId":"a","content":{"type":"text","text":"%s"}%s}}`, session, text, metaMember(meta))
-		},
-		permission: func(session string) string {
-			return fmt.Sprintf(`{"sessionId":%q,"title":"May I?","options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}`, session)
 		},
 	}
 }

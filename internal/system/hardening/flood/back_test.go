@@ -17,7 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // fewer returns the size of a flood in which each message causes a call.
@@ -58,43 +57,6 @@ func TestUpdatesWithACallForEach(t *testing.T) {
 		assert.EqualValues(t, n, c.seen.Load())
 		assert.Equal(t, n, answers)
 		c.memory.Within(int64(n*(text+400)) + 8<<20)
-	})
-}
-
-// An agent that goes on sending and never answers what the client asks for each update
-// is cut off at the hard limit, and nothing more than that is kept.
-func TestHardLimit(t *testing.T) {
-	_, text := fewer()
-	const limit = 8 << 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		memory := pairtest.Watch(t)
-		near, far := stream.Pipe()
-		failed := make(chan error, 1)
-		pairtest.StartClient(t, near, pairtest.Setup{
-			Client: func(conn *client.Conn) acp.Client {
-				return &peertest.FullClient{Do: func(ctx context.Context, _ string, _ any) (any, error) {
-					failed <- conn.Call(ctx, "_echo", 1, nil)
-					return nil, nil
-				}}
-			},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: 64 << 10, MaxBacklog: limit}},
-		})
-		for i := 0; ; i++ {
-			raw, err := json.Marshal(numbered("s", i, text))
-			require.NoError(t, err)
-			if far.Write([]byte(`{"jsonrpc":"2.0","method":"session/update","params":`+string(raw)+`}`)) != nil {
-				break
-			}
-			require.Less(t, i*text, 4*limit, "the limit does not hold")
-			if i%(limit/text/8) == 0 {
-				memory.Look()
-			}
-		}
-		err := <-failed
-		require.ErrorIs(t, err, acp.ErrOverloaded)
-		require.ErrorIs(t, err, acp.ErrClosed)
-		memory.Within(limit + 8<<20)
-		synctest.Wait()
 	})
 }
 

@@ -188,52 +188,6 @@ func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
 	})
 }
 
-// The smallest notifications there are take much more room than bytes. An agent
-// gets them from a client played by hand.
-func TestTinyNotifications(t *testing.T) {
-	n, _, slack := flood()
-	n = max(n, 200_000)
-	const budget = 8 << 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		memory := pairtest.Watch(t)
-		var handled atomic.Int64
-		near, far := stream.Pipe()
-		pairtest.StartAgent(t, near, pairtest.Setup{
-			Agent: func(*agent.Conn) acp.Agent {
-				return &peertest.FullAgent{Do: func(_ context.Context, method string, _ any) (any, error) {
-					if method == "_" || method == acp.MethodSessionCancel {
-						<-gate
-						handled.Add(1)
-					}
-					return nil, nil
-				}}
-			},
-			AgentOptions: agent.Options{Limits: agent.Limits{Backlog: budget}},
-		})
-		require.NoError(t, far.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)))
-		_, err := far.Read()
-		require.NoError(t, err)
-		go func() { // ends when all were written
-			for i := range n {
-				msg := `{"jsonrpc":"2.0","method":"_"}`
-				if i%2 == 0 {
-					msg = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`
-				}
-				if far.Write([]byte(msg)) != nil {
-					return
-				}
-			}
-		}()
-		synctest.Wait() // the reader has paused
-		memory.Look()
-		close(gate)
-		synctest.Wait()
-		assert.EqualValues(t, n, handled.Load())
-		memory.Within(budget + slack)
-	})
-}
-
 // In real time and over pipes of the operating system.
 func TestUpdatesInRealTime(t *testing.T) {
 	leak.Check(t)

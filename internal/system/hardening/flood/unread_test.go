@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -149,38 +148,6 @@ func TestNoFrameIsCut(t *testing.T) {
 	_ = r.Close()
 }
 
-// The connection to a peer that never reads ends after the stall timeout. Every caller
-// that waits receives ErrStalled.
-func TestPeerThatNeverReads(t *testing.T) {
-	pairtest.Bubble(t, func(t *testing.T) {
-		near, _ := stream.Pipe()
-		var turns atomic.Int64
-		c := pairtest.StartAgent(t, near, pairtest.Setup{})
-		begun := time.Now()
-		var wg sync.WaitGroup
-		for i := range 20 {
-			wg.Go(func() {
-				var err error
-				for err == nil {
-					if i%2 == 0 {
-						err = c.SessionUpdate(context.Background(), numbered("s", i, 10_000))
-					} else {
-						_, err = c.ReadTextFile(context.Background(), &acp.ReadTextFileRequest{SessionID: "s", Path: "/x"})
-					}
-				}
-				assert.ErrorIs(t, err, acp.ErrStalled)
-				assert.ErrorIs(t, err, acp.ErrClosed)
-				turns.Add(1)
-			})
-		}
-		wg.Wait()
-		assert.Equal(t, time.Minute, time.Since(begun))
-		require.ErrorIs(t, c.Wait(), acp.ErrStalled)
-		require.ErrorIs(t, c.Err(), acp.ErrStalled)
-		assert.Equal(t, time.Minute, time.Since(begun))
-	})
-}
-
 // A peer that reads too slowly for what it is sent is no such peer.
 func TestSlowPeerIsNotCutOff(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
@@ -250,24 +217,4 @@ func TestPeerThatClosedItsReadingSide(t *testing.T) {
 	err = c.Wait()
 	require.ErrorIs(t, err, acp.ErrClosed)
 	assert.ErrorIs(t, err, syscall.EPIPE)
-}
-
-// What waits to be written takes no more memory than the limit says, also when the
-// messages are small.
-func TestQueueOfSmallMessages(t *testing.T) {
-	const queue = 8 << 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		near, _ := stream.Pipe()
-		memory := pairtest.Watch(t)
-		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: queue}}})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		var err error
-		for err == nil {
-			err = c.Notify(ctx, "_x", nil)
-		}
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		memory.Look()
-		memory.Within(queue + 2<<20)
-	})
 }
