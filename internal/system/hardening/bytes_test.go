@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // nested is a list within a list and so on.
@@ -117,47 +116,20 @@ func TestAnswersDoNotRepeatHostileInput(t *testing.T) {
 	})
 }
 
-// The texts of a peer are delivered as far as they can be read.
-func TestTextsThatAreNotUnicode(t *testing.T) {
-	for name, tt := range map[string]struct{ raw, want string }{
-		"invalid UTF-8":   {"a\xffb\xc3", "a\ufffdb\ufffd"},
-		"lone surrogates": {`a\ud83d b\ude00`, "a\ufffd b\ufffd"},
-		"a pair":          {`\ud83d\ude00`, "\U0001f600"},
-		"NUL":             {`a\u0000b`, "a\x00b"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
-				texts := make(chan string, 10)
-				u := newUser(t, userSetup{onUpdate: func(text string) { texts <- text }})
-				u.SendLines(string(u.appendUpdate(nil, "s", tt.raw)))
-				assert.Empty(t, u.echo())
-				require.Len(t, texts, 1)
-				assert.Equal(t, tt.want, <-texts)
-			})
-		})
-	}
-}
-
 // Members of params that come twice are refused, so that a proxy on the way cannot
 // have read something else than this end.
 func TestDuplicateMembersInParams(t *testing.T) {
-	_, p := startAgent(t, &testAgent{}, nil, nil)
-	refusesDuplicates(t, p)
-	_, p = startAgent2(t, &testAgent2{}, nil, nil)
-	refusesDuplicates(t, p)
-}
-
-func refusesDuplicates(t *testing.T, p *echoPeer) {
-	t.Helper()
-	for i, params := range []string{
-		`{"cwd":"/a","cwd":"/b","mcpServers":[]}`,
-		`{"cwd":"/a","mcpServers":[],"\u0063wd":"/b"}`,
-		`{"cwd":"/a","mcpServers":[{"type":"stdio","name":"n","command":"/c","command":"/d","args":[],"env":[]}]}`,
-		`{"cwd":"/a","mcpServers":[],"mcpServers":[]}`,
-	} {
-		p.Send(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":%s}`, i, params)
-		assert.Equal(t, []string{fmt.Sprintf("-32602 %d", i)}, brief(p.echoAnd(1)), params)
-	}
+	eachAgent(t, func(t *testing.T, _ int, p *echoPeer) {
+		for i, params := range []string{
+			`{"cwd":"/a","cwd":"/b","mcpServers":[]}`,
+			`{"cwd":"/a","mcpServers":[],"\u0063wd":"/b"}`,
+			`{"cwd":"/a","mcpServers":[{"type":"stdio","name":"n","command":"/c","command":"/d","args":[],"env":[]}]}`,
+			`{"cwd":"/a","mcpServers":[],"mcpServers":[]}`,
+		} {
+			p.Send(`{"jsonrpc":"2.0","id":%d,"method":"session/new","params":%s}`, i, params)
+			assert.Equal(t, []string{fmt.Sprintf("-32602 %d", i)}, brief(p.echoAnd(1)), params)
+		}
+	})
 }
 
 // The method-not-found response that the connection itself sends truncates a long method

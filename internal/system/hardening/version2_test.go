@@ -21,7 +21,6 @@ import (
 type testAgent2 struct {
 	echoes
 	conn     *agent2.Conn
-	onNew    func(*acp2.NewSessionRequest)
 	onPrompt func(context.Context, *acp2.PromptRequest) (*acp2.PromptResponse, error)
 	onOther  func() error // what the other methods return
 }
@@ -37,10 +36,7 @@ func (a *testAgent2) Initialize(context.Context, *acp2.InitializeRequest) (*acp2
 	return &acp2.InitializeResponse{Info: acp2.Implementation{Name: "a", Version: "1"}}, nil
 }
 
-func (a *testAgent2) NewSession(_ context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
-	if a.onNew != nil {
-		a.onNew(req)
-	}
+func (a *testAgent2) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
 	return &acp2.NewSessionResponse{SessionID: "s1"}, a.other()
 }
 

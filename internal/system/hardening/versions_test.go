@@ -153,33 +153,14 @@ func (u *user) appendUpdate(b []byte, session, text string) []byte {
 }
 
 // eachAgent runs a test with an agent of each version. The test plays its client.
-// newAgent starts one that calls got with the params of session/new and session/prompt.
-func eachAgent(t *testing.T, test func(t *testing.T, version int, newAgent func(t *testing.T, got func(params any)) *echoPeer)) {
+func eachAgent(t *testing.T, test func(t *testing.T, version int, p *echoPeer)) {
 	t.Run("version 1", func(t *testing.T) {
-		test(t, 1, func(t *testing.T, got func(any)) *echoPeer {
-			a := &testAgent{}
-			a.OnNewSession = func(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-				got(req)
-				return &acp.NewSessionResponse{SessionID: "s"}, nil
-			}
-			a.OnPrompt = func(_ context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-				got(req)
-				return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-			}
-			_, p := startAgent(t, a, nil, nil)
-			return p
-		})
+		_, p := startAgent(t, &testAgent{}, nil, nil)
+		test(t, 1, p)
 	})
 	t.Run("version 2", func(t *testing.T) {
-		test(t, 2, func(t *testing.T, got func(any)) *echoPeer {
-			a := &testAgent2{onNew: func(req *acp2.NewSessionRequest) { got(req) }}
-			a.onPrompt = func(_ context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
-				got(req)
-				return &acp2.PromptResponse{MessageID: "m"}, nil
-			}
-			_, p := startAgent2(t, a, nil, nil)
-			return p
-		})
+		_, p := startAgent2(t, &testAgent2{}, nil, nil)
+		test(t, 2, p)
 	})
 }
 

@@ -19,20 +19,6 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// number2 is the number of an update that numbered2 made, or -1.
-func number2(u acp2.SessionUpdate) int {
-	chunk, ok := u.(*acp2.AgentMessageChunk)
-	if !ok {
-		return -1
-	}
-	s, _, _ := strings.Cut(acp2.PlainText(chunk.Content), " ")
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
 // updatingAgent2 is updatingAgent in version 2.
 func updatingAgent2(n, text int) func(*agent2.Conn) acp2.Agent {
 	return func(conn *agent2.Conn) acp2.Agent {
@@ -73,7 +59,10 @@ func TestUpdatesOfATurnOfVersion2ThatIsReadLate(t *testing.T) {
 		c.memory.Look()
 		for u, err := range turn.Updates() {
 			require.NoError(t, err)
-			if i := number2(u); i >= 0 {
+			if chunk, ok := u.(*acp2.AgentMessageChunk); ok {
+				text, _, _ := strings.Cut(acp2.PlainText(chunk.Content), " ")
+				i, err := strconv.Atoi(text)
+				require.NoError(t, err)
 				c.saw(i)
 			}
 		}
