@@ -87,27 +87,26 @@ func (c *Conn) Close() error {
 		c.lingering = true
 		time.AfterFunc(closeLinger, c.endLinger) // it does nothing after the end
 	}
-	over := c.overLocked()
+	c.mu.Unlock()
+	c.endIfOver()
+	return nil
+}
+
+// endIfOver ends a closed connection that has nothing left to send.
+func (c *Conn) endIfOver() {
+	c.mu.Lock()
+	over := c.closed && c.attached == 0 && (c.waiting == 0 || !c.lingering)
 	c.mu.Unlock()
 	if over {
 		c.end(stream.ErrClosed)
 	}
-	return nil
-}
-
-// overLocked reports whether a closed connection has nothing left to send.
-func (c *Conn) overLocked() bool {
-	return c.closed && c.attached == 0 && (c.waiting == 0 || !c.lingering)
 }
 
 func (c *Conn) endLinger() {
 	c.mu.Lock()
 	c.lingering = false
-	over := c.overLocked()
 	c.mu.Unlock()
-	if over {
-		c.end(stream.ErrClosed)
-	}
+	c.endIfOver()
 }
 
 // end ends the connection at once: err is what reading returns after the last message.

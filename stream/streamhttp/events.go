@@ -369,11 +369,8 @@ func (c *Conn) detach(e *events, r *receiver) {
 	if e.receiver == r {
 		c.detachLocked(e)
 	}
-	over := c.overLocked()
 	c.mu.Unlock()
-	if over {
-		c.end(stream.ErrClosed)
-	}
+	c.endIfOver()
 }
 
 // countLocked counts a receiver that comes or leaves.
