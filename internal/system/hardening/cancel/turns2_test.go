@@ -86,7 +86,8 @@ func TestCancelWithOpenQuestionsOfVersion2(t *testing.T) {
 	})
 }
 
-// TestTurnThatDoesNotEnd in version 2.
+// An agent that does not end its cancelled turn: the caller waits for the grace and no longer, the
+// late end is swallowed, and the session can be used again.
 func TestTurnOfVersion2ThatDoesNotEnd(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		ours, peer := rawpeer.Pipe(t)

@@ -17,7 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
@@ -166,41 +165,6 @@ func TestCancelWithAnOpenTerminal(t *testing.T) {
 		}
 		assert.EqualValues(t, 1, kills.Load())
 		assert.EqualValues(t, 1, releases.Load())
-	})
-}
-
-// An agent that does not end its cancelled turn: the caller waits for the grace and no
-// longer, the late answer is swallowed, and the session can be used again.
-func TestTurnThatDoesNotEnd(t *testing.T) {
-	pairtest.Bubble(t, func(t *testing.T) {
-		ours, peer := rawpeer.Pipe(t)
-		var log pairtest.Log
-		c := pairtest.StartClient(t, ours, pairtest.Setup{ClientOptions: client.Options{Logger: log.Logger()}})
-		s := c.Session("s")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		begun := time.Now()
-		turn := s.Prompt(ctx, acp.Text("go"))
-		first := peer.Expect("session/prompt")
-		_, err := s.Prompt(t.Context(), acp.Text("go")).Wait()
-		require.ErrorIs(t, err, acp.ErrTurnRunning)
-		go func() { peer.Expect("session/cancel") }() // ends with the cancel
-		_, err = turn.Wait()
-		require.Equal(t, context.DeadlineExceeded, err)
-		assert.Equal(t, 11*time.Second, time.Since(begun))
-
-		turn = s.Prompt(t.Context(), acp.Text("again"))
-		second := peer.Expect("session/prompt")
-		peer.Answer(first, `{"stopReason":"cancelled"}`)
-		peer.Update("s", "mine")
-		peer.Answer(second, `{"stopReason":"end_turn"}`)
-		text, err := turn.Text()
-		require.NoError(t, err)
-		assert.Equal(t, "mine", text)
-		res, err := turn.Wait()
-		require.NoError(t, err)
-		assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
-		assert.NotContains(t, log.String(), "level=WARN")
 	})
 }
 

@@ -141,8 +141,9 @@ func TestCloseOfVersion2InsideCallbacks(t *testing.T) {
 	}
 }
 
-// TestAnswerJustBeforeTheEnd in version 2, where the end of a turn is an update: whatever
-// the order of the response, the echo and the idle state.
+// What arrives just before the end of input reaches its caller, also after updates whose handlers
+// are slow, and while a write fails: whatever the order of the response, the echo and the idle
+// state, which is an update that ends the turn.
 func TestTurnOfVersion2JustBeforeTheEnd(t *testing.T) {
 	const response = `{"jsonrpc":"2.0","id":2,"result":{"messageId":"u"}}` + "\n"
 	note := func(params string) string {

@@ -3,7 +3,6 @@ package faults_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -194,60 +193,6 @@ type slowed struct{ stream.Stream }
 func (s *slowed) Write(b []byte) error {
 	time.Sleep(time.Millisecond)
 	return s.Stream.Write(b)
-}
-
-// A response that arrives just before the end of input reaches its caller, also after updates
-// whose handlers are slow, and while a write fails.
-func TestAnswerJustBeforeTheEnd(t *testing.T) {
-	for name, end := range map[string]func(*io.PipeWriter){
-		"end of input": func(w *io.PipeWriter) { _ = w.Close() },
-		"read error":   func(w *io.PipeWriter) { _ = w.CloseWithError(errReset) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			pairtest.Bubble(t, func(t *testing.T) {
-				seen := 0
-				r, w := io.Pipe()
-				deaf, mute := io.Pipe()
-				c := pairtest.StartClient(t, stream.Lines(r, mute, &stream.LinesOptions{Tolerant: true}), pairtest.Setup{
-					Client: func(*client.Conn) acp.Client {
-						return &peertest.FullClient{Do: func(context.Context, string, any) (any, error) {
-							time.Sleep(100 * time.Millisecond)
-							seen++
-							return nil, nil
-						}}
-					},
-				})
-				turn := make(chan *client.Turn, 1)
-				go func() { turn <- c.Session("s").Prompt(context.Background(), acp.Text("go")) }() // ends when it is sent
-				_, err := stream.Lines(deaf, nil, nil).Read()
-				require.NoError(t, err)
-				var all strings.Builder
-				for i := range 20 {
-					fmt.Fprintf(&all, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
-				}
-				all.WriteString(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}` + "\n")
-				_, err = io.WriteString(w, all.String())
-				require.NoError(t, err)
-				end(w)
-				_ = deaf.Close()
-				_ = c.Notify(t.Context(), "_note", nil) // the write fails, because the peer has closed its input
-				tt := <-turn
-				n := 0
-				for u, err := range tt.Updates() {
-					require.NoError(t, err)
-					assert.Equal(t, fmt.Sprint(n), acp.PlainText(u.(*acp.AgentMessageChunk).Content))
-					n++
-				}
-				res, err := tt.Wait()
-				require.NoError(t, err)
-				assert.Equal(t, acp.StopReasonEndTurn, res.StopReason)
-				assert.Equal(t, 20, n)
-				assert.Equal(t, 20, seen)
-				_ = c.Wait()
-				synctest.Wait()
-			})
-		})
-	}
 }
 
 // Prompts overlap on one session, which is then cancelled: those that were read before the cancel

@@ -18,7 +18,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -159,33 +158,6 @@ func TestUpdates(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The same with a Turn that is read late: its updates count as well.
-func TestUpdatesOfATurnThatIsReadLate(t *testing.T) {
-	n, text, slack := flood()
-	const budget = 1 << 20
-	pairtest.Bubble(t, func(t *testing.T) {
-		c := newCounter(t, n)
-		p := pairtest.Connect(t, pairtest.Setup{
-			Agent:         updatingAgent(n, text, nil),
-			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
-		})
-		s, err := p.Client.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-		require.NoError(t, err)
-		turn := s.Prompt(t.Context(), acp.Text("go"))
-		synctest.Wait()
-		c.memory.Look()
-		for u, err := range turn.Updates() {
-			require.NoError(t, err)
-			c.saw(number(u))
-		}
-		_, err = turn.Wait()
-		require.NoError(t, err)
-		assert.EqualValues(t, n, c.seen.Load())
-		c.memory.Within(2*budget + slack)
-	})
 }
 
 // In real time and over pipes of the operating system.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,10 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
+	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
+	client2 "github.com/acpkit/go-sdk/client/v2"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -203,4 +210,68 @@ func terminalHost(killed *atomic.Int64, terminals []chan struct{}, index func(st
 
 func clientHandlers(n int) client.Options {
 	return client.Options{Limits: client.Limits{MaxHandlers: n}}
+}
+
+// Very many prompts that the agent holds: they neither count as handlers nor keep others
+// from being handled, they keep their order, and a cancel fails all of them with -32800 and
+// leaves nothing behind.
+func TestHeldPromptsWithoutEnd(t *testing.T) {
+	const n = 3000
+	pairtest.Bubble(t, func(t *testing.T) {
+		var inserted []string
+		p := pairtest2.Connect(t, pairtest2.Setup{
+			Agent: func(conn *agent2.Conn) acp2.Agent {
+				return &peertest2.FullAgent{Do: func(ctx context.Context, _ string, params any) (any, error) {
+					req, ok := params.(*acp2.PromptRequest)
+					if !ok {
+						return nil, nil
+					}
+					return conn.Session(req.SessionID).Accept(ctx, req, func(ctx context.Context) (acp2.StopReason, error) {
+						text := acp2.PlainText(req.Prompt...)
+						inserted = append(inserted, text)
+						if text == "100" {
+							<-ctx.Done()
+						}
+						return "", ctx.Err()
+					})
+				}}
+			},
+			AgentOptions: agent2.Options{Limits: agent2.Limits{MaxHandlers: 2}},
+		})
+		s, err := p.Client.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
+		require.NoError(t, err)
+		round := func() {
+			inserted = nil
+			var turns []*client2.Turn
+			for i := range n {
+				turns = append(turns, s.Prompt(t.Context(), acp2.Text(strconv.Itoa(i))))
+			}
+			synctest.Wait()
+			require.NoError(t, p.Client.Call(t.Context(), "_x", nil, nil), "others are handled meanwhile")
+			require.Len(t, inserted, 101)
+			require.NoError(t, s.Cancel(t.Context()))
+			for i, turn := range turns {
+				idle, err := turn.Wait()
+				switch {
+				case i < 100:
+					require.NoError(t, err)
+					require.Equal(t, acp2.StopReasonEndTurn, idle.StopReason)
+				case i == 100:
+					require.NoError(t, err)
+					require.Equal(t, acp2.StopReasonCancelled, idle.StopReason)
+				default:
+					require.ErrorIs(t, err, rpcerr.ErrRequestCancelled)
+				}
+			}
+			synctest.Wait()
+			for i, text := range inserted {
+				require.Equal(t, strconv.Itoa(i), text)
+			}
+		}
+		round() // the runtime keeps something of every goroutine there was at a time
+		memory := pairtest.Watch(t)
+		round()
+		memory.Look()
+		memory.Within(2 << 20)
+	})
 }

@@ -24,64 +24,6 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// When the peer does not read, every method that sends returns as soon as its ctx ends,
-// whether or not it expects a response, and independently of the other senders.
-func TestSendersLeaveWithTheirCtx(t *testing.T) {
-	pairtest.Bubble(t, func(t *testing.T) {
-		near, far := stream.Pipe()
-		c := pairtest.StartClient(t, near, pairtest.Setup{ClientOptions: client.Options{
-			CancelGrace: -1, Limits: client.Limits{SendQueue: 10_000, StallTimeout: time.Hour},
-		}})
-		fill := func() (sent int) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			for {
-				err := c.Notify(ctx, "_fill", strings.Repeat("x", 1000))
-				if err != nil {
-					require.ErrorIs(t, err, context.DeadlineExceeded)
-					return sent
-				}
-				sent++
-			}
-		}
-		filled, lost := fill(), strings.Repeat("lost", 300)
-		var wg sync.WaitGroup
-		begun := time.Now()
-		for i := range 100 {
-			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
-				defer cancel()
-				var err error
-				switch i % 4 {
-				case 0:
-					err = c.Notify(ctx, "_lost", lost)
-				case 1:
-					err = c.Call(ctx, "_lost", lost, nil)
-				case 2:
-					_, err = c.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text(lost)}})
-				case 3:
-					_, err = c.Session(acp.SessionID(strconv.Itoa(i))).Prompt(ctx, acp.Text(lost)).Wait()
-				}
-				assert.ErrorIs(t, err, context.DeadlineExceeded)
-				assert.LessOrEqual(t, time.Since(begun), time.Duration(i)*time.Millisecond)
-			})
-		}
-		wg.Wait()
-		// The peer begins to read: every frame is whole, and nothing that was given up
-		// was sent.
-		for range filled {
-			msg, err := far.Read()
-			require.NoError(t, err)
-			require.True(t, json.Valid(msg))
-			require.Contains(t, string(msg), `"method":"_fill"`)
-		}
-		require.NoError(t, c.Notify(t.Context(), "_next", nil))
-		msg, err := far.Read()
-		require.NoError(t, err)
-		assert.JSONEq(t, `{"jsonrpc":"2.0","method":"_next"}`, string(msg))
-	})
-}
-
 // slowReader reads a little now and then.
 type slowReader struct {
 	r     io.Reader
