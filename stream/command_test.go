@@ -98,9 +98,7 @@ func TestCommandReportsEarlyExit(t *testing.T) {
 
 func TestCommandRefusesBadCommands(t *testing.T) {
 	leak.Check(t)
-	_, err := stream.Command(nil, nil)
-	assert.Error(t, err)
-	_, err = stream.Command(exec.Command(filepath.Join(t.TempDir(), "none")), nil)
+	_, err := stream.Command(exec.Command(filepath.Join(t.TempDir(), "none")), nil)
 	missing := os.ErrNotExist
 	if runtime.GOOS == "windows" { // os/exec tries each extension of PATHEXT there
 		missing = exec.ErrNotFound

@@ -165,7 +165,7 @@ func plainEvents(text string) (all []string) {
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{
 		"data: a\n\n", "data: a\r\ndata: b\r\n\r\n", "data:a\r\rdata\r\r", "\ufeffdata: x\n\n", ":\n\nid: 1\nevent: e\ndata: x\n\n", "data: a", "datax: a\n\n",
-		"\n\n\n", "data:\n\ndata: \n\n", "id: " + strings.Repeat("x", 2000) + "\ndata: y\n\n", "data: " + strings.Repeat("y", 9000) + "\n\n", "\xef\xbb", "\xef\xbbdata: x\n\n", "d", "data: x\r", "id: 1\ndata: a\n\ndata: b", "id: 1\ndata: a\nid:\ndata: b\n",
+		"\n\n\n", "data:\n\ndata: \n\n", "id: " + strings.Repeat("x", 2000) + "\ndata: y\n\n", "data: " + strings.Repeat("y", 9000) + "\n\n", "\xef\xbb", "\xef\xbbdata: x\n\n", "d", "retry: 3\nfoo\ndatum: x\nid\nevent: e\n: comment\ndata: x\n\n", "data: x\r", "id: 1\ndata: a\n\ndata: b", "id: 1\ndata: a\nid:\ndata: b\n",
 		"id: 1\ndata: a\nid:", "data: a\nid: 1",
 	} {
 		f.Add([]byte(s))
