@@ -142,6 +142,7 @@ func TestWhichVersion(t *testing.T) {
 		"version 1":                            {[][]string{{result(resultV1)}}, 1, false},
 		"goose":                                {[][]string{{result(resultGoose)}}, 1, false},
 		"-32022 with data, again":              {[][]string{{failure(-32022, `{"requested":2,"supported":[1]}`)}, {result(resultV1)}}, 1, false},
+		"neither shape, again":                 {[][]string{{result(`{"protocolVersion":2}`)}, {result(resultV1)}}, 1, false},
 		"exits on the unknown version, again":  {[][]string{{""}, {result(resultV1)}}, 1, false},
 		"-32022, asked again over the same":    {[][]string{{failure(-32022, `{"supported":[1]}`), result(resultV1)}}, 1, true},
 		"neither shape, again over the same":   {[][]string{{result(`[]`), result(resultV1)}}, 1, true},
