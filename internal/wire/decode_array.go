@@ -58,9 +58,7 @@ func (a *Array) Keep(errs *FieldErrors, skip bool) bool {
 		if a.errs == nil {
 			a.errs = &FieldErrors{}
 		}
-		if a.bad < maxViolations {
-			a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
-		}
+		a.errs.Field(strconv.Itoa(a.n - 1)).merge(errs)
 		a.bad += errs.count()
 	}
 	return false
