@@ -105,15 +105,18 @@ func TestLargeCallsAreBounded(t *testing.T) {
 	diff := func(n int, d thread.Diff) []thread.ToolContent {
 		return slices.Repeat([]thread.ToolContent{{Type: thread.ToolContentDiff, Diff: &d}}, n)
 	}
-	for name, change := range map[string]thread.ToolCallChanged{
-		"more texts": {Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 1), NewText: &text})},
-		"more empty": {Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 20_000)})},
-		"patches":    {Append: diff(60_000, thread.Diff{Patch: "x"})},
+	for name, tt := range map[string]struct {
+		times  int
+		change thread.ToolCallChanged
+	}{
+		"more texts": {100, thread.ToolCallChanged{Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 1), NewText: &text})}},
+		"more empty": {100, thread.ToolCallChanged{Append: diff(1, thread.Diff{Changes: make([]thread.FileChange, 20_000)})}},
+		"patches":    {4, thread.ToolCallChanged{Append: diff(60_000, thread.Diff{Patch: "x"})}}, // 33 MiB each
 	} {
 		d := newTestScope(t, permission.Options{})
-		change.ID = "1"
-		for range 100 {
-			d.Observe("s", change)
+		tt.change.ID = "1"
+		for range tt.times {
+			d.Observe("s", tt.change)
 		}
 		_, bytes := d.Kept()
 		assert.LessOrEqual(t, bytes, 64<<20, name)
