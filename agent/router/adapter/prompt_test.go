@@ -32,7 +32,8 @@ func TestCancelGrace(t *testing.T) {
 	})
 }
 
-// A cancel withdraws the question. The agent receives the outcome cancelled.
+// A cancel withdraws the question and ends the turn. Whether the agent reads the outcome cancelled or
+// the end of its ctx first is open.
 func TestCancelDuringPermission(t *testing.T) {
 	a := &testAgent{works: map[string]work{"ask": asking(acp.ToolCallUpdate{ToolCallID: "t", Title: "T"})}}
 	scene(t, a, a, func(p *testClient) {
