@@ -219,16 +219,8 @@ func result(id int, result string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, id, result)
 }
 
-func failure(id, code int, message string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, message)
-}
-
 func notFound(id, session string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32002,"message":"Session not found: ` + session + `","data":{"sessionId":"` + session + `"}}}`
-}
-
-func cancelled(id int) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32800,"message":"Request cancelled","data":{"requestId":%d}}}`, id, id)
 }
 
 // connect starts an adapter for an agent.
