@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/internal/command"
+	"github.com/acpkit/go-sdk/internal/process"
 )
 
 const (
@@ -100,7 +101,7 @@ func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, ca
 
 // tail returns the end of a text.
 func tail(text string, most int) (string, bool) {
-	t := command.Tail{Limit: most}
+	t := process.Tail{Limit: most}
 	_, _ = t.Write([]byte(text)) // it never fails
 	return t.Text(true)
 }
@@ -124,7 +125,7 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 	if local.Path, err = command.LookUp(local.Args[0], command.ValueOf(local.Env, "PATH"), dir, at.Path); err != nil {
 		return nil, err
 	}
-	out := &command.Tail{Limit: maxOutput}
+	out := &process.Tail{Limit: maxOutput}
 	p, err := command.Start(local, dir, out, grace)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 
 // show shows the last lines of the output until the command has ended. It returns an error if ctx
 // is done first.
-func show(ctx context.Context, out *command.Tail, call *tools.Call, exited <-chan struct{}) error {
+func show(ctx context.Context, out *process.Tail, call *tools.Call, exited <-chan struct{}) error {
 	ticker := time.NewTicker(showEvery)
 	defer ticker.Stop()
 	for last := ""; ; {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/command"
+	"github.com/acpkit/go-sdk/internal/process"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
 
@@ -18,7 +19,7 @@ type terminal struct {
 	session acp.SessionID
 	part    *Terminals
 	of      *session
-	output  command.Tail
+	output  process.Tail
 	grace   time.Duration
 	line    string // the command line and the folder
 	cwd     string
@@ -36,7 +37,7 @@ type terminal struct {
 
 func newTerminal(t *Terminals, s *session, c *Command, limit int) *terminal {
 	term := &terminal{
-		id: c.Terminal, session: c.Session, part: t, of: s, output: command.Tail{Limit: limit}, grace: t.pool.opts.Grace,
+		id: c.Terminal, session: c.Session, part: t, of: s, output: process.Tail{Limit: limit}, grace: t.pool.opts.Grace,
 		line: strings.Join(c.Argv, " "), cwd: c.Cwd,
 		exited: make(chan struct{}), done: make(chan struct{}),
 	}

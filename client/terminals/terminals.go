@@ -10,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
 	"github.com/acpkit/go-sdk/internal/command"
+	"github.com/acpkit/go-sdk/internal/process"
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
 
@@ -133,7 +134,7 @@ func (t *Terminals) TerminalOutput(ctx context.Context, req *acp.TerminalOutputR
 
 // most returns the maximum length of the next text of the output. Short output may grow a little until
 // then, and long output up to the limit, because its reader may have to wait.
-func most(output *command.Tail) int64 {
+func most(output *process.Tail) int64 {
 	if n := output.Len(); n < reserve.Small {
 		return int64(min(n, output.Limit))
 	}

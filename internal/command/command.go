@@ -1,5 +1,5 @@
-// Package command runs commands on this machine: it finds the program, makes its environment, starts
-// it in a process group in an open folder, and keeps the end of its output.
+// Package command runs commands on this machine: it finds the program, makes its environment, and
+// starts it in a process group in an open folder.
 package command
 
 import (
@@ -8,12 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/acpkit/go-sdk/internal/process"
 )
-
-// Tail keeps the end of the output of a command.
-type Tail = process.Tail
 
 // KillPatience is how long to wait for the end of a command after it was killed.
 const KillPatience = 5 * time.Second

@@ -37,7 +37,7 @@ func (h *handlers) notification(s *scope, it *order.Item) {
 		h.dropped(s.Method, errBeforeHandshake)
 		return
 	}
-	var raw []byte // what the handler may ask for
+	var raw []byte // the raw params, if the handler may ask for them
 	if h.cfg.RawParams {
 		raw = it.Params
 	}

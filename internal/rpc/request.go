@@ -28,16 +28,16 @@ type request struct {
 
 	mu        sync.Mutex // guards all below
 	afterDone bool
-	more      *more // nil: there is nothing
+	more      *more // nil until it is needed
 }
 
-// more is what few requests have.
+// more holds what most requests never need, so that a request in flight takes less memory.
 type more struct {
 	after   []func() // see AfterResponse
 	results []any    // see keep
 }
 
-// moreLocked returns r.more, and makes it at the first call.
+// moreLocked returns r.more. The first call makes it.
 func (r *request) moreLocked() *more {
 	if r.more == nil {
 		r.more = new(more)
@@ -73,7 +73,7 @@ func (r *request) Serve(under order.Scoped) {
 	}()
 	c := r.conn
 	var params any
-	var raw []byte // what the handler may ask for
+	var raw []byte // the raw params, if the handler may ask for them
 	if c.cfg.RawParams {
 		raw = r.params
 	}

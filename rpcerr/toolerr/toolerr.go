@@ -97,9 +97,9 @@ func Timeout(message string) *Error {
 // Internal returns the error for a bug of the tool: INTERNAL_ERROR, not retryable.
 func Internal(message string) *Error { return New("INTERNAL_ERROR", CategoryInternal, message) }
 
-// Parse reads what the method Text of an error wrote, or another program that uses the format,
-// also with white space around it. The kind is that of the category, and Unknown for a
-// category that is none of the six. Bytes that are not UTF-8 are decoded as U+FFFD.
+// Parse reads a text that the method Text of an error, or another program that uses the format,
+// wrote. White space around it is ignored. The kind follows from the category. It is Unknown if
+// the category is not one of the six. Bytes that are not UTF-8 are decoded as U+FFFD.
 func Parse(text string) (*Error, error) {
 	text = strings.ToValidUTF8(strings.Trim(text, " \t\r\n"), "\uFFFD")
 	e, err := parse(text)

@@ -25,7 +25,7 @@ import (
 
 // Config configures a Box.
 type Config struct {
-	// Write writes one message to the stream, whose features Features are.
+	// Write writes one message to the stream. Features are the features of that stream.
 	Write    func([]byte) error
 	Features *stream.Features
 
