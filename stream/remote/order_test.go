@@ -48,6 +48,9 @@ func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Pro
 		if err := a.say(ctx, p.SessionID, n); err != nil {
 			return nil, err
 		}
+		if n == 30 && a.hold != nil {
+			<-a.hold
+		}
 		if a.asks(n) {
 			_, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
 				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(fmt.Sprint(n + 1))},
@@ -56,9 +59,6 @@ func (a *orderAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Pro
 			if err != nil {
 				return nil, err
 			}
-		}
-		if n == 30 && a.hold != nil {
-			<-a.hold
 		}
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
@@ -100,8 +100,22 @@ func (c *orderClient) RequestPermission(_ context.Context, r *acp.RequestPermiss
 	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: "y"}}, nil
 }
 
+// postCounter counts the POSTs that wait for their response.
+type postCounter struct {
+	*http.Transport
+	waiting atomic.Int64
+}
+
+func (p *postCounter) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost {
+		p.waiting.Add(1)
+		defer p.waiting.Add(-1)
+	}
+	return p.Transport.RoundTrip(r)
+}
+
 // ordered serves an orderAgent and connects to it.
-func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hold chan struct{}) (*client.Conn, *orderClient, *httptest.Server) {
+func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hold chan struct{}, opts *remote.DialOptions) (*client.Conn, *orderClient, *httptest.Server) {
 	t.Helper()
 	c := &orderClient{t: t}
 	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
@@ -117,7 +131,7 @@ func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hol
 			h.ServeHTTP(w, r)
 		})
 	})
-	return connectTo(t, urlOf(s), nil, c), c, s
+	return connectTo(t, urlOf(s), opts, c), c, s
 }
 
 // Messages keep their order over every transport.
@@ -127,7 +141,7 @@ func TestOrder(t *testing.T) {
 		resume bool
 	}{{"HTTP", false}, {"HTTP", true}, {"WebSocket", false}} {
 		t.Run(fmt.Sprintf("%s, resume %t", p.url, p.resume), func(t *testing.T) {
-			conn, c, _ := ordered(t, urls[p.url], p.resume, nil)
+			conn, c, _ := ordered(t, urls[p.url], p.resume, nil, nil)
 			_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 			require.NoError(t, err)
 			for range 20 {
@@ -146,10 +160,13 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// With resume, a turn survives the loss of all its network connections.
+// With resume, a turn survives the loss of all its network connections while no POST is under way:
+// what became of a POST without a response cannot be known.
 func TestTurnSurvivesCuts(t *testing.T) {
 	hold := make(chan struct{})
-	conn, c, s := ordered(t, urls["HTTP"], true, hold)
+	posts := &postCounter{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	defer posts.CloseIdleConnections()
+	conn, c, s := ordered(t, urls["HTTP"], true, hold, &remote.DialOptions{Client: &http.Client{Transport: posts}})
 	_, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	done := make(chan error, 1)
@@ -157,12 +174,13 @@ func TestTurnSurvivesCuts(t *testing.T) {
 		_, err := conn.Prompt(context.WithoutCancel(t.Context()), &acp.PromptRequest{SessionID: "s1", Prompt: []acp.ContentBlock{acp.Text("go")}})
 		done <- err
 	}()
-	require.Eventually(t, func() bool { return c.handled.Load() == 31 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return c.handled.Load() == 31 && posts.waiting.Load() == 0 }, 10*time.Second, time.Millisecond)
 	for range 5 {
 		before := c.gets.Load()
 		s.CloseClientConnections()
 		require.Eventually(t, func() bool { return c.gets.Load() >= before+2 }, 10*time.Second, time.Millisecond, "both event streams are continued")
 	}
+	posts.CloseIdleConnections() // a POST on one of the lost connections fails
 	close(hold)
 	select {
 	case err := <-done:
