@@ -188,7 +188,8 @@ func TestListChanges(t *testing.T) {
 // A failing server is reported in a sentence without the values of the client. The other servers
 // work.
 func TestServersThatFail(t *testing.T) {
-	set := open(t, nil, self(t, "a", "exits", acp.EnvVariable{Name: "TOKEN", Value: "hush-hush"}), self(t, "b", "server"),
+	coverage := acp.EnvVariable{Name: "GOCOVERDIR", Value: t.TempDir()} // without it a program of go test -cover warns
+	set := open(t, nil, self(t, "a", "exits", acp.EnvVariable{Name: "TOKEN", Value: "hush-hush"}, coverage), self(t, "b", "server"),
 		&acp.MCPServerStdio{Name: "c", Command: "/no/such/program"}, &acp.MCPServerHTTP{Name: "d", URL: "http://127.0.0.1:1/"})
 	failed := strings.Join(set.Ready(t.Context()), "\n")
 	assert.Contains(t, failed, `The MCP server "a" cannot be used`)
