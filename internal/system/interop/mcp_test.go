@@ -211,7 +211,7 @@ func TestMCPServerTroubles(t *testing.T) {
 	shell := append([]string{"sh", "-c", `echo $$ > "$0"; exec "$@"`, pid}, node(t, everything, "stdio")...)
 	s := startMCP(t, mcp.Options{CallTime: 3 * time.Second}, stdioServer("every", shell))
 	const long = `mcp__every__trigger-long-running-operation {"duration":600,"steps":6000}`
-	assert.Equal(t, "failed: The call took too long and was stopped. It may have taken effect in part.", s.ask(t, t.Context(), long))
+	require.Equal(t, "failed: The call took too long and was stopped. It may have taken effect in part.", s.ask(t, t.Context(), long))
 	assert.Equal(t, "completed: Echo: hi", s.ask(t, t.Context(), `mcp__every__echo {"message":"hi"}`))
 
 	assert.Contains(t, s.ask(t, t.Context(), "tools"), "mcp__every__simulate-research-query", "it comes after initialize")
@@ -222,7 +222,7 @@ func TestMCPServerTroubles(t *testing.T) {
 		<-s.progress
 		killed <- exec.Command("sh", "-c", `kill -9 "$(cat "$0")"`, pid).Run()
 	}()
-	assert.Equal(t, `failed: The MCP server "every" has ended during the call: it may have taken effect.`, s.ask(t, t.Context(), long))
+	require.Equal(t, `failed: The MCP server "every" has ended during the call: it may have taken effect.`, s.ask(t, t.Context(), long))
 	require.NoError(t, <-killed)
 	assert.Regexp(t, `(?s)The MCP server "every" has ended.*completed: Echo: again$`, s.ask(t, t.Context(), `mcp__every__echo {"message":"again"}`))
 }
