@@ -213,6 +213,7 @@ func TestBatches(t *testing.T) {
 		b := newBox(t, s, nil)
 		for n := range 10 {
 			require.NoError(t, b.send(t.Context(), fmt.Sprint(n)))
+			synctest.Wait() // the first message is being written before the second is queued
 		}
 		close(s.gate)
 		<-b.Flushed()
