@@ -23,6 +23,9 @@ const (
 	defaultLinger = time.Second
 )
 
+// widen enlarges pipes where the system allows it. Call release when they are closed.
+var widen = func(...*os.File) (release func()) { return func() {} }
+
 // CommandOptions configure [Command], which copies them. The zero value selects the
 // defaults.
 type CommandOptions struct {
@@ -161,7 +164,7 @@ func (p *Process) start() (err error) {
 	}
 	closeFiles(theirs)
 
-	p.stdin, p.stdout = inW, &outlet{inlet: inlet{f: outR}}
+	p.stdin, p.stdout = inW, &outlet{f: outR}
 	p.release = widen(inW, outR)
 	p.lines = newLines(p.stdout, inW, &LinesOptions{
 		MaxMessage: p.opts.MaxMessage, Tolerant: true, OnNoise: p.skipped,

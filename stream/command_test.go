@@ -193,38 +193,22 @@ func TestCommandStderrWriterThatFails(t *testing.T) {
 	assert.Equal(t, "boom: out of luck\n", p.Stderr())
 }
 
-// What a process writes at the end must not block it or kill it. Hasten may be called during Close,
-// for a call that was sent just before.
+// What a process writes at the end must not block it or kill it.
 func TestCommandLetsTheProcessFinish(t *testing.T) {
-	for _, haste := range []bool{false, true} {
-		file := filepath.Join(t.TempDir(), "done")
-		cmd := helper(t, "late")
-		cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
-		p := start(t, cmd, nil)
-		require.NoError(t, p.Write([]byte("{}")))
-		receive(t, p)
-		blocked, closed, hastened := make(chan error, 1), make(chan struct{}), make(chan struct{})
-		go func() { // ends with the close
-			_, err := p.Read()
-			blocked <- err
-		}()
-		go func() { // ends with the close
-			defer close(hastened)
-			for haste {
-				select {
-				case <-closed:
-					return
-				default:
-					p.Features().Hasten()
-				}
-			}
-		}()
-		require.NoError(t, p.Close())
-		close(closed)
-		<-hastened
-		assert.ErrorIs(t, <-blocked, stream.ErrClosed)
-		assert.FileExists(t, file, "haste %t", haste)
-	}
+	file := filepath.Join(t.TempDir(), "done")
+	cmd := helper(t, "late")
+	cmd.Env = append(cmd.Env, "STREAM_TEST_FILE="+file)
+	p := start(t, cmd, nil)
+	require.NoError(t, p.Write([]byte("{}")))
+	receive(t, p)
+	blocked := make(chan error, 1)
+	go func() { // ends with the close
+		_, err := p.Read()
+		blocked <- err
+	}()
+	require.NoError(t, p.Close())
+	assert.ErrorIs(t, <-blocked, stream.ErrClosed)
+	assert.FileExists(t, file)
 }
 
 type writerFunc func([]byte) (int, error)

@@ -55,13 +55,6 @@ type Features struct {
 	// SingleInitialize reports that the endpoint may accept only one initialize for each
 	// connection, as network endpoints do. A client must connect again to send another one.
 	SingleInitialize bool
-
-	// Hasten reports that a request was written whose response is likely to arrive within a
-	// millisecond. The Read that is waiting, or the next one, may occupy its processor for
-	// that time: while goroutines compute on all processors, Go looks for input every 10 ms
-	// only, and then lets the goroutine that reads wait for its turn. Hasten changes nothing
-	// that Read returns. It must not block, and is safe for concurrent use.
-	Hasten func()
 }
 
 // FeaturesOf returns what s can do beside Read, Write and Close. It is for the owner of s,
@@ -77,7 +70,7 @@ func FeaturesOf(s Stream) *Features {
 
 // Information returns a copy of the part that carries no messages.
 func (f *Features) Information() *Features {
-	return &Features{Written: f.Written, CloseFor: f.CloseFor, Draining: f.Draining, SingleInitialize: f.SingleInitialize, Hasten: f.Hasten}
+	return &Features{Written: f.Written, CloseFor: f.CloseFor, Draining: f.Draining, SingleInitialize: f.SingleInitialize}
 }
 
 // Messages returns functions that read and write messages of s, whose features f are: those

@@ -37,8 +37,6 @@ type lines struct {
 	r io.Reader
 	w io.Writer
 
-	hasten func() // makes r hasten; nil if r cannot
-
 	done     chan struct{} // closed when Close begins
 	close    sync.Once
 	closeErr error // set by the first Close
@@ -74,16 +72,13 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 		o.MaxMessage = DefaultMaxMessage
 	}
 	l := &lines{r: r, w: w, done: make(chan struct{})}
-	if e, ok := r.(interface{ hasten() }); ok {
-		l.hasten = e.hasten
-	}
 	l.lineReader = lineReader{src: r, opts: o, done: l.done}
 	l.lineWriter = lineWriter{dst: w, done: l.done}
 	return l
 }
 
 func (l *lines) Features() *Features {
-	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load, Hasten: l.hasten}
+	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load}
 	if l.opts.Tolerant {
 		f.Unchecked = l.leaveUnchecked
 	}

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"syscall"
-	"time"
-	"unsafe"
 )
 
 const (
@@ -21,7 +19,7 @@ const (
 	fSetPipeSize = 1031 // F_SETPIPE_SZ
 )
 
-func init() { widen, awaitInput, reopen = widenPipes, pollInput, reopenPipe }
+func init() { widen, reopen = widenPipes, reopenPipe }
 
 // wide counts the pipes that are wide now.
 var wide atomic.Int32
@@ -42,25 +40,6 @@ func widenPipes(pipes ...*os.File) (release func()) {
 		})
 	}
 	return func() { wide.Add(-n) }
-}
-
-const pollIn = 1 // POLLIN
-
-// pollInput makes a system call that Go's scheduler does not know, so the goroutine usually keeps
-// its processor.
-func pollInput(f *os.File, d time.Duration) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = conn.Control(func(fd uintptr) { // an interrupted wait ends early, which does no harm
-		poll := struct {
-			fd              int32
-			events, revents int16
-		}{fd: int32(fd), events: pollIn}
-		wait := syscall.NsecToTimespec(int64(d))
-		_, _, _ = syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&wait)), 0, 0, 0)
-	})
 }
 
 func reopenPipe(fd, mode int, name string) *os.File {

@@ -41,7 +41,7 @@ func StdioLines(opts *LinesOptions) Stream {
 	if err != nil {
 		return broken{err}
 	}
-	return Lines(&inlet{f: in}, out, opts)
+	return Lines(in, out, opts)
 }
 
 // broken is a stream whose calls all fail.

@@ -28,15 +28,11 @@ var cases = []Case{
 	{"read-ascii-10M", work.Spec{Work: "read", N: 20, Kind: "ascii", Size: 10 << 20}},
 	{"read-go-10M", work.Spec{Work: "read", N: 20, Kind: "go", Size: 10 << 20}},
 	{"load", work.Spec{Work: "load", N: 100_000}},
-	{"busy", work.Spec{Work: "busy", N: 400}},
 }
 
 // quick shrinks the case for a look or a test.
 func (c Case) quick() Case {
 	c.N = max(1, c.N/100)
-	if c.Work == "busy" {
-		c.N = 40
-	}
 	if c.Work == "read" {
 		c.N = 2
 	}

@@ -26,9 +26,6 @@ func (c Contender) does(work Case, mode string) bool {
 	if slices.Contains(remoteModes, mode) && (!slices.Contains(remoteNames, c.Name) || !slices.Contains(remoteWorks, work.Name)) {
 		return false
 	}
-	if work.Work == "busy" && !slices.Contains(busyNames, c.Name) {
-		return false
-	}
 	return c.only == nil || c.only(work, mode)
 }
 
@@ -56,9 +53,6 @@ var variants = map[string]variant{
 
 // names are all contenders in the order of the tables.
 var names = []string{"acpkit", "acpkit-io", "acpkit-turn", "acpkit-v2", "coder", "plain", "ts"}
-
-// busyNames are those whose senders and callers are timed while all processors compute.
-var busyNames = []string{"acpkit", "acpkit-io", "coder", "ts"}
 
 // remoteNames lists the contenders with a network, and remoteWorks what they do over it.
 var (

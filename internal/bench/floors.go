@@ -64,7 +64,6 @@ func (r Results) floors() []Floor {
 		x := r.ratio(Key{"updates-synced", mode, "acpkit"}, "acpkit-v2")
 		most(fmt.Sprintf("updates-synced, %s: time of version 2 in that of version 1", modeName[mode]), "%.2f", x, 1.1, x > 0)
 	}
-	r.busyFloors(most)
 	for _, c := range heapCases {
 		key := Key{c.Name, "stdio", "acpkit"}
 		var client, agent float64

@@ -56,8 +56,6 @@ func (r Results) report(w io.Writer, contenders []Contender, shown []Case, o opt
 		fmt.Fprintf(w, "## Both ends in %s\n\n", modeName[mode])
 		r.works(w, contenders, shown, mode)
 	}
-	fmt.Fprintf(w, "## While all processors compute\n\nThe agent's process computes on every processor; see the work busy.\n\n")
-	r.busyTable(w, contenders)
 	fmt.Fprintf(w, "## Start and memory\n\n")
 	r.small(w, contenders)
 	fmt.Fprintf(w, "## Curves of acpkit\n\nMicroseconds a message, nanoseconds a byte.\n\n")
@@ -101,9 +99,6 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 	}
 	t.row(head...)
 	for _, c := range shown {
-		if c.Work == "busy" { // its time on the clock says nothing
-			continue
-		}
 		for _, peer := range contenders {
 			key := Key{c.Name, mode, peer.Name}
 			if len(r[key]) == 0 {

@@ -166,7 +166,7 @@ func (c *Conn) dispatch(ctx context.Context, k *call, params any) error {
 		f.Free()
 		return c.sooner(ctx, err)
 	}
-	f.Crowd, f.Awaited = c.calls.begin(k)
+	f.Crowd = c.calls.begin(k)
 	switch c.out.Push(f) {
 	case outbox.Begin:
 		c.out.StartLater() // the caller is about to wait for the response

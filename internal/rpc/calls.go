@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -23,6 +22,10 @@ const (
 	callSettled                     // the caller may continue
 )
 
+// fewCalls is how many calls may be in flight, or how many requests be handled, each of which is
+// written at once. Where there are more of them they share the wait and the writes.
+const fewCalls = 4
+
 // call is one request of ours.
 type call struct {
 	id     uint64
@@ -36,14 +39,12 @@ type call struct {
 	state         callState
 	opens         bool        // its success opens the session again
 	lifting       bool        // lifts the back-pressure while it is pending
-	awaited       bool        // Hasten of the stream was called
 	cancelled     bool        // the peer was told to cancel it
 	at            func(error) // AtResponse; nil once it runs
 	took          func(any)   // Result
 	vacant        func() any
 	raw           *json.RawMessage // gets the result as it arrived
 	session       string           // its session, if the stream can lose sessions
-	began         time.Time        // when it was sent, for haste
 	result, fault []byte           // the result or error of the response
 	err           error            // how it ended without a usable response
 
@@ -94,7 +95,6 @@ type calls struct {
 	closed   error            // new calls fail with it
 	none     []chan struct{}  // closed when pending is empty
 	sessions map[string]error // those that were lost, and why
-	haste    haste
 }
 
 // add gives a call or an expectation its id, and makes it pending.
@@ -169,11 +169,10 @@ func (t *calls) over() <-chan struct{} {
 }
 
 // begin records that the call is about to be sent. The reader must not pause until the response is
-// read, unless the call streams updates. It reports whether many calls are in flight, and whether
-// Hasten of the stream must be called.
-func (t *calls) begin(k *call) (crowd, awaited bool) {
+// read, unless the call streams updates. It reports whether many calls are in flight.
+func (t *calls) begin(k *call) (crowd bool) {
 	if k.m != nil && k.m.Streams {
-		return false, false
+		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,15 +182,13 @@ func (t *calls) begin(k *call) (crowd, awaited bool) {
 			t.lift(true)
 		}
 	}
-	crowd = len(t.pending) > fewCalls
-	return crowd, !crowd && t.haste.begin(k)
+	return len(t.pending) > fewCalls
 }
 
 // respondedLocked ends the flight of a call, and store records the outcome. It returns the function
 // to run at the place of the response if the call does not wait for that place.
 func (t *calls) respondedLocked(k *call, store func(*call)) (place *call) {
 	t.removeLocked(k)
-	t.haste.end(k)
 	k.state = callResponded
 	store(k)
 	if k.opens && k.err == nil && k.fault == nil {
@@ -312,73 +309,4 @@ func (t *calls) join(k *call, session string, opens bool) error {
 		return fmt.Errorf("acp: %s: %w", shown(k.method), err)
 	}
 	return nil
-}
-
-// haste decides for which calls Hasten of the stream is called. Hasten is useful only in a program
-// that computes on all processors. Such a program cannot be recognized directly, but its calls take
-// long. So after a call that took long, Hasten is called for the following calls, as long as that
-// makes them faster. To find out, haste leaves out some calls, and leaves out more of them while
-// the peer itself causes the delay. The owner guards it.
-type haste struct {
-	able bool // the stream has Hasten; set before anything else
-
-	on     bool
-	told   int // calls since one was left out
-	misses int // calls in a row that took long in spite of Hasten
-	skips  int // calls to be left out
-}
-
-// The parameters of haste. docs/performance.md has the measurements ("While all processors
-// compute"), and internal/bench/RESULTS.md the times of calls.
-const (
-	// longCall is the minimum duration of a call whose response waited for the scheduler.
-	longCall = 2 * time.Millisecond
-	// fewCalls is how many may be in flight, or how many requests be handled, each of which is
-	// written at once. Where there are more of them they share the wait and the writes, and the
-	// reader has other responses to read.
-	fewCalls = 4
-	// leftOut is the number of calls of which one is left out, to measure it without Hasten. It is
-	// large because a call that is left out may take long.
-	leftOut = 1000
-	// allowedMisses is how many calls in a row may take long before some are left out.
-	allowedMisses = 4
-)
-
-// begin records that a call is about to be sent, and reports whether Hasten must be called.
-func (h *haste) begin(k *call) bool {
-	if !h.able {
-		return false
-	}
-	k.began = time.Now()
-	switch {
-	case !h.on:
-	case h.skips > 0:
-		h.skips--
-	case h.told == leftOut:
-		h.told = 0
-	default:
-		h.told++
-		k.awaited = true
-	}
-	return k.awaited
-}
-
-// end records that a call has its response.
-func (h *haste) end(k *call) {
-	if k.began.IsZero() {
-		return
-	}
-	long := time.Since(k.began) >= longCall
-	switch {
-	case k.awaited && !long:
-		h.misses = 0
-	case k.awaited:
-		if h.misses++; h.misses >= allowedMisses {
-			h.skips = 1 << min(h.misses-allowedMisses, 8)
-		}
-	case long:
-		h.on = true
-	default:
-		*h = haste{able: true}
-	}
 }

@@ -84,7 +84,7 @@ func (c *Conn) Configure(cfg Config) {
 		c.stream = guard(cfg.Stream, c.log)
 		f := &c.stream.features
 		out.Write, out.Features = c.stream.write, f
-		c.calls.haste.able, c.network = f.Hasten != nil, f.WriteMessage != nil
+		c.network = f.WriteMessage != nil
 	}
 	c.out = outbox.New(out)
 	c.calls.codec, c.calls.cause, c.calls.lift = &c.handlers.codec, c.end.cause, c.order.Lift

@@ -83,9 +83,6 @@ func guard(s stream.Stream, log *slog.Logger) *guarded {
 			return n
 		}
 	}
-	if hasten := f.Hasten; hasten != nil {
-		f.Hasten = func() { _ = g.call(func() error { hasten(); return nil }) }
-	}
 	closeFor := f.CloseFor
 	f.CloseFor = func(why stream.Reason) error {
 		if why == stream.ReasonDone || closeFor == nil {

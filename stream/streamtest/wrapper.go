@@ -26,7 +26,7 @@ func TestWrapper(t *testing.T, wrap func(s stream.Stream, see func(msg []byte)) 
 		for name, extra := range map[string]bool{
 			"WriteBatch": got.WriteBatch != nil, "ReadMessage": got.ReadMessage != nil, "WriteMessage": got.WriteMessage != nil,
 			"Unchecked": got.Unchecked != nil, "Written": got.Written != nil, "Draining": got.Draining != nil,
-			"SingleInitialize": got.SingleInitialize, "Hasten": got.Hasten != nil,
+			"SingleInitialize": got.SingleInitialize,
 		} {
 			if extra {
 				t.Errorf("the wrapper has %s, the stream below does not", name)
@@ -37,10 +37,9 @@ func TestWrapper(t *testing.T, wrap func(s stream.Stream, see func(msg []byte)) 
 
 // full is a stream with all features, whose peer sends notifications.
 type full struct {
-	sent     [][]byte
-	drain    chan struct{}
-	hastened int
-	closed   stream.Reason
+	sent   [][]byte
+	drain  chan struct{}
+	closed stream.Reason
 }
 
 func (f *full) Read() ([]byte, error) { return message(0, 10), nil }
@@ -68,7 +67,6 @@ func (f *full) Features() *stream.Features {
 		CloseFor:         func(why stream.Reason) error { f.closed = why; return errClosed },
 		Draining:         f.drain,
 		SingleInitialize: true,
-		Hasten:           func() { f.hastened++ },
 	}
 }
 
@@ -107,14 +105,10 @@ func testWrapper(t *testing.T, wrap func(stream.Stream, func([]byte)) stream.Str
 	} else {
 		carried("WriteMessage", 1, func() error { return f.WriteMessage(stream.ParseMessage(message(4, 10))) })
 	}
-	if f.Hasten != nil {
-		f.Hasten()
-	}
 	for name, lost := range map[string]bool{
 		"Written":          f.Written == nil || f.Written() != 17,
 		"Draining":         f.Draining != below.drain,
 		"SingleInitialize": !f.SingleInitialize,
-		"Hasten":           below.hastened != 1,
 		"CloseFor":         f.CloseFor == nil || f.CloseFor(stream.ReasonLimit) != errClosed || below.closed != stream.ReasonLimit,
 	} {
 		if lost {

@@ -10,15 +10,12 @@ import { setImmediate as tick } from "node:timers/promises";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import * as acp from "@agentclientprotocol/sdk";
 
 const SESSION = "sess_0123456789abcdef";
 const MODE = "code";
 const MARK = "_bench/mark";
 const SYNC = "_bench/sync";
-const BUSY_TEXT = 19;
 const anything = { parse: (params) => params };
 
 const self = fileURLToPath(import.meta.url);
@@ -73,47 +70,8 @@ async function readFiles(client, sessionId, kind, size, n) {
   }
 }
 
-/** Keeps every processor busy until the result is called. */
-async function compute() {
-  const over = new Int32Array(new SharedArrayBuffer(4));
-  const code = `const { workerData, parentPort } = require("node:worker_threads");
-    parentPort.postMessage("begun");
-    for (let n = 1; Atomics.load(workerData, 0) === 0; n = (n * 31 + 7) | 0);`;
-  const workers = Array.from({ length: availableParallelism() }, () => new Worker(code, { eval: true, workerData: over }));
-  await Promise.all(workers.map((w) => new Promise((resolve) => w.once("message", resolve))));
-  return async () => {
-    Atomics.store(over, 0, 1);
-    await Promise.all(workers.map((w) => new Promise((resolve) => w.once("exit", resolve))));
-  };
-}
-
-/** See sendBusy in package work. */
-async function sendBusy(client, sessionId, n) {
-  const stop = await compute();
-  try {
-    let took = 0;
-    for (let i = 0; i < n; i++) {
-      const sent = process.hrtime.bigint();
-      await client.notify(acp.methods.client.session.update, {
-        sessionId,
-        update: {
-          sessionUpdate: "agent_message_chunk",
-          content: { type: "text", text: String(sent).padStart(BUSY_TEXT, "0") },
-        },
-      });
-      while (process.hrtime.bigint() - sent < 100_000n);
-      const called = process.hrtime.bigint();
-      await client.request(SYNC, { sent: i + 1, took });
-      took = Number(process.hrtime.bigint() - called);
-    }
-  } finally {
-    await stop();
-  }
-}
-
 function runTask(client, sessionId, text) {
   const [kind, ...rest] = text.split(" ");
-  if (kind === "busy") return sendBusy(client, sessionId, Number(rest[0]));
   if (kind === "read") return readFiles(client, sessionId, rest[0], Number(rest[1]), Number(rest[2]));
   return sendUpdates(client, sessionId, kind, Number(rest[0]), Number(rest[1]));
 }
@@ -151,36 +109,15 @@ class Tally {
   }
 }
 
-/** Collects the times of the work "busy". */
-class Clock {
-  reset() {
-    this.updates = [];
-    this.calls = [];
-  }
-  heard(update) {
-    this.updates.push(Number(process.hrtime.bigint() - BigInt(update.content.text)) / 1e9);
-  }
-  result() {
-    const wait = (all) => {
-      all.sort((a, b) => a - b);
-      const at = (p) => all[Math.floor(p * (all.length - 1))] ?? 0;
-      return { p50: at(0.5), p99: at(0.99) };
-    };
-    return { update: wait(this.updates), call: wait(this.calls) };
-  }
-}
-
 function clientApp(env) {
   const m = acp.methods.client;
   return acp
     .client({ name: "bench" })
     .onNotification(m.session.update, ({ params }) => {
-      env.clock?.heard(params.update);
       env.tally.add(textLength(params.update));
     })
     .onRequest(m.fs.readTextFile, ({ params }) => ({ content: env.files[params.path] }))
     .onRequest(SYNC, anything, async ({ params }) => {
-      if (params.took) env.clock?.calls.push(params.took / 1e9);
       while (env.tally.count < params.sent) await tick();
       return {};
     });
@@ -270,13 +207,12 @@ async function remote(env, mode) {
 
 function updatesOf({ work, n, sessions }) {
   if (work === "updates" || work === "mixed") return Math.floor(n / sessions) * sessions;
-  return work === "load" || work === "busy" ? n : 0;
+  return work === "load" ? n : 0;
 }
 
 function expectedText(spec) {
   const n = updatesOf(spec);
   if (n === 0) return 0;
-  if (spec.work === "busy") return n * BUSY_TEXT;
   const lengths = corpus(spec.work === "load" ? "updates" : spec.work).map((p) => textLength(p.update));
   let sum = 0;
   for (let i = 0; i < n / spec.sessions; i++) sum += lengths[i % lengths.length];
@@ -304,8 +240,7 @@ async function doWork(agent, spec) {
     case "rtt64":
       return setModes(agent, spec.n, 64);
     case "updates":
-    case "mixed":
-    case "busy": {
+    case "mixed": {
       const task = `${spec.work} ${Math.floor(spec.n / spec.sessions)} ${spec.sync}`;
       return Promise.all(
         Array.from({ length: spec.sessions }, (_, i) =>
@@ -327,7 +262,6 @@ async function doWork(agent, spec) {
 
 async function run(agent, env, spec) {
   env.tally.reset(updatesOf(spec));
-  env.clock?.reset();
   const start = process.hrtime.bigint();
   await doWork(agent, spec);
   await env.tally.done;
@@ -339,7 +273,7 @@ function difference(after, before) {
 }
 
 async function measure(mode, spec, filesDir) {
-  const env = { tally: new Tally(), files: {}, clock: spec.work === "busy" ? new Clock() : undefined };
+  const env = { tally: new Tally(), files: {} };
   if (spec.work === "read") {
     env.files[`/bench/${spec.kind}-${spec.size}`] = readFileSync(`${filesDir}/${spec.kind}-${spec.size}`, "latin1");
   }
@@ -352,7 +286,6 @@ async function measure(mode, spec, filesDir) {
   result.client = difference(counters(false), before);
   if (agentBefore) result.agent = difference(await peer.agent.request(MARK), agentBefore);
   result.text = env.tally.length;
-  if (env.clock) result.busy = env.clock.result();
   const want = expectedText(spec);
   if (env.tally.count !== updatesOf(spec) || result.text !== want) {
     result.failure = `counted ${env.tally.count} updates with ${result.text} characters, want ${updatesOf(spec)} with ${want}`;

@@ -54,8 +54,6 @@ const TurnEnv = "ACPKIT_BENCH_TURN"
 type Env struct {
 	Tally *Tally
 	Files map[string]string // the contents for fs/read_text_file by path
-	// Clock hears the texts of the work "busy"; nil in others.
-	Clock *Clock
 }
 
 // HandleSync answers SyncMethod.
@@ -64,7 +62,6 @@ func (e *Env) HandleSync(ctx context.Context, params json.RawMessage) (any, erro
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, err
 	}
-	e.Clock.called(p.Took)
 	return struct{}{}, e.Tally.Until(ctx, p.Sent)
 }
 

@@ -12,14 +12,13 @@ import (
 const MarkMethod = "_bench/mark"
 
 // SyncMethod is the extension request by which an agent waits for its client in
-// the works whose name ends in "-synced", and in "busy". The client answers it when it has
-// counted as many updates as the request names.
+// the works whose name ends in "-synced". The client answers it when it has counted as
+// many updates as the request names.
 const SyncMethod = "_bench/sync"
 
 // SyncParams are the params of SyncMethod.
 type SyncParams struct {
-	Sent int   `json:"sent"`
-	Took int64 `json:"took,omitempty"` // nanoseconds of the call before, of the work "busy"
+	Sent int `json:"sent"`
 }
 
 // Counters are what one process has used so far.

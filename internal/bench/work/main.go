@@ -32,7 +32,7 @@ func Main(c Contender) {
 	mode := flag.String("mode", "pair", "agent, listen, stdio, pair, ws, http or idle")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	var s Spec
-	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, busy, read or load")
+	flag.StringVar(&s.Work, "work", "updates", "rtt, rtt64, updates, mixed, spread, read or load")
 	flag.IntVar(&s.N, "n", 1000, "messages, calls, reads or connections")
 	flag.StringVar(&s.Kind, "kind", "ascii", "content of a read: ascii or go")
 	flag.IntVar(&s.Size, "size", 1<<20, "size of a read in bytes")
@@ -77,9 +77,6 @@ func measure(ctx context.Context, c Contender, mode string, s Spec) (Result, err
 	env := &Env{Tally: NewTally(0), Files: map[string]string{}}
 	if s.Work == "read" {
 		env.Files[fmt.Sprintf("/bench/%s-%d", s.Kind, s.Size)] = File(s.Kind, s.Size)
-	}
-	if s.Work == "busy" {
-		env.Clock = new(Clock)
 	}
 	watchHeap()
 	var client Client

@@ -9,7 +9,7 @@ import (
 
 // A Spec says what to measure.
 type Spec struct {
-	Work     string `json:"work"` // rtt, rtt64, updates, mixed, busy, read or load
+	Work     string `json:"work"` // rtt, rtt64, updates, mixed, spread, read or load
 	N        int    `json:"n"`    // messages, calls or reads
 	Kind     string `json:"kind,omitempty"`
 	Size     int    `json:"size,omitempty"`     // of a read
@@ -26,7 +26,6 @@ type Result struct {
 	Agent     Counters `json:"agent"` // zero when both ends share a process
 	Text      int64    `json:"text"`  // bytes of text that the client counted
 	Failure   string   `json:"failure,omitempty"`
-	Busy      *Busy    `json:"busy,omitempty"` // of the work "busy"
 
 	// Idle connections: bytes and goroutines of one end.
 	Heap       float64 `json:"heap,omitempty"`
@@ -45,7 +44,7 @@ func (s Spec) updates() int {
 	switch s.Work {
 	case "updates", "mixed":
 		return s.N / max(s.Sessions, 1) * max(s.Sessions, 1)
-	case "load", "spread", "busy":
+	case "load", "spread":
 		return s.N
 	}
 	return 0
@@ -56,9 +55,6 @@ func (s Spec) text() int64 {
 	n := s.updates()
 	if n == 0 {
 		return 0
-	}
-	if s.Work == "busy" {
-		return int64(n) * busyText
 	}
 	kind := s.Work
 	sessions := max(s.Sessions, 1)
@@ -104,7 +100,7 @@ func Measure(ctx context.Context, c Client, env *Env, s Spec, twoProcesses bool)
 		}
 		res.Agent = after.Sub(agent)
 	}
-	res.Text, res.Busy = env.Tally.Length(), env.Clock.result()
+	res.Text = env.Tally.Length()
 	if want := s.text(); res.Text != want || env.Tally.Count() != int64(s.updates()) {
 		return res, fmt.Errorf("counted %d updates with %d bytes of text, want %d with %d",
 			env.Tally.Count(), res.Text, s.updates(), want)
@@ -114,7 +110,6 @@ func Measure(ctx context.Context, c Client, env *Env, s Spec, twoProcesses bool)
 
 func run(ctx context.Context, c Client, env *Env, s Spec) (time.Duration, error) {
 	env.Tally.Reset(s.updates())
-	env.Clock.reset()
 	start := time.Now()
 	if err := work(ctx, c, s); err != nil {
 		return 0, err
@@ -131,7 +126,7 @@ func work(ctx context.Context, c Client, s Spec) error {
 		return setModes(ctx, c, s.N, 1)
 	case "rtt64":
 		return setModes(ctx, c, s.N, 64)
-	case "updates", "mixed", "busy":
+	case "updates", "mixed":
 		return prompts(ctx, c, s)
 	case "spread":
 		return c.Prompt(ctx, SessionID, fmt.Sprintf("spread %d %d", s.N, max(s.Sessions, 1)))

@@ -21,7 +21,6 @@ type Agent interface {
 //	updates N SYNC    send N updates, calling the client after every SYNC (0: never)
 //	mixed N SYNC      the same from the mixed corpus
 //	spread N SESSIONS send N updates, to one of SESSIONS sessions after the other
-//	busy N 0          send N updates and call the client N times while all processors compute
 //	read KIND SIZE N  read the file /bench/KIND-SIZE N times
 //
 // A session id of the form load-N, given to session/load, means "updates N 0".
@@ -29,11 +28,8 @@ func RunTask(ctx context.Context, a Agent, sessionID, task string) error {
 	var kind string
 	var n, every int
 	if _, err := fmt.Sscanf(task, "%s %d %d", &kind, &n, &every); err == nil {
-		switch kind {
-		case "spread":
+		if kind == "spread" {
 			return spreadUpdates(ctx, a, n, every)
-		case "busy":
-			return sendBusy(ctx, a, sessionID, n)
 		}
 		return sendUpdates(ctx, a, sessionID, kind, n, every)
 	}

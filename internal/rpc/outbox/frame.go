@@ -22,7 +22,6 @@ type Frame struct {
 	Request string
 	About   string        // the method of the message, or of the request it responds to, for logs
 	Result  reserve.Claim // what the result of the response counts for, until the frame is written
-	Awaited bool          // Hasten of the stream is called when the frame was written
 	Crowd   bool          // other senders are about to queue frames, which may leave with this one
 
 	own  bool // the connection's own response: it uses the reserve
@@ -64,7 +63,7 @@ func (f *Frame) Fit() *Frame {
 		fit = &Frame{}
 	}
 	data := append(fit.Data[:0], f.Data...)
-	fit.Message, fit.Call, fit.Request, fit.About, fit.Awaited = f.Message, f.Call, f.Request, f.About, f.Awaited
+	fit.Message, fit.Call, fit.Request, fit.About = f.Message, f.Call, f.Request, f.About
 	fit.Data = data
 	f.Free()
 	return fit
@@ -81,8 +80,6 @@ func (f *Frame) Own() *Frame {
 
 // IsOwn reports whether the frame is a response of the connection itself.
 func (f *Frame) IsOwn() bool { return f.own }
-
-func (f *Frame) isAwaited() bool { return f.Awaited }
 
 // cost is the memory of the frame. It does not change until the frame is freed.
 func (f *Frame) cost() int64 { return int64(cap(f.Data)) + overhead }

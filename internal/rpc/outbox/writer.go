@@ -3,7 +3,6 @@ package outbox
 import (
 	"errors"
 	"runtime"
-	"slices"
 
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -33,9 +32,6 @@ func (b *Box) Write() {
 			return
 		}
 		err := b.send(batch)
-		if err == nil && slices.ContainsFunc(batch, (*Frame).isAwaited) {
-			b.cfg.Features.Hasten()
-		}
 		b.written(batch, err)
 		if err != nil {
 			b.cfg.Failed(err)

@@ -97,14 +97,6 @@ func (a *benchAgent) Update(ctx context.Context, kind, sessionID string, i int) 
 	})
 }
 
-// Say implements work.Speaker.
-func (a *benchAgent) Say(ctx context.Context, sessionID, text string) error {
-	return a.conn.SessionUpdate(ctx, &acp.SessionNotification{
-		SessionID: acp.SessionID(sessionID),
-		Update:    &acp.AgentMessageChunk{Content: acp.Text(text)},
-	})
-}
-
 func (a *benchAgent) ReadFile(ctx context.Context, sessionID, path string) (int, error) {
 	res, err := a.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: acp.SessionID(sessionID), Path: path})
 	if err != nil {
@@ -217,9 +209,6 @@ func (c *benchClient) Close() error {
 }
 
 func (c *benchClient) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	if chunk, ok := n.Update.(*acp.AgentMessageChunk); ok && c.env.Clock != nil {
-		c.env.Clock.Heard(acp.PlainText(chunk.Content))
-	}
 	if !c.turns {
 		c.env.Tally.Add(textLength(n.Update))
 	}

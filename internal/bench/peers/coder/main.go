@@ -66,14 +66,6 @@ func (a *agent) Update(ctx context.Context, kind, sessionID string, i int) error
 	})
 }
 
-// Say implements work.Speaker.
-func (a *agent) Say(ctx context.Context, sessionID, text string) error {
-	return a.conn.SessionUpdate(ctx, acp.SessionNotification{
-		SessionId: acp.SessionId(sessionID),
-		Update:    acp.UpdateAgentMessageText(text),
-	})
-}
-
 func (a *agent) ReadFile(ctx context.Context, sessionID, path string) (int, error) {
 	r, err := a.conn.ReadTextFile(ctx, acp.ReadTextFileRequest{SessionId: acp.SessionId(sessionID), Path: path})
 	return len(r.Content), err
@@ -149,9 +141,6 @@ func (c *client) SessionUpdate(_ context.Context, n acp.SessionNotification) err
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil:
 		length = textLength(u.AgentMessageChunk.Content)
-		if t := u.AgentMessageChunk.Content.Text; t != nil {
-			c.env.Clock.Heard(t.Text)
-		}
 	case u.AgentThoughtChunk != nil:
 		length = textLength(u.AgentThoughtChunk.Content)
 	case u.ToolCallUpdate != nil:
