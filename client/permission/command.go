@@ -18,6 +18,9 @@ var runners = []string{
 	"cmd", "powershell", "pwsh", "wsl", "env", "exec", "eval", "command", "builtin", "xargs", "parallel", "find", "nohup", "setsid", "nice", "ionice",
 	"time", "timeout", "stdbuf", "script", "watch", "strace", "ltrace", "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "capsh", "taskset", "chrt",
 	"prlimit", "systemd-run", "chroot", "unshare", "nsenter", "bwrap", "proot", "fakeroot", "flock", "unbuffer", "expect", "awk", "gawk", "mawk", "nawk",
+	"gtimeout", "genv", "gnice", "gnohup", "gxargs", "gfind", "gstdbuf", "setarch", "linux32", "linux64", "numactl", "cpulimit", "valgrind", "perf", "gdb", "lldb",
+	"firejail", "gosu", "su-exec", "tini", "dumb-init", "start-stop-daemon", "daemonize", "dbus-run-session", "xvfb-run", "entr", "chronic", "torsocks", "proxychains",
+	"proxychains4", "sshpass", "rlwrap", "socat", "ccache", "sccache", "distcc", "at", "batch", "screen", "tmux", "ssh", "sqlite3", "ed", "ex", "dc", "m4",
 	"start", "call", "forfiles", "rundll32", "wscript", "cscript", "mshta",
 }
 
@@ -152,11 +155,10 @@ func runsInline(name string, args []string) bool {
 }
 
 // beginsWith reports whether the command, or any command that may be in a shell line or
-// in the arguments of a runner, begins with the words of the pattern.
+// in the arguments of a runner, begins with the words of the pattern. If options follow its last "*", any of
+// them may follow anywhere.
 func beginsWith(pattern []string, o *Operation) bool {
-	if len(pattern) > 1 && pattern[len(pattern)-1] == "*" {
-		pattern = pattern[:len(pattern)-1]
-	}
+	head, options, open := parts(pattern)
 	if len(o.Argv) == 0 {
 		return false
 	}
@@ -172,7 +174,10 @@ func beginsWith(pattern []string, o *Operation) bool {
 		if i > 0 && !anywhere {
 			break
 		}
-		if len(words)-i >= len(pattern) && slices.EqualFunc(pattern, words[i:i+len(pattern)], sameWord) {
+		if len(words)-i < len(head) || !slices.EqualFunc(head, words[i:i+len(head)], sameWord) {
+			continue
+		}
+		if !open || len(options) == 0 || slices.ContainsFunc(words[i+len(head):], func(w string) bool { return hasOption(options, w) }) {
 			return true
 		}
 	}

@@ -1,8 +1,5 @@
 package permission
 
-// Matches lets tests use the rules of another system.
-var Matches = matches
-
 // Kept returns how many sessions there are, and how many bytes of their tool calls.
 func (s *Scope) Kept() (sessions, bytes int) {
 	s.mu.Lock()

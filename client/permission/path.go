@@ -9,61 +9,79 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/filename"
 )
 
-// The systems on which file systems usually ignore the case of letters in names. On macOS a path is
-// resolved without correcting the case of its names, and a few file systems there distinguish case.
-// Therefore a rule that denies or asks ignores case there, and a rule that allows does not.
-const (
-	foldsAlways   = runtime.GOOS == "windows"
-	foldsSuspects = foldsAlways || runtime.GOOS == "darwin"
-)
-
-func matchesPath(patterns []string, name string) bool { return matches(patterns, name, foldsAlways) }
-
-// suspectsPath is matchesPath for rules that deny or ask: a pattern without a drive matches
-// on each drive of Windows.
-func suspectsPath(patterns []string, name string) bool {
-	volume := filepath.VolumeName(name)
-	return matches(patterns, name, foldsSuspects) || volume != "" && matches(patterns, name[len(volume):], foldsSuspects)
-}
-
-// matches is matchesPath; fold ignores the case of letters.
-func matches(patterns []string, name string, fold bool) bool {
-	if name == "" {
-		return false
+// matchesPath reports whether a rule that allows matches a file. The case of letters counts but on
+// Windows: elsewhere the name is as its folder spells it. For a write, no wildcard matches a guarded
+// element.
+func matchesPath(patterns []string, name string, write bool) bool {
+	elements := split(name)
+	key := func(e string) string { return e }
+	if runtime.GOOS == "windows" {
+		key = strings.ToLower
 	}
-	if name = filepath.ToSlash(name); fold {
-		name = strings.ToLower(name)
-	}
-	elements := strings.Split(name, "/")
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		if fold {
-			p = strings.ToLower(p)
-		}
-		return matchesElements(strings.Split(p, "/"), elements)
+		return matchesElements(split(p), elements, key, func(i int) bool {
+			return !write || !isGuardedName(elements[i], i == len(elements)-1) ||
+				i > 0 && fold(elements[i]) == repositoryMark && slices.ContainsFunc(elements[:i], func(e string) bool { return fold(e) == ".git" })
+		})
 	})
 }
 
-func matchesElements(pattern, elements []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			for i := range len(elements) + 1 {
-				if matchesElements(pattern[1:], elements[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(elements) == 0 {
-			return false
-		}
-		if ok, _ := path.Match(pattern[0], elements[0]); !ok {
-			return false
-		}
-		pattern, elements = pattern[1:], elements[1:]
+// suspectsPath reports whether a rule that denies or asks matches a file. It compares names as any file
+// system may, because the rule and the file may be spelled differently. A pattern without a drive
+// matches on each drive of Windows.
+func suspectsPath(patterns []string, name string) bool {
+	if name == "" {
+		return false
 	}
-	return len(elements) == 0
+	all, volume := split(name), filepath.VolumeName(name)
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		pattern := split(p)
+		free := func(int) bool { return true }
+		return matchesElements(pattern, all, fold, free) || volume != "" && matchesElements(pattern, split(name[len(volume):]), fold, free)
+	})
+}
+
+func fold(name string) string { return filename.Fold(name) }
+
+func split(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
+
+// matchesElements reports whether a pattern matches the elements of a path. They are compared as key
+// returns them. free reports whether a wildcard may match the element with that index. The cost is at most the product
+// of the lengths.
+func matchesElements(pattern, elements []string, key func(string) string, free func(int) bool) bool {
+	reached := make([]bool, len(elements)+1) // how many elements the pattern so far may match
+	reached[0] = true
+	keys, frees := make([]string, len(elements)), make([]bool, len(elements))
+	for i, e := range elements {
+		keys[i], frees[i] = key(e), free(i)
+	}
+	for _, p := range pattern {
+		if p == "**" {
+			for i := range elements {
+				reached[i+1] = reached[i+1] || reached[i] && frees[i]
+			}
+			continue
+		}
+		wild := strings.ContainsAny(p, metaCharacters)
+		folded := key(p)
+		for i := len(elements) - 1; i >= 0; i-- {
+			reached[i+1] = reached[i] && (frees[i] || !wild) && matchesElement(folded, keys[i], wild)
+		}
+		reached[0] = false
+	}
+	return reached[len(elements)]
+}
+
+func matchesElement(pattern, element string, wild bool) bool {
+	if !wild {
+		return pattern == element
+	}
+	ok, err := path.Match(pattern, element)
+	return ok || err != nil // a pattern that was right before it was folded
 }
 
 // throughLinks adds to patterns their forms without symlinks, because they are compared with paths
@@ -106,11 +124,25 @@ const metaCharacters = `\*?[`
 // linksAtMost is how many dangling links of a path are followed.
 const linksAtMost = 40
 
+// longestPath is the maximum length of a path in bytes, as on Linux. To resolve a longer one would cost
+// more than its length.
+const longestPath = 4096
+
 var errUnresolved = errors.New("permission: the path cannot be resolved")
 
 // resolve returns the file that a path names, with all symlinks resolved. The file, and
 // folders at the end of the path, need not exist.
-func resolve(name string) (string, error) { return resolveLinks(name, linksAtMost) }
+// Names are as their folders spell them.
+func resolve(name string) (string, error) {
+	if len(name) > longestPath {
+		return "", errUnresolved
+	}
+	real, err := resolveLinks(name, linksAtMost)
+	if err != nil {
+		return "", err
+	}
+	return filename.PathSpelling(real), nil
+}
 
 func resolveLinks(name string, links int) (string, error) {
 	if !filepath.IsAbs(name) || links == 0 {

@@ -2,10 +2,13 @@ package permission_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,19 +80,35 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 	})
 }
 
-func TestCaseOfPaths(t *testing.T) {
+// A rule that denies compares names as any file system may, also for files that do not exist. A rule that
+// allows does not.
+func TestSpellingsOfPaths(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, name string
-		exact, folded bool
+		denied        bool
 	}{
-		{"/w/secret/**", "/w/secret/x", true, true},
-		{"/w/secret/**", "/W/SECRET/x", false, true},
-		{"/w/Secret/*.[A-C]", "/w/secret/x.b", false, true},
-		{"/w/Ärger", "/w/ärger", false, true},
-		{"/w/secret/**", "/w/secrets/x", false, false},
+		{"/w/secret/**", "/w/secret/x", true},
+		{"/w/secret/**", "/W/SECRET/x", true},
+		{"/w/Secret/*.[A-C]", "/w/secret/x.b", true},
+		{"/w/Ärger/*", "/w/ärger/x", true},
+		{"/w/\u00c4rger/*", "/w/a\u0308rger/x", true},
+		{"/w/caf\u00e9", "/w/cafe\u0301", true},
+		{"/w/STRASSE/**", "/w/straße/x", true},
+		{"/w/secret/**", "/w/se\u200ccret/x", true},
+		{"/w/secret/**", "/w/secret./x", true},
+		{"/w/*.key", "/w/A.KEY ", true},
+		{"/w/secret/*", "/w/secret/a\uff0fb", true},
+		{"/w/secret/**", "/w/secrets/x", false},
+		{"/w/caf\u00e9", "/w/cafe", false},
 	} {
-		assert.Equal(t, tt.exact, permission.Matches([]string{tt.pattern}, tt.name, false), "%s %s", tt.pattern, tt.name)
-		assert.Equal(t, tt.folded, permission.Matches([]string{tt.pattern}, tt.name, true), "%s %s", tt.pattern, tt.name)
+		rules := []permission.Rule{{Decision: permission.Allow, Paths: []string{"/**"}}, {Decision: permission.Deny, Paths: []string{tt.pattern}}}
+		d := newTestScope(t, permission.Options{Rules: rules})
+		assert.Equal(t, tt.denied, d.Authorize(t.Context(), write(tt.name, "")) != nil, "%s %q", tt.pattern, tt.name)
+		d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{tt.pattern}}}})
+		if runtime.GOOS != "windows" {
+			exact := tt.name == "/w/secret/x" || tt.name == "/w/secret/a\uff0fb"
+			assert.Equal(t, exact, d.Authorize(t.Context(), write(tt.name, "")) == nil, "%s %q", tt.pattern, tt.name)
+		}
 	}
 }
 
@@ -133,4 +152,36 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})
 	assert.Error(t, d.Authorize(t.Context(), write(base+`/a[b]*\/x`, "x")))
 	assert.NoError(t, d.Authorize(t.Context(), write(base+`/abc\/x`, "x")))
+}
+
+// To match costs at most the length of the pattern times that of the path, whatever they contain.
+func TestCostOfPatterns(t *testing.T) {
+	const short, times, enough = 400, 8, 3
+	paths := func(n int) string { return "/" + strings.Repeat("a/", n/2) + "x" }
+	for _, pattern := range []string{"/**/a/**/b/**", "/" + strings.Repeat("**/a/", 40) + "b", "/" + strings.Repeat("**/*a*/", 20) + "b", "/**/" + strings.Repeat("*a", 100) + "b"} {
+		d := newTestScope(t, permission.Options{Rules: []permission.Rule{
+			{Decision: permission.Allow, Paths: []string{pattern}}, {Decision: permission.Deny, Paths: []string{pattern}},
+		}})
+		took := func(times, n int) float64 {
+			begin, a := time.Now(), write(paths(n), "")
+			for range times {
+				assert.Error(t, d.Authorize(t.Context(), a))
+			}
+			return time.Since(begin).Seconds()
+		}
+		best := math.Inf(1)
+		for round := 0; round < 20 && best > enough; round++ {
+			best = min(best, took(1, times*short)/took(times, short))
+		}
+		t.Logf("%.2f", best)
+		assert.LessOrEqual(t, best, float64(enough), pattern)
+	}
+}
+
+// A path that is longer than any system permits is not resolved, which would cost more than its length.
+func TestLongPathsAreNotResolved(t *testing.T) {
+	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/w/**"}}}, Ask: pick(permission.AllowOnce)})
+	o := d.Decide(t.Context(), question(permission.Tool{Paths: []string{on("/" + strings.Repeat("./", 4096) + "tmp")}}))
+	assert.Equal(t, permission.ByPerson, o.By)
+	assert.Empty(t, d.last().Question.Operations[0].Path)
 }

@@ -8,11 +8,15 @@
 //
 //	policy, err := permission.New(&permission.Options{
 //		Rules: []permission.Rule{
-//			{Decision: permission.Allow, Commands: []string{"go test *", "go vet *"}},
+//			{Decision: permission.Allow, Commands: []string{"go test *", "go vet *", "git status"}},
+//			{Decision: permission.Allow, Paths: []string{"/work/src/**"}},
 //			{Decision: permission.Deny, Paths: []string{"/work/secrets/**"}},
 //		},
 //		Ask: askOnTerminal,
 //	})
+//
+// These rules allow the tests of any package with options that only choose tests and what is printed, and no
+// writes to /work/src/.git and other files whose content runs although nobody asks for it; see [Rule].
 //
 // # Who decides
 //
@@ -35,7 +39,9 @@
 // # Limits of rules
 //
 // Rules are no sandbox. An allowed command can do everything that its user can do, and a
-// rule that denies a command does not prevent a script from running it.
+// rule that denies a command does not prevent a script from running it. With the rules above, an
+// agent can write a test that does anything, and run it: allow writes or commands that run what was written, not both, or use
+// terminals.Options.Exec for a container.
 package permission
 
 import (
@@ -142,17 +148,17 @@ type verdict struct {
 }
 
 // judgeOperation applies the rules to an operation that the agent did not ask about.
-func (p *Policy) judgeOperation(o *Operation) verdict {
+func (p *Policy) judgeOperation(o *Operation, workspace string) verdict {
 	return p.judge(
 		func(r *Rule) bool { return r.suspects(o, "", o.kind()) },
 		func(r *Rule) bool { return r.unsure(o, "", o.kind()) },
-		func(r *Rule) bool { return r.allows(o, "") },
+		func(r *Rule) bool { return r.allows(o, "", workspace) },
 	)
 }
 
 // judgeQuestion applies the rules to a tool call. claims are its possible operations. certain
 // reports whether an extractor returned them, so that there are no others.
-func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdict {
+func (p *Policy) judgeQuestion(t *Tool, workspace string, claims []Operation, certain bool) verdict {
 	suspected := claims
 	for _, o := range claims {
 		if o.Action == ActionRead { // that it only reads is a claim
@@ -171,13 +177,14 @@ func (p *Policy) judgeQuestion(t *Tool, claims []Operation, certain bool) verdic
 	}
 	if certain && len(claims) > 0 {
 		allowed := func(o Operation) bool {
-			return slices.ContainsFunc(p.Rules(), func(r Rule) bool { return r.Decision == Allow && r.allows(&o, t.Name) })
+			return slices.ContainsFunc(p.Rules(), func(r Rule) bool { return r.Decision == Allow && r.allows(&o, t.Name, workspace) })
 		}
 		all := !slices.ContainsFunc(claims, func(o Operation) bool { return !allowed(o) })
-		return p.judge(suspects, unsure, func(r *Rule) bool { return all && r.allows(&claims[0], t.Name) })
+		return p.judge(suspects, unsure, func(r *Rule) bool { return all && r.allows(&claims[0], t.Name, workspace) })
 	}
+	guards := slices.ContainsFunc(claims, func(o Operation) bool { return o.Action == ActionWrite && isGuarded(o.Path, workspace) })
 	return p.judge(suspects, unsure, func(r *Rule) bool {
-		return !r.specific() && len(r.Tools) > 0 && t.Name != "" && r.names(t.Name, t.Kind)
+		return !guards && !r.specific() && len(r.Tools) > 0 && t.Name != "" && r.names(t.Name, t.Kind)
 	})
 }
 

@@ -31,7 +31,10 @@ const (
 //     these are known by the name of the command and that of the file that it leads to. A
 //     shell command line, also that of sh -c, is the command in it if every shell reads it as
 //     words and nothing else, which is never assumed on Windows;
-//   - a command only as a whole, with all its variables, except AGENT_SESSION_ID;
+//   - a command only as a whole, with all its variables, except AGENT_SESSION_ID. A "*" covers no
+//     options but those that the rule names, and harmless ones of well-known programs;
+//   - no write to a guarded file, and no command in a guarded folder, unless its Paths name the file: .git,
+//     .github, .vscode, .envrc and others whose content runs although nobody asks for it;
 //   - a question only by the name of its tool, or by the operations that Options.Extract
 //     returned for it, each of which must be allowed. It ignores the kind of a tool call,
 //     which is only a claim, and the title.
@@ -45,14 +48,28 @@ type Rule struct {
 	// Tools lists names of tools. An operation that the agent did not ask about has none.
 	Tools []string
 	// Commands lists patterns of commands, which are matched word by word. The word "*"
-	// matches any one word, and at the end any number of words: "go test *" matches "go test"
-	// with any arguments, and "go version" matches only itself. Words are compared with the
-	// arguments as they will run; there is no quoting.
+	// matches any one word, and at the end any number of words: "go version" matches only itself.
+	// Words are compared with the arguments as they will run; there is no quoting.
+	//
+	// In a rule that allows, "*" covers names, such as those of files and packages, and options that
+	// can neither run something nor write a file, for programs that this package knows: "go test *"
+	// matches "go test -v -run=TestA ./...", but neither "go test -exec x" nor "go test -o x". For all
+	// else a person is asked. Options after the "*" at the end are covered too, with any value or with
+	// the one that is there, at any place: "go test * -tags -coverprofile=c.out". In a rule
+	// that denies or asks they are what it looks for: "git push * --force -f".
+	//
+	// A word counts as an option if it begins with "-", "+" or "@", or is of the form NAME=value. Of
+	// programs with subcommands that this package knows, such as git and go, a "*" covers no others: for
+	// "git push", name it. Whatever a pattern says, it allows no program that is known to run its
+	// arguments.
 	Commands []string
 	// Paths lists patterns of absolute paths, which are matched element by element as by
 	// path.Match. The element "**" matches any number of elements. Elements are separated by
-	// "/" on all systems. The case of letters is ignored on Windows, and on macOS if the rule
-	// denies or asks. On Windows a pattern begins with a drive, such as "C:/work/**"; without
+	// "/" on all systems. A rule that denies or asks ignores the case of letters and the form of Unicode,
+	// because any system may use a file system that does. A rule that allows compares names as their
+	// folders spell them, on Windows without the case of letters. If it allows writes, no "*" and no "**" matches a
+	// guarded name: "/work/**" does not match /work/.git/config, "/work/.git/**" does.
+	// On Windows a pattern begins with a drive, such as "C:/work/**"; without
 	// one it matches on each drive if the rule denies or asks, and nothing if it allows. If a
 	// question names a file whose path cannot be resolved, a person is asked if a rule that
 	// denies or asks could match it.
@@ -108,7 +125,7 @@ func (r *Rule) specific() bool { return len(r.Commands)+len(r.Paths)+len(r.Env) 
 
 // allows reports whether the rule, which must be one that allows, matches the whole operation. The
 // tool is empty for an operation that the agent did not ask about.
-func (r *Rule) allows(o *Operation, tool string) bool {
+func (r *Rule) allows(o *Operation, tool, workspace string) bool {
 	if !r.names(tool, o.kind()) {
 		return false
 	}
@@ -117,7 +134,10 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 		if len(r.Commands) > 0 && len(r.Paths) == 0 || o.Path == "" {
 			return false
 		}
-		return len(r.Paths) == 0 || matchesPath(r.Paths, o.Path)
+		if len(r.Paths) == 0 {
+			return o.Action == ActionRead || !isGuarded(o.Path, workspace)
+		}
+		return matchesPath(r.Paths, o.Path, o.Action == ActionWrite)
 	case ActionCommand:
 		if o = o.takenApart(); o == nil {
 			return false
@@ -127,8 +147,8 @@ func (r *Rule) allows(o *Operation, tool string) bool {
 				return false
 			}
 		}
-		matches := func(c string) bool { return matchesWords(strings.Fields(c), o.Argv) }
-		return slices.ContainsFunc(r.Commands, matches) && !o.runsArguments()
+		matches := func(c string) bool { return covers(strings.Fields(c), o, workspace) }
+		return slices.ContainsFunc(r.Commands, matches) && !o.runsArguments() && !isGuarded(o.Cwd, workspace)
 	}
 	return false
 }
@@ -166,16 +186,4 @@ func matchesName(patterns []string, name string) bool {
 		ok, _ := path.Match(p, name)
 		return ok
 	})
-}
-
-// matchesWords reports whether a pattern matches the whole of a command.
-func matchesWords(pattern, argv []string) bool {
-	if n := len(pattern); n > 1 && pattern[n-1] == "*" {
-		pattern = pattern[:n-1]
-		if len(argv) < len(pattern) {
-			return false
-		}
-		argv = argv[:len(pattern)]
-	}
-	return slices.EqualFunc(pattern, argv, func(p, w string) bool { return p == "*" || p == w })
 }

@@ -116,7 +116,8 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 		"git -c":                     {in("git", "-c", "alias.x=!sh", "x"), false},
 		"git --config-env":           {in("git", "--config-env=alias.x=X", "x"), false},
 		"git":                        {in("git", "log", "-p"), true},
-		"a program of python":        {in("python3", "test.py", "-v"), true},
+		"a program of python":        {in("python3", "test.py"), true},
+		"an option of python":        {in("python3", "test.py", "-v"), false},
 		"a script of perl":           {in("perl", "test.pl"), true},
 		"a link to a program":        {in("./fine"), true},
 		"a program of many in one":   {in("./ls"), true},
@@ -207,7 +208,7 @@ func TestPathRules(t *testing.T) {
 		"/w/**":        {"/w/a": true, "/w/a/b": true, "/w": true, "/wide/a": false, "/x/w/a": false},
 		"/w/*.go":      {"/w/a.go": true, "/w/a/b.go": false, "/w/a.gone": false},
 		"/w/**/*.go":   {"/w/a.go": true, "/w/a/b.go": true, "/w/a/b.c": false},
-		"/**/.git/**":  {"/w/.git/config": true, "/w/.gitignore": false},
+		"/**/.git/**":  {"/w/.git/config": true, "/w/.git/HEAD": true, "/w/.gitignore": false},
 		"/w/a":         {"/w/a": true, "/w/a/b": false, "": false},
 		"/w/[ab]/**/c": {"/w/a/c": true, "/w/b/x/y/c": true, "/w/c/c": false},
 	} {

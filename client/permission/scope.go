@@ -157,7 +157,7 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions,
 	}
 	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations, variables: a.Variables}
-	v := s.policy.judgeOperation(&a.Operation)
+	v := s.policy.judgeOperation(&a.Operation, a.Workspace)
 	if a.Operation.Action == ActionRead && !v.decided {
 		v.decision = Allow
 	}
@@ -202,7 +202,7 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	if len(q.Options) == 0 || q.ambiguous() {
 		return d.deny(ByOptions, "")
 	}
-	return d.decide(ctx, s.policy.judgeQuestion(tool, found.claims, found.all), nil)
+	return d.decide(ctx, s.policy.judgeQuestion(tool, q.Workspace, found.claims, found.all), nil)
 }
 
 // ErrUnknownSession is the error of a question about a session that is not open. The agent

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/filename"
 )
 
 // elements splits a path into its volume, if there is one, and its names. It does not resolve "..",
@@ -76,26 +78,17 @@ func safeName(name, goos string) bool {
 	return true
 }
 
-// onDisk returns the name as the folder spells it, on systems that accept several spellings.
-func onDisk(dir *os.Root, name string) string {
-	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
-		return name
-	}
-	f, err := dir.Open(".")
+// onDisk returns the name as the folder spells it.
+func onDisk(dir *os.Root, name string) string { return filename.Spelling(opened{dir}, name) }
+
+// opened is an open folder.
+type opened struct{ *os.Root }
+
+func (o opened) Names() ([]string, error) {
+	f, err := o.Open(".")
 	if err != nil {
-		return name
+		return nil, err
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(-1)
-	return spelling(names, name)
-}
-
-func spelling(names []string, name string) string {
-	if slices.Contains(names, name) {
-		return name
-	}
-	if i := slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) }); i >= 0 {
-		return names[i]
-	}
-	return name
+	return f.Readdirnames(-1)
 }

@@ -27,13 +27,6 @@ func TestWindowsNames(t *testing.T) {
 	}
 }
 
-func TestSpelling(t *testing.T) {
-	names := []string{"Makefile", "SECRETS", "Both", "both"}
-	for name, want := range map[string]string{"makefile": "Makefile", "Secrets": "SECRETS", "both": "both", "new": "new"} {
-		assert.Equal(t, want, spelling(names, name))
-	}
-}
-
 // endless is a file that grows faster than it is read.
 type endless struct{ read int }
 
