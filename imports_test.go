@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -149,8 +149,6 @@ var importRules = []importRule{
 		"the network transports queue what has arrived, and do not know what it means"},
 	{"internal/webguard", nil,
 		"the checks of an HTTP request know nothing of the protocol"},
-	{"internal/passive", []string{"acp", "acp/v2", "internal/envelope", "internal/validate", "internal/wire"},
-		"it judges messages alone, by what the vocabularies say, and knows no connection"},
 	{"internal/panics", nil,
 		"whoever recovers a panic describes it in the same way"},
 	{"internal/codectest", []string{"internal/validate", "internal/wire"},
@@ -163,16 +161,20 @@ var importRules = []importRule{
 		"a helper of tests that any package may use, except those below the transports"},
 	{"internal/leak", nil,
 		"a helper of tests that any package may use"},
-	{"acp/acptest", []string{"acp/acptest/internal/...", "stream", "stream/remote"},
+	{"acptest", []string{"acptest/internal/...", "stream", "stream/remote"},
 		"it shows what the checks in its internal packages have found"},
-	{"acp/acptest/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/envelope", "internal/passive", "internal/process"},
+	{"acptest/passive", []string{"acp", "acp/v2", "internal/envelope", "internal/validate", "internal/wire"},
+		"it judges messages alone, by what the vocabularies say, and knows no connection"},
+	{"acptest/...", []string{"acptest/...", "acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/envelope", "internal/process"},
 		"the checks play a peer by hand, on the rules for recorded traffic, and their reference peers are built as users build theirs"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},
 	{"cmd/acp/internal/recording", []string{"stream"},
 		"programs that read recordings need no connection, and the network no recordings"},
-	{"cmd/acp/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/passive", "cmd/acp/internal/..."},
+	{"cmd/acp/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "acptest", "acptest/passive", "cmd/acp/internal/..."},
 		"a command that others could have written shows that the public packages are enough"},
+	{"internal/system/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...", "github.com/stretchr/testify/..."},
+		"what its tests share is for tests alone"},
 	{"internal/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
 		"tools and tests of the project may use all of it, and nothing from elsewhere"},
 }
@@ -180,22 +182,18 @@ var importRules = []importRule{
 func TestImportDirections(t *testing.T) {
 	for _, goos := range []string{"linux", "windows", "darwin"} {
 		for _, p := range listPackages(t, goos) {
-			name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-			if name == "" {
-				continue // the root holds tests alone
-			}
-			i := slices.IndexFunc(importRules, func(r importRule) bool { return matches(r.pkg, name) })
-			if !assert.GreaterOrEqual(t, i, 0, "%s has no rule in importRules: decide what it may import", name) {
+			i := slices.IndexFunc(importRules, func(r importRule) bool { return matches(r.pkg, p.name) })
+			if !assert.GreaterOrEqual(t, i, 0, "%s has no rule in importRules: decide what it may import", p.name) {
 				continue
 			}
 			rule := importRules[i]
-			for _, imported := range p.Imports {
+			for _, imported := range p.imports {
 				if isStandard(imported) {
 					continue
 				}
 				imported = strings.TrimPrefix(imported, module+"/")
 				ok := slices.ContainsFunc(rule.may, func(pattern string) bool { return matches(pattern, imported) })
-				assert.True(t, ok, "%s: %s must not import %s: %s", goos, name, imported, rule.why)
+				assert.True(t, ok, "%s: %s must not import %s: %s", goos, p.name, imported, rule.why)
 			}
 		}
 	}
@@ -208,15 +206,15 @@ func TestConfinedDependencies(t *testing.T) {
 	}{
 		"github.com/sourcegraph/jsonrpc2":        {[]string{"rpcerr", "internal/rpc", "stream/objectstream"}, "its Error is that of responses, and its streams are joined with ours"},
 		"github.com/go-playground/validator/v10": {[]string{"internal/validate"}, "it can then be replaced in one place"},
-		"github.com/stretchr/testify":            {nil, "users must not link what only tests need"},
+		"github.com/stretchr/testify":            {[]string{"internal/system/..."}, "users must not link what only tests need"},
 		"github.com/cenkalti/backoff/v5":         {[]string{"rpcerr/retry"}, "who does not retry must not link it"},
 		"github.com/coder/websocket":             {[]string{"stream/websocket"}, "who uses stdio alone must not link it"},
 	} {
 		for _, p := range listPackages(t, "linux") {
-			name := strings.TrimPrefix(p.ImportPath, module+"/")
-			for _, imported := range p.Imports {
+			for _, imported := range p.imports {
 				if matches(dependency+"/...", imported) {
-					assert.Contains(t, rule.homes, name, "%s imports %s: %s", name, imported, rule.why)
+					home := slices.ContainsFunc(rule.homes, func(pattern string) bool { return matches(pattern, p.name) })
+					assert.True(t, home, "%s imports %s: %s", p.name, imported, rule.why)
 				}
 			}
 		}
@@ -242,7 +240,7 @@ func TestRequirementsAreLinked(t *testing.T) {
 			continue
 		}
 		assert.True(t, slices.ContainsFunc(linked, func(p listed) bool {
-			return slices.ContainsFunc(p.Imports, func(imported string) bool { return matches(required.Path+"/...", imported) })
+			return slices.ContainsFunc(p.imports, func(imported string) bool { return matches(required.Path+"/...", imported) })
 		}), "go.mod requires %s, which only tests import: move them into a module of their own", required.Path)
 	}
 }
@@ -297,34 +295,32 @@ func isStandard(path string) bool {
 	return !strings.Contains(first, ".")
 }
 
+// A listed package has at least one file that is no test.
 type listed struct {
-	ImportPath   string
-	Dir          string
-	Imports      []string
-	GoFiles      []string
-	TestGoFiles  []string
-	XTestGoFiles []string
+	name    string // the folder, relative to the root
+	imports []string
 }
 
-// listPackages asks the go command for the packages of this module.
-func listPackages(t *testing.T, goos string) []listed {
+// listPackages returns the packages of all modules that have rules, as they are built for a system.
+// It reads the sources alone, so that nothing is downloaded for it.
+func listPackages(t *testing.T, goos string) (all []listed) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
-	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	require.NoError(t, err, stderr.String())
-	var all []listed
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else {
-			require.NoError(t, err)
+	system := build.Default
+	system.GOOS, system.CgoEnabled = goos, false
+	seen := map[string]bool{}
+	eachSource(t, func(s *source) {
+		if s.test || seen[s.pkg] {
+			return
 		}
-		all = append(all, p)
-	}
+		seen[s.pkg] = true
+		p, err := system.ImportDir(s.pkg, 0)
+		if _, none := errors.AsType[*build.NoGoError](err); none {
+			return
+		}
+		require.NoError(t, err)
+		all = append(all, listed{s.pkg, p.Imports})
+	})
+	return all
 }
 
 // A source is one Go file of the module.
@@ -344,8 +340,10 @@ func (s *source) public() bool {
 
 var fset = token.NewFileSet()
 
-// sources parses every Go file of the module and of its long tests, on all systems, without
-// those of other nested modules.
+// ruled are the nested modules whose sources follow the rules of the main module.
+var ruled = []string{"acptest", "cmd/acp", "internal/system"}
+
+// sources parses every Go file of the main module and of those in ruled, on all systems.
 var sources = sync.OnceValues(func() ([]*source, error) {
 	var all []*source
 	err := filepath.WalkDir(".", func(name string, d os.DirEntry, err error) error {
@@ -354,7 +352,7 @@ var sources = sync.OnceValues(func() ([]*source, error) {
 			return err
 		case d.IsDir() && name != ".":
 			_, nested := os.Stat(filepath.Join(name, "go.mod"))
-			if nested == nil && name != filepath.FromSlash("internal/system") || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
+			if nested == nil && !slices.Contains(ruled, filepath.ToSlash(name)) || d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-
-	"github.com/acpkit/go-sdk/acp/acptest"
 )
 
 // playEnv is the environment variable that selects the agent that the test binary runs.
@@ -51,13 +49,6 @@ var speak = map[string]func(args []string){
 var programs string
 
 func TestMain(m *testing.M) {
-	if launched, err := acptest.Launched(); launched { // by chat, as its agent
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
 	if play := plays[os.Getenv(playEnv)]; play != nil {
 		play()
 		return

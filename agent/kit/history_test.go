@@ -3,8 +3,6 @@ package kit_test
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -13,16 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/internal/randturns"
 )
 
 // What the model reads is stored in order and is replaced by a compaction. It does not appear in
 // what the person sees. After a restart it is complete, also for a turn that was cancelled or has
 // failed.
 func TestHistory(t *testing.T) {
-	open := onDisk(t.TempDir())
+	dir := t.TempDir()
 	var got []string
 	turn := func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		err := s.Remember("user: " + acp.PlainText(p.Blocks...))
@@ -48,7 +44,7 @@ func TestHistory(t *testing.T) {
 		return "", errors.Join(err, historyErr)
 	}
 	agent := func() *kit.Agent {
-		return kit.New(&kit.Options{Store: open(t), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+		return kit.New(&kit.Options{Store: filesIn(t, dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
 	}
 	a := agent()
 	u := connect(t, a)
@@ -109,7 +105,7 @@ func TestHistoryAfterACrash(t *testing.T) {
 		return "", s.Remember("result 2")
 	}
 	agent := func(dir string) *kit.Agent {
-		return kit.New(&kit.Options{Store: onDisk(from + dir)(t), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+		return kit.New(&kit.Options{Store: filesIn(t, from+dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
 	}
 	u := connect(t, agent("/live"))
 	id := u.open()
@@ -121,46 +117,4 @@ func TestHistoryAfterACrash(t *testing.T) {
 	assert.Equal(t, []string{"user: go", "call: Look failed: The agent was interrupted while this call was running: it may have taken effect."}, shown(u.set.Thread(id).Snapshot()))
 	u.ask(id, "again")
 	assert.Equal(t, []string{`"call 1"`, `"call 2"`, `"result 1"`}, got)
-}
-
-var seeds = flag.Uint64("seeds", 30, "how many random conversations TestLoadEqualsLive plays")
-
-// inMemory and onDisk return a function that returns the same store at each call.
-func inMemory() func(*testing.T) journal.Store {
-	store := new(journal.Memory)
-	return func(*testing.T) journal.Store { return store }
-}
-
-func onDisk(dir string) func(*testing.T) journal.Store {
-	return func(t *testing.T) journal.Store {
-		store, err := journal.OpenFiles(dir, nil)
-		require.NoError(t, err)
-		return store
-	}
-}
-
-// After session/load a client shows the same as before, which is what the agent did.
-func TestLoadEqualsLive(t *testing.T) {
-	for version := 1; version <= 2; version++ {
-		for seed := range *seeds {
-			t.Run(fmt.Sprintf("version %d, seed %d", version, seed), func(t *testing.T) {
-				if seed%5 == 0 {
-					randturns.Check(t, seed, version, onDisk(t.TempDir()))
-				} else {
-					randturns.Check(t, seed, version, inMemory())
-				}
-			})
-		}
-	}
-}
-
-func FuzzLoadEqualsLive(f *testing.F) {
-	f.Add(uint64(1), true)
-	f.Fuzz(func(t *testing.T, seed uint64, second bool) {
-		version := 1
-		if second {
-			version = 2
-		}
-		randturns.Check(t, seed, version, inMemory())
-	})
 }

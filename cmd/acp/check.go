@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/acpkit/go-sdk/acp/acptest"
+	"github.com/acpkit/go-sdk/acptest"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acpkit/go-sdk/acp/acptest"
+	"github.com/acpkit/go-sdk/acptest"
 )
 
 // page is where each check is described, under its id in lower case.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	protocol "github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/acp/acptest"
+	"github.com/acpkit/go-sdk/acptest"
 	sdk "github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"

@@ -21,7 +21,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/acpkit/go-sdk/acp/acptest"
+	"github.com/acpkit/go-sdk/acptest"
 )
 
 // command is one of the commands of acp.

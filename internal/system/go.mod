@@ -12,6 +12,8 @@ require (
 )
 
 require (
+	github.com/acpkit/go-sdk/acptest v0.0.0-00010101000000-000000000000
+	github.com/acpkit/go-sdk/cmd/acp v0.0.0-00010101000000-000000000000 // indirect
 	github.com/coder/websocket v1.8.15 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
@@ -37,3 +39,9 @@ require (
 replace github.com/acpkit/go-sdk => ../..
 
 replace github.com/acpkit/go-sdk/agent/mcp => ../../agent/mcp
+
+replace github.com/acpkit/go-sdk/acptest => ../../acptest
+
+replace github.com/acpkit/go-sdk/cmd/acp => ../../cmd/acp
+
+tool github.com/acpkit/go-sdk/cmd/acp

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
-	"github.com/acpkit/go-sdk/internal/passive"
+	"github.com/acpkit/go-sdk/acptest/passive"
 )
 
 // tapRecords reads all recordings in a folder: how many messages of each kind they have, and what is
@@ -68,22 +68,15 @@ func TestTapUnderTheTypeScriptClient(t *testing.T) {
 	assert.Zero(t, kinds["gap"])
 }
 
-// What users install is the command in the module that a proxy has, without this repository.
+// What users install is the command, in the modules that a proxy has, without this repository.
 func TestInstall(t *testing.T) {
 	need(t, "go")
 	const path, version = "github.com/acpkit/go-sdk", "v0.0.1"
 	proxy := filepath.Join(t.TempDir(), "proxy")
-	versions := filepath.Join(proxy, path, "@v")
-	require.NoError(t, os.MkdirAll(versions, 0o700))
 	root := filepath.Join("..", "..", "..")
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	for name, text := range map[string]string{"list": version + "\n", version + ".info": `{"Version":"` + version + `"}`, version + ".mod": string(mod)} {
-		require.NoError(t, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
+	for _, folder := range []string{"", "/acptest", "/cmd/acp"} {
+		publish(t, proxy, module.Version{Path: path + folder, Version: version}, filepath.Join(root, folder))
 	}
-	var zipped bytes.Buffer
-	require.NoError(t, zip.CreateFromDir(&zipped, module.Version{Path: path, Version: version}, root))
-	require.NoError(t, os.WriteFile(filepath.Join(versions, version+".zip"), zipped.Bytes(), 0o600))
 
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
@@ -100,6 +93,27 @@ func TestInstall(t *testing.T) {
 	assert.True(t, strings.HasPrefix(string(said), "acp "+version+" go"), "%s", said)
 }
 
+// publish puts the module in a folder into a proxy as CONTRIBUTING.md releases it: it requires the
+// other modules of this repository in the version that is released.
+func publish(t *testing.T, proxy string, m module.Version, dir string) {
+	t.Helper()
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	if released := bytes.ReplaceAll(mod, []byte("v0.0.0-00010101000000-000000000000"), []byte(m.Version)); !bytes.Equal(mod, released) {
+		own := t.TempDir()
+		require.NoError(t, os.CopyFS(own, os.DirFS(dir)))
+		require.NoError(t, os.WriteFile(filepath.Join(own, "go.mod"), released, 0o600))
+		mod, dir = released, own
+	}
+	var zipped bytes.Buffer
+	require.NoError(t, zip.CreateFromDir(&zipped, m, dir))
+	versions := filepath.Join(proxy, m.Path, "@v")
+	require.NoError(t, os.MkdirAll(versions, 0o700))
+	for name, text := range map[string][]byte{"list": []byte(m.Version + "\n"), m.Version + ".info": []byte(`{"Version":"` + m.Version + `"}`), m.Version + ".mod": mod, m.Version + ".zip": zipped.Bytes()} {
+		require.NoError(t, os.WriteFile(filepath.Join(versions, name), text, 0o600))
+	}
+}
+
 // The checks find defects before programs on the TypeScript SDK as they find them before the
 // reference peers, which are ours.
 func TestDefectsBeforeOtherPrograms(t *testing.T) {
@@ -114,9 +128,9 @@ func TestDefectsBeforeOtherPrograms(t *testing.T) {
 		"a client of version 1": {node(t, "prompt.mjs", "{cwd}", "{agent}"), "1", "45"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), need(t, "go"), "test", "-vet=off", "-count=1", "-v", "-timeout", "8m", "-parallel", "6", "./acp/acptest", "-run", "TestDefectsBeforeAPeer",
+			cmd := exec.CommandContext(t.Context(), need(t, "go"), "test", "-vet=off", "-count=1", "-v", "-timeout", "8m", "-parallel", "6", ".", "-run", "TestDefectsBeforeAPeer",
 				"-peer", strings.Join(c.command, " "), "-peer-version", c.version, "-peer-prompts", prompts, "-peer-shown", c.shown)
-			cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GOFLAGS=")
+			cmd.Dir, cmd.Env = "../../../acptest", append(os.Environ(), "GOFLAGS=")
 			out, err := cmd.CombinedOutput()
 			assert.NoError(t, err, "%s", out)
 		})

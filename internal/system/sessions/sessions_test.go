@@ -1,5 +1,5 @@
-// Package sessions_test kills agents of package agent/kit, and plays many random conversations
-// with them.
+// Package sessions_test kills agents of package agent/kit, and plays many random and recorded
+// conversations with them.
 package sessions_test
 
 import (
@@ -28,8 +28,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/randturns"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
+	"github.com/acpkit/go-sdk/internal/system/randturns"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -54,14 +54,30 @@ func TestLoadEqualsLive(t *testing.T) {
 						if dir == "" {
 							return store
 						}
-						files, err := journal.OpenFiles(dir, nil)
-						require.NoError(t, err)
-						return files
+						return files(t, dir)
 					})
 				})
 			}
 		})
 	}
+}
+
+func FuzzLoadEqualsLive(f *testing.F) {
+	f.Add(uint64(1), true)
+	f.Fuzz(func(t *testing.T, seed uint64, second bool) {
+		version := 1
+		if second {
+			version = 2
+		}
+		store := new(journal.Memory)
+		randturns.Check(t, seed, version, func(*testing.T) journal.Store { return store })
+	})
+}
+
+func files(t *testing.T, dir string) journal.Store {
+	store, err := journal.OpenFiles(dir, nil)
+	require.NoError(t, err)
+	return store
 }
 
 // The variables that make this program an agent.

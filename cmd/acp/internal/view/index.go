@@ -17,8 +17,8 @@ import (
 	"sync"
 	"unique"
 
+	"github.com/acpkit/go-sdk/acptest/passive"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
-	"github.com/acpkit/go-sdk/internal/passive"
 )
 
 // row is a message in a list.

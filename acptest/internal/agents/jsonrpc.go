@@ -1,0 +1,173 @@
+package agents
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
+
+// ping is a request that every agent answers, with an error, and second is another one.
+const (
+	ping   = `{"jsonrpc":"2.0","id":501,"method":"_acptest/ping","params":{}}`
+	second = `{"jsonrpc":"2.0","id":502,"method":"_acptest/ping","params":{}}`
+)
+
+var jsonrpc = []check.Check{
+	{ID: "ACP-JSONRPC-002", Title: "A response has jsonrpc, and exactly one of result and error.", Tier: check.Must, Fact: "2.3", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			p.Call("_acptest/ping", map[string]any{})
+			p.Call("session/new", newParams(t))
+			for _, m := range p.Since(0) {
+				result, failed := check.At(m.Raw, "result") != nil, check.At(m.Raw, "error") != nil
+				if m.Method == "" && m.ID == nil {
+					continue // no message
+				}
+				if string(check.At(m.Raw, "jsonrpc")) != `"2.0"` || m.Method == "" && result == failed {
+					t.FailAt(m, "The message does not have jsonrpc, or a response not exactly one of result and error.")
+				}
+			}
+		})},
+	{ID: "ACP-JSONRPC-003", Title: "A notification is not responded to.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Notify("acptest/unknown", map[string]any{})
+			p.Notify("_acptest/unknown", map[string]any{})
+			p.Notify("$/acptest", map[string]any{})
+			p.Unanswered(from)
+		})},
+	{ID: "ACP-JSONRPC-004", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
+		Run: func(t *check.T) { fails(t, begin(t).Call("acptest/unknown", map[string]any{}), -32601) }},
+	{ID: "AK-RPC-011", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			fails(t, signedIn(t, p.Call("session/new", []any{1})), -32602, -32600)
+			fails(t, p.Call("session/prompt", map[string]any{"sessionId": 5}), -32602)
+		})},
+	{ID: "ACP-EXT-001", Title: "A request of an extension that the agent does not know is answered.", Tier: check.Must, Fact: "2.2", In: check.Both,
+		Run: func(t *check.T) { begin(t).Call("_acptest/unknown", map[string]any{}) }},
+	{ID: "AK-EXT-001", Title: "A request of an extension that the agent does not know fails with -32601.", Tier: check.Should, Fact: "2.2", In: check.Both,
+		Run: func(t *check.T) { fails(t, begin(t).Call("_acptest/other", map[string]any{}), -32601) }},
+	{ID: "AK-PARSE-001", Title: "A line that is not JSON does not end the connection.", Tier: check.Must, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			p.Send("{nonsense")
+			p.Alive()
+		})},
+	{ID: "AK-PARSE-002", Title: "A line that is not JSON is answered with the error -32700 and the id null.", Tier: check.Should, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Send("[nonsense")
+			fails(t, p.Await(from, "a response with the id null", func(m *check.Message) bool { return m.Method == "" && string(check.At(m.Raw, "id")) == "null" }), -32700)
+		})},
+	{ID: "AK-RPC-001", Title: "JSON that is no message does not end the connection.", Tier: check.Must, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			for _, line := range []string{`5`, `"x"`, `null`, `{}`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":77,"method":5}`} {
+				p.Send(line)
+			}
+			p.Alive()
+		})},
+	{ID: "AK-RPC-002", Title: "A response to no request is ignored.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Send(`{"jsonrpc":"2.0","id":4711,"result":{}}`)
+			p.Send(`{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"no"}}`)
+			p.Unanswered(from)
+			p.Alive()
+		})},
+	{ID: "AK-RPC-003", Title: "A batch does not end the connection.", Tier: check.Must, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			p.Send("[" + ping + "," + second + "]")
+			p.Alive()
+		})},
+	{ID: "AK-RPC-004", Title: "A batch is answered, at least with an error, so that its sender does not wait.", Tier: check.Interop, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Send("[" + ping + "]")
+			p.Await(from, "an answer", func(m *check.Message) bool { return m.Method == "" })
+		})},
+	{ID: "AK-RPC-005", Title: "A line may end with a carriage return and a line feed.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes,
+		Run: func(t *check.T) { answers(t, begin(t), ping+"\r\n", "501") }},
+	{ID: "AK-RPC-006", Title: "Blank lines are skipped.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: func(t *check.T) { answers(t, begin(t), "\n  \n"+ping+"\n", "501") }},
+	{ID: "AK-RPC-007", Title: "Several lines may arrive at once.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: func(t *check.T) {
+			answers(t, begin(t), ping+"\n"+second+"\n", "501", "502")
+		}},
+	{ID: "AK-RPC-008", Title: "A cancel of a request that does not exist is ignored.", Tier: check.Must, Fact: "4.1", In: check.Both,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Notify("$/cancel_request", map[string]any{"requestId": 4711})
+			p.Unanswered(from)
+			p.Alive()
+		})},
+	{ID: "AK-RPC-009", Title: "A request that is cancelled with $/cancel_request is still answered.", Tier: check.Must, Fact: "4.1", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(s.call.ID)})
+			s.Quiet(s.Mark()) // it may be ignored
+			s.cancel()
+			s.call.Response()
+		})},
+}
+
+// answers fails the check if the requests in a text are not answered.
+func answers(t *check.T, p *check.Peer, text string, ids ...string) {
+	from := p.Mark()
+	p.Send(text)
+	for _, id := range ids {
+		p.Await(from, "the response with the id "+id, func(m *check.Message) bool { return m.Method == "" && string(m.ID) == id })
+	}
+}
+
+// ids are the checks of unusual ids.
+var ids = []check.Check{
+	echoes("AK-ID-001", "The id 0 is echoed.", `0`, check.Must),
+	echoes("AK-ID-002", "An id that is a string is echoed as one.", `"0x1-ä"`, check.Must),
+	echoes("AK-ID-003", "An id beyond the integers of JavaScript is echoed exactly.", `9223372036854775807`, check.Interop),
+	{ID: "AK-ID-004", Title: "A request with the id null is refused in version 2, and does not end the connection.", Tier: check.Should, Fact: "2.2.8", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			from := p.Mark()
+			p.Send(`{"jsonrpc":"2.0","id":null,"method":"_acptest/ping","params":{}}`)
+			if t.Version == 2 {
+				fails(t, p.Await(from, "a response with the id null", func(m *check.Message) bool { return m.Method == "" && strings.Contains(string(m.Raw), `"id":null`) }), -32600)
+			}
+			p.Alive()
+		})},
+	{ID: "AK-ID-005", Title: "An id that belongs to a request in flight does not take away the response to it.", Tier: check.Should, Fact: "2.2.8", In: check.V1, Rough: true, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.StartAs(s.call.ID, "_acptest/ping", map[string]any{})
+			s.Quiet(s.Mark())
+			s.cancel()
+			s.Await(s.call.From(), "the response to session/prompt", func(m *check.Message) bool {
+				return string(m.ID) == s.call.ID && m.Method == "" && m.Text("stopReason") != ""
+			})
+		})},
+	{ID: "AK-ID-006", Title: "An id may be used again when its request was answered.", Tier: check.Should, Fact: "2.2.8", In: check.Both,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			for range 2 {
+				p.StartAs("700", "_acptest/ping", map[string]any{}).Response()
+			}
+		})},
+}
+
+func echoes(id, title, value string, tier check.Tier) check.Check {
+	return check.Check{ID: id, Title: title, Tier: tier, Fact: "2.2.8", In: check.Both, Rough: tier != check.Must,
+		Run: func(t *check.T) { t.Connect().StartAs(value, "initialize", initParams(t.Version)).Echoed() }}
+}
+
+// passiveRules are decided by the rules that are passive, on the traffic of all checks.
+var passiveRules = []check.Check{
+	{ID: "ACP-JSONRPC-001", Title: "A response has the id of a request in flight.", Tier: check.Must, Fact: "3.3", In: check.Both, Passive: "unknown-id"},
+	{ID: "AK-RPC-010", Title: "A request is answered once.", Tier: check.Must, Fact: "4.1", In: check.Both, Passive: "answered-twice"},
+	{ID: "AK-ID-007", Title: "The ids of the agent's requests belong to one request until it is answered.", Tier: check.Must, Fact: "2.2.8", In: check.Both, Passive: "id-in-use"},
+	{ID: "AK-ID-008", Title: "The ids of the agent's requests are strings or integers.", Tier: check.Must, Fact: "2.2.8", In: check.V2, Passive: "id"},
+	{ID: "ACP-SCHEMA-001", Title: "Every message is valid by the schema of its method.", Tier: check.Must, Fact: "2", In: check.Both, Passive: "schema"},
+	{ID: "AK-METHOD-001", Title: "The agent sends no methods that are neither of the protocol nor of an extension.", Tier: check.Must, Fact: "2.2", In: check.Both, Passive: "method"},
+	{ID: "AK-METHOD-002", Title: "The agent does not send what only clients send.", Tier: check.Must, Fact: "1", In: check.Both, Passive: "direction"},
+	{ID: "AK-METHOD-003", Title: "Requests are sent as requests, and notifications as notifications.", Tier: check.Must, Fact: "1", In: check.Both, Passive: "kind"},
+	{ID: "AK-CAPABILITY-001", Title: "The agent uses only what the client has advertised.", Tier: check.Must, Fact: "1.1", In: check.Both, Passive: "capability"},
+	{ID: "ACP-PROMPT-002", Title: "Messages name only sessions that the client knows.", Tier: check.Must, Fact: "8.8", In: check.Both, Passive: "unknown-session"},
+	{ID: "AK-CLOSE-001", Title: "After the response to session/close nothing is sent for the session.", Tier: check.Must, Fact: "1.5.8", In: check.V2, Passive: "after-close"},
+	{ID: "AK-RESUME-001", Title: "A resumed session reports its state before the response.", Tier: check.Must, Fact: "1.3", In: check.V2, Passive: "resume-state"},
+	{ID: "AK-CANCEL-009", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "4.2", In: check.V1, Passive: "cancel-error"},
+	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response.", Tier: check.Should, Fact: "1.5.1", In: check.V1, Passive: "late-update"},
+	{ID: "AK-TOOL-001", Title: "A tool call has ended when its turn ends.", Tier: check.Should, Fact: "8.5", In: check.Both, Passive: "open-tool-call"},
+}

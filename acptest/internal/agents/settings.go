@@ -1,0 +1,163 @@
+package agents
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
+
+var settings = []check.Check{
+	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.V1,
+		Run: check.With(open, func(t *check.T, s *session) {
+			current, all := s.modes()
+			t.FailAtIf(!slices.Contains(all, current), s.new, "The mode %q is not offered.", current)
+		})},
+	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "1.1", In: check.V1,
+		Run: check.With(open, func(t *check.T, s *session) {
+			_, all := s.modes()
+			for _, id := range all {
+				s.Start("session/set_mode", s.with("modeId", id)).Result()
+			}
+		})},
+	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.modes()
+			fails(t, s.Call("session/set_mode", s.with("modeId", "acptest-no-such-mode")))
+		})},
+	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, o := range s.options(s.new) {
+				wrong := o.Type == "select" && !slices.Contains(o.values(), o.value())
+				t.FailAtIf(wrong, s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
+			}
+		})},
+	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			before := s.options(s.new)
+			id, value := choice(t, before)
+			var m check.Message
+			for id, value = range choices(before) { // a value may stand for another one, or need what is not there
+				m = s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+				after := s.options(m)
+				i := slices.IndexFunc(after, func(o option) bool { return o.id() == id })
+				if i < 0 || after[i].value() != value {
+					continue
+				}
+				if len(after) < 2 && len(before) > 2 { // a choice may add and remove others
+					t.FailAt(m, "The response does not have all options.")
+				}
+				return
+			}
+			t.FailAt(m, "No option has the value that was set; %q does not have %q.", id, value)
+		})},
+	{ID: "AK-CONFIG-002", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id, _ := choice(t, s.options(s.new))
+			fails(t, s.Call("session/set_config_option", s.with("configId", "acptest-no-such-option", "type", "id", "value", "x")))
+			fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", "acptest-no-such-value")))
+		})},
+	{ID: "AK-CONFIG-003", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			id, value := choice(t, s.options(s.new))
+			t.Expect("a response while the turn runs")
+			s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+		})},
+	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "8.2", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			var ids []string
+			for _, o := range s.options(s.new) {
+				t.FailAtIf(slices.Contains(ids, o.id()), s.new, "Two options have the id %q.", o.id())
+				ids = append(ids, o.id())
+			}
+		})},
+	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "8.9", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			type commands []struct{ Name string }
+			lists, proof := check.Get[commands](&s.new, "availableCommands"), s.new
+			if updates := kinds(s.Quiet(0), "available_commands_update"); len(updates) > 0 {
+				proof = updates[len(updates)-1]
+				lists = check.Get[commands](&proof, "update", "availableCommands")
+			}
+			t.SkipIf(len(lists) == 0, "The agent has no slash commands.")
+			var names []string
+			for _, c := range lists {
+				if slices.Contains(names, c.Name) || c.Name == "" || t.Version == 2 && strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
+					t.FailAt(proof, "The name %q of a command is used twice, or is no name.", c.Name)
+				}
+				names = append(names, c.Name)
+			}
+		})},
+}
+
+// modes returns the mode of a session and those that are offered, or ends the check.
+func (s *session) modes() (current string, all []string) {
+	for _, m := range check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes") {
+		all = append(all, m.ID)
+	}
+	current = s.new.Text("modes", "currentModeId")
+	s.t.SkipIf(current == "" && len(all) == 0, "The agent has no modes.")
+	return current, all
+}
+
+// option is a config option of one of the versions.
+type option struct {
+	ID, ConfigID, Type string
+	CurrentValue       json.RawMessage
+	Options            json.RawMessage
+}
+
+func (o *option) id() string { return o.ID + o.ConfigID }
+
+func (o *option) value() (value string) {
+	_ = json.Unmarshal(o.CurrentValue, &value) // that of a switch is none
+	return value
+}
+
+func (o *option) values() (all []string) {
+	type item struct {
+		Value   string
+		Options []item
+	}
+	var items []item
+	_ = json.Unmarshal(o.Options, &items) // the schema is checked elsewhere
+	for i := 0; i < len(items); i++ {
+		if items = append(items, items[i].Options...); items[i].Options == nil {
+			all = append(all, items[i].Value)
+		}
+	}
+	return all
+}
+
+// options returns the options in a result, or ends the check.
+func (s *session) options(m check.Message) []option {
+	all := check.Get[[]option](&m, "configOptions")
+	s.t.SkipIf(len(all) == 0 && m.Seq == s.new.Seq, "The agent has no config options.")
+	return all
+}
+
+// choices yields each option that offers another value, with the first one.
+func choices(all []option) iter.Seq2[string, string] {
+	return func(yield func(id, value string) bool) {
+		for _, o := range all {
+			values := o.values()
+			i := slices.IndexFunc(values, func(value string) bool { return o.Type == "select" && value != o.value() })
+			if i >= 0 && !yield(o.id(), values[i]) {
+				return
+			}
+		}
+	}
+}
+
+// choice returns the first of choices, or ends the check.
+func choice(t *check.T, all []option) (id, value string) {
+	for id, value = range choices(all) {
+		return id, value
+	}
+	t.Skip("The agent has no option with another value.")
+	return "", ""
+}

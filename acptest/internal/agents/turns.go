@@ -1,0 +1,196 @@
+package agents
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
+
+var cancelling = []check.Check{
+	{ID: "ACP-CANCEL-001", Title: "A turn that is cancelled ends with the stop reason cancelled.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.cancel()
+			s.isCancelled(s.call)
+		})},
+	{ID: "AK-CANCEL-001", Title: "A cancel right behind its prompt ends the turn.", Tier: check.Must, Fact: "10.1.4", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			c := s.prompt(t.Prompt("slow"))
+			s.cancel()
+			if m := c.Response(); t.Version == 2 && m.Error != nil { // it was withdrawn before it was inserted
+				fails(t, m, -32800)
+				return
+			}
+			s.isCancelled(c)
+		})},
+	{ID: "AK-CANCEL-002", Title: "A cancel while text is sent ends the turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"stream"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.works("stream")
+			s.cancel()
+			if reason := s.stopReason(s.call); reason != "cancelled" && reason != "end_turn" { // it may have ended before
+				t.Fail("The turn ended with the stop reason %q.", reason)
+			}
+		})},
+	{ID: "AK-CANCEL-003", Title: "A second cancel changes nothing.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.cancel()
+			s.cancel()
+			s.isCancelled(s.call)
+			s.cancel()
+			s.Alive()
+		})},
+	{ID: "AK-CANCEL-004", Title: "A cancel when no turn runs does not reach the next turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"text"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.cancel()
+			s.Quiet(s.Mark())
+			s.notCancelled()
+		})},
+	{ID: "AK-CANCEL-005", Title: "After a turn that was cancelled there are further ones.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow", "text"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+			s.notCancelled()
+		})},
+	{ID: "AK-CANCEL-006", Title: "A cancel of an unknown session is ignored.", Tier: check.Must, Fact: "4.2", In: check.Both, Rough: true,
+		Run: check.With(unknown, func(t *check.T, s *session) {
+			from := s.Mark()
+			s.cancel()
+			s.Unanswered(from)
+			s.Alive()
+		})},
+	{ID: "AK-CANCEL-007", Title: "A prompt that is sent behind a cancel is not cancelled by it.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.cancel()
+			s.notCancelled()
+		})},
+}
+
+func (s *session) isCancelled(c *check.Call) {
+	s.t.Expect("the stop reason cancelled")
+	reason := s.stopReason(c)
+	s.t.FailIf(reason != "cancelled", "The turn ended with the stop reason %q.", reason)
+}
+
+// notCancelled fails the check if a turn that nobody cancels is cancelled.
+func (s *session) notCancelled() {
+	c := s.prompt(s.t.Prompt("text"))
+	from := c.From()
+	m := c.Result()
+	reason := m.Text("stopReason")
+	if s.t.Version == 2 { // the idle state of an earlier turn may come first
+		s.Await(from, "the state running", func(u *check.Message) bool {
+			if s.is(u, "user_message", "user_message_chunk") && u.Text("update", "messageId") == m.Text("messageId") {
+				from = u.Seq
+			}
+			return from != c.From()
+		})
+		idle := s.state(from, "idle")
+		reason = idle.Text("update", "stopReason")
+	}
+	s.ended(reason, "cancelled")
+}
+
+// streamed is how many numbers the text of the prompt stream must have for its order to be judged.
+const streamed = 50
+
+var ordering = []check.Check{
+	{ID: "AK-ORDER-002", Title: "The pieces of a long text arrive in their order.", Tier: check.Must, Fact: "1.5.4", In: check.Both, Prompts: []string{"stream"},
+		Run: func(t *check.T) {
+			var numbers []int
+			s := open(t)
+			log := s.turn("stream")
+			for line := range strings.Lines(said(log, "agent")) {
+				if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+					numbers = append(numbers, n)
+				}
+			}
+			t.Requires(len(numbers) >= streamed, "The agent did not count: its text has %d numbers. Give a text that makes it count by -prompt stream=TEXT, or by Options.Prompts in a Go test.", len(numbers))
+			if !slices.IsSorted(numbers) {
+				t.FailAt(kinds(log, spoken...)[0], "The numbers that the agent was asked to count arrived in another order.")
+			}
+		}},
+	{ID: "AK-ORDER-003", Title: "No message and no tool call comes after the end of the turn.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"text"},
+		Run: check.With(talked, func(t *check.T, s *session) {
+			silent(t, s.afterIdle(), "after the idle state", spoken...)
+		})},
+	{ID: "ACP-CANCEL-002", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+			silent(t, s.afterIdle(), "after the end of the cancelled turn", spoken...)
+		})},
+}
+
+// afterIdle returns what comes after the end of a turn that has just ended, until further work
+// begins.
+func (s *session) afterIdle() (late []check.Message) {
+	s.Quiet(s.Mark())
+	for _, m := range slices.Backward(s.Since(0)) {
+		if m.IsResponse() && s.t.Version == 1 {
+			break
+		}
+		if s.is(&m, "state_update") {
+			if m.Text("update", "state") != "idle" {
+				return nil
+			}
+			break
+		}
+		late = append(late, m)
+	}
+	slices.Reverse(late)
+	return late
+}
+
+// secret is a value in params that the agent cannot read.
+const secret = "acptest-secret-5b1c9e"
+
+// traces are what a stack trace, or a file of a program, looks like.
+var traces = regexp.MustCompile(`\n\s+at \S|goroutine \d+ \[|Traceback \(most recent|panicked at |\.(go|js|mjs|cjs|ts|py|rs|kt|java):\d+`)
+
+// codes are the codes to which the protocol gives a meaning, in the ranges that it reserves.
+var codes = []int64{-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022}
+
+var failing = []check.Check{
+	{ID: "ACP-ERROR-001", Title: "An error has a code, and a message that is not empty.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+		Run: provoking(func(t *check.T, m check.Message) {
+			t.FailAtIf(m.Error.Code == 0 || strings.TrimSpace(m.Error.Message) == "", m, "The error has no code or no message.")
+		})},
+	{ID: "AK-ERROR-001", Title: "An error shows no stack trace and no line of the program.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
+		Run: provoking(func(t *check.T, m check.Message) {
+			found := traces.FindString(m.Error.Message + "\n" + strings.ReplaceAll(string(m.Error.Data), `\n`, "\n"))
+			t.FailAtIf(found != "", m, "The error shows %q.", strings.TrimSpace(found))
+		})},
+	{ID: "AK-ERROR-002", Title: "An error does not show variables of MCP servers, which hold secrets.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
+		Run: provoking(func(t *check.T, m check.Message) {
+			t.FailAtIf(strings.Contains(string(m.Raw), secret), m, "The error shows the value of a variable.")
+		})},
+	{ID: "AK-ERROR-003", Title: "The codes of errors are those of the protocol, or outside of the ranges that it reserves.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
+		Run: provoking(func(t *check.T, m check.Message) {
+			reserved := m.Error.Code >= -32768 && m.Error.Code <= -32000 || m.Error.Code >= -32899 && m.Error.Code <= -32800
+			t.FailAtIf(reserved && !slices.Contains(codes, m.Error.Code), m, "The code %d is reserved.", m.Error.Code)
+		})},
+}
+
+// provoking returns a check of the errors of requests that cannot succeed.
+func provoking(f func(t *check.T, m check.Message)) func(*check.T) {
+	return check.With(unknown, func(t *check.T, s *session) {
+		broken := newParams(t)
+		broken["mcpServers"] = []any{map[string]any{"type": "stdio", "name": "acptest", "command": 5, "args": "x", "env": []any{map[string]any{"name": "KEY", "value": secret}}}}
+		failed := false
+		for _, c := range []*check.Call{
+			s.Start("acptest/unknown", map[string]any{}),
+			s.Start("session/new", broken),
+			s.Start("session/new", []any{}),
+			s.Start("session/prompt", map[string]any{}),
+			s.prompt("hello"),
+		} {
+			if m := c.Response(); m.Error != nil {
+				f(t, m)
+				failed = true
+			}
+		}
+		t.Requires(failed, "The agent has answered all requests with results.")
+	})
+}

@@ -1,0 +1,371 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acptest/passive"
+	"github.com/acpkit/go-sdk/internal/envelope"
+)
+
+// Peer is the end of a connection that a check plays: what it sends reaches the program that is
+// checked, and what that program sends is kept in a log. It is safe for concurrent use.
+type Peer struct {
+	t        *T
+	link     Link
+	finished chan struct{} // closed when the input has ended
+	writing  chan struct{} // held by who writes
+
+	mu       sync.Mutex
+	log      []Message
+	heard    bool          // the peer has sent something
+	grown    chan struct{} // closed and replaced when the log grows, or the input ends
+	ended    bool          // the input has ended
+	err      error         // with which it ended
+	lastID   int
+	handlers map[string]Handler
+	judge    *passive.Checker
+	faults   []passive.Fault
+}
+
+// Handler answers a request of the peer. It returns the result, an *[Error], or [NoAnswer]. It
+// runs on a goroutine of its own.
+type Handler func(m Message) any
+
+// NoAnswer is what a [Handler] returns for a request that gets no response, or gets it later.
+var NoAnswer = new(int)
+
+// Connect opens a connection to the program that is checked. It is closed when the check ends.
+func (t *T) Connect() *Peer { return t.Accept(map[string]Handler{}) }
+
+// Accept is Connect to a peer that begins by itself, whose requests the handlers answer from the
+// first one on.
+func (t *T) Accept(handlers map[string]Handler) *Peer {
+	link, err := t.Target.Open(t.ctx, t.Opts.Cwd)
+	if err != nil {
+		t.unreachable = err
+		t.Inconclusive("The peer cannot be reached: %v.", err)
+	}
+	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}), handlers: handlers, judge: passive.New()}
+	t.peers = append(t.peers, p)
+	go p.read() // ends with the link
+	return p
+}
+
+func (p *Peer) read() {
+	defer close(p.finished)
+	for {
+		line, err := p.link.Read()
+		if err == nil && len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if err != nil {
+			p.mu.Lock()
+			p.ended, p.err = true, err
+			p.grow()
+			p.mu.Unlock()
+			return
+		}
+		m := p.record(line, false)
+		if m.Method != "" && m.ID != nil {
+			go p.answer(m) // ends with the handler, which waits for nothing but the check
+		}
+	}
+}
+
+// grow wakes who waits. p.mu is locked.
+func (p *Peer) grow() {
+	close(p.grown)
+	p.grown = make(chan struct{})
+}
+
+func (p *Peer) record(raw []byte, sent bool) Message {
+	m := parse(bytes.Clone(bytes.TrimRight(raw, "\r\n")))
+	m.Sent = sent
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.Seq = len(p.log)
+	p.heard = p.heard || !sent
+	p.log = append(p.log, m)
+	from := p.t.role
+	if sent {
+		from = p.t.role.peer()
+	}
+	for _, fault := range p.judge.Feed(int64(m.Seq), from.end(), m.Raw) {
+		if fault.By == p.t.role.end() {
+			p.faults = append(p.faults, fault)
+		}
+	}
+	p.grow()
+	return m
+}
+
+func (p *Peer) answer(m Message) {
+	p.mu.Lock()
+	handle := p.handlers[m.Method]
+	p.mu.Unlock()
+	var result any = &Error{Code: -32601, Message: "Method not found"}
+	if handle != nil {
+		result = handle(m)
+	}
+	if result != NoAnswer {
+		p.Answer(m, result)
+	}
+}
+
+// Answer responds to a request of the peer, with a result or an *[Error].
+func (p *Peer) Answer(m Message, result any) {
+	response := map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result}
+	if err, ok := result.(*Error); ok {
+		response = map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": err}
+	}
+	_ = p.write(encode(response)) // a peer that is gone is told by the check's own requests
+}
+
+// Handle sets what answers the requests of a method. Without a handler they fail with -32601.
+func (p *Peer) Handle(method string, h Handler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.handlers[method] = h
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a check sends only what it has written itself
+	}
+	return b
+}
+
+// write sends a message. It does not wait longer than the check.
+func (p *Peer) write(raw []byte) error {
+	select {
+	case p.writing <- struct{}{}:
+	case <-p.t.ctx.Done():
+		return p.t.ctx.Err()
+	}
+	p.record(raw, true)
+	if p.t.Target.Kind&Bytes != 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+		raw = append(slices.Clip(raw), '\n')
+	}
+	wrote := make(chan error, 1)
+	go func() { // ends with the link, which the end of the check closes
+		wrote <- p.link.Write(raw)
+		<-p.writing
+	}()
+	select {
+	case err := <-wrote:
+		return err
+	case <-p.t.ctx.Done():
+		return p.t.ctx.Err()
+	}
+}
+
+// Send sends a line, or a message, unchanged.
+func (p *Peer) Send(raw string) {
+	err := p.write([]byte(raw))
+	p.t.FailIf(err != nil, "The connection ended before a message could be sent: %v.", err)
+}
+
+// Try sends a message to a peer that may have ended.
+func (p *Peer) Try(message any) { _ = p.write(encode(message)) }
+
+// Notify sends a notification.
+func (p *Peer) Notify(method string, params any) {
+	p.Send(string(encode(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})))
+}
+
+// Call is a request in flight.
+type Call struct {
+	p      *Peer
+	ID     string // as JSON
+	method string
+	from   int // the length of the log when it was sent
+}
+
+// From returns the place of the log at which the request stands.
+func (c *Call) From() int { return c.from }
+
+// Start sends a request with an id that was not used before.
+func (p *Peer) Start(method string, params any) *Call {
+	p.mu.Lock()
+	p.lastID++
+	id := strconv.Itoa(p.lastID)
+	p.mu.Unlock()
+	return p.StartAs(id, method, params)
+}
+
+// StartAs sends a request with an id, which is JSON.
+func (p *Peer) StartAs(id, method string, params any) *Call {
+	c := &Call{p: p, ID: id, method: method, from: p.Mark()}
+	p.Send(string(encode(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id), "method": method, "params": params})))
+	return c
+}
+
+// Response waits for the response. The check fails if there is none.
+func (c *Call) Response() Message {
+	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), c.isResponse)
+}
+
+// Echoed waits for the next response, which must have the id of the request, in whatever spelling.
+func (c *Call) Echoed() {
+	m := c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), (*Message).IsResponse)
+	if envelope.IDKey(string(m.ID)) != envelope.IDKey(c.ID) {
+		c.p.t.FailAt(m, "The response has the id %s.", m.ID)
+	}
+}
+
+// Arrives reports whether the response comes in the time of the check.
+func (c *Call) Arrives() (Message, bool) { return c.p.Arrives(c.from, c.isResponse) }
+
+func (c *Call) isResponse(m *Message) bool { return m.IsResponse() && string(m.ID) == c.ID }
+
+// Result waits for the response, which must not be an error.
+func (c *Call) Result() Message {
+	m := c.Response()
+	switch {
+	case m.Error == nil:
+	case m.Error.Code == -32000:
+		c.p.t.Inconclusive("%s needs a user who is signed in: set -auth METHOD.", c.method)
+	default:
+		c.p.t.FailAt(m, "%s failed with %d (%s).", c.method, m.Error.Code, m.Error.Message)
+	}
+	return m
+}
+
+// Call sends a request and waits for its response, which may be an error.
+func (p *Peer) Call(method string, params any) Message { return p.Start(method, params).Response() }
+
+// Mark returns the length of the log, from which a later wait begins.
+func (p *Peer) Mark() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.log)
+}
+
+// Await waits for a message of the peer that match accepts, among those from a place of the log
+// on. The check fails if none comes; what says what was awaited.
+func (p *Peer) Await(from int, what string, match func(*Message) bool) Message {
+	m, err := p.await(from, match)
+	if err != nil {
+		p.t.expect = what
+		p.t.Fail("%s did not come: %v.", strings.ToUpper(what[:1])+what[1:], err)
+	}
+	return m
+}
+
+// Arrives reports whether a message that match accepts comes in the time of the check.
+func (p *Peer) Arrives(from int, match func(*Message) bool) (Message, bool) {
+	m, err := p.await(from, match)
+	return m, err == nil
+}
+
+var (
+	errSilent = errors.New("the peer is silent")
+	errEnded  = errors.New("the peer has closed the connection")
+)
+
+// startFactor is how much longer a peer may take for its first message, while it starts.
+const startFactor = 3
+
+func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
+	wait := p.t.Wait
+	p.mu.Lock()
+	if !p.heard {
+		wait *= startFactor
+	}
+	p.mu.Unlock()
+	timeout := time.After(wait)
+	for {
+		p.mu.Lock()
+		for ; from < len(p.log); from++ {
+			if m := &p.log[from]; !m.Sent && match(m) {
+				defer p.mu.Unlock()
+				return *m, nil
+			}
+		}
+		ended, grown := p.ended, p.grown
+		p.mu.Unlock()
+		if ended {
+			return Message{}, errEnded
+		}
+		select {
+		case <-grown:
+		case <-timeout:
+			return Message{}, errSilent
+		case <-p.t.ctx.Done():
+			return Message{}, errSilent
+		}
+	}
+}
+
+// Quiet waits until the peer has had the time for what it must not send, and returns what came
+// from a place of the log on.
+func (p *Peer) Quiet(from int) []Message {
+	select {
+	case <-time.After(p.t.Opts.Quiet):
+	case <-p.t.ctx.Done():
+	}
+	return p.Since(from)
+}
+
+// Since returns what the peer has sent from a place of the log on.
+func (p *Peer) Since(from int) []Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent })
+}
+
+// Unanswered fails the check if the peer has responded to what was sent from a place of the log on.
+func (p *Peer) Unanswered(from int) {
+	for _, m := range p.Quiet(from) {
+		p.t.FailAtIf(m.Method == "" && (m.ID != nil || m.IsResponse()), m, "The message was responded to.")
+	}
+}
+
+// CloseInput ends what the peer reads.
+func (p *Peer) CloseInput() { _ = p.link.CloseInput() }
+
+// Interrupt asks the peer to end, as its user does. It reports false if that is not possible.
+func (p *Peer) Interrupt() bool { return p.link.Interrupt() }
+
+// Closed reports whether the peer has closed the connection.
+func (p *Peer) Closed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
+// endedUnheard reports whether the peer has ended without a response.
+func (p *Peer) endedUnheard() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended && !slices.ContainsFunc(p.log, func(m Message) bool { return !m.Sent && len(m.ID) > 0 })
+}
+
+// Ends reports whether the peer ends within a time.
+func (p *Peer) Ends(within time.Duration) bool {
+	select {
+	case <-p.link.Done():
+		return true
+	case <-time.After(within):
+	case <-p.t.ctx.Done():
+	}
+	return false
+}
+
+// Left is that of the [Link].
+func (p *Peer) Left() (left, known bool) { return p.link.Left() }
+
+// Alive fails the check if the peer does not answer a request any more.
+func (p *Peer) Alive() {
+	_, ok := p.Start("_acptest/ping", map[string]any{}).Arrives()
+	p.t.FailIf(!ok, "After it the peer answers no request any more.")
+}

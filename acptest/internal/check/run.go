@@ -1,0 +1,302 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/acpkit/go-sdk/acptest/passive"
+)
+
+// Options configure a run.
+type Options struct {
+	// Version is the version of the protocol to check; 0 means the newest that the peer speaks.
+	Version int
+	// Cwd is the folder in which sessions work. It must exist.
+	Cwd string
+	// Prompts are the texts that make an agent do something, by the names in [PromptNames]. For
+	// text and stream there are defaults. An empty text says that the agent never does it.
+	Prompts map[string]string
+	// Auth is the id of the method by which the agent is signed in; empty means none.
+	Auth string
+	// Only are the ids of the checks to run; none means all.
+	Only []string
+	// Skip are the ids of checks to leave out, each with the reason.
+	Skip map[string]string
+	// AtOnce is how many checks run at the same time. 0 means 16 for a peer in this program, with
+	// which checks mostly wait. For others it means 4, or the number of processors if that is less.
+	AtOnce int
+	// Wait is how long a check waits for what the peer must send; 0 means 10 s.
+	Wait time.Duration
+	// Quiet is how long a check waits for what the peer must not send; 0 means 300 ms.
+	Quiet time.Duration
+	// Few makes floods and large messages small, for tests of the checks.
+	Few bool
+	// Progress is called with each result, by one goroutine at a time. Nil is fine.
+	Progress func(Result)
+}
+
+// PromptNames says what each prompt makes the agent do.
+var PromptNames = map[string]string{
+	"text":   "reply with text",
+	"stream": "count from 1 to 200",
+	"slow":   "work until it is cancelled",
+	"tool":   "call a tool",
+	"ask":    "ask for permission",
+	"read":   "read a file by the client",
+	"write":  "write a file by the client",
+	"run":    "run a command by the client",
+}
+
+// The texts that work with any agent.
+var defaultPrompts = map[string]string{
+	"text":   "Reply with one word.",
+	"stream": "Count from 1 to 200, one number a line.",
+}
+
+// limit is how long one check may take, in units of [Options.Wait].
+const limit = 6
+
+// Suite is the set of checks of one role.
+type Suite struct {
+	Role   Role
+	Checks []Check
+	// Hello begins a connection and sets Version, Caps and Init. What it states is the verdict of
+	// the run if it does not succeed.
+	Hello func(*T)
+}
+
+// Report is the outcome of a run.
+type Report struct {
+	Role    Role
+	Version int
+	Init    json.RawMessage // what the peer has sent in initialize
+	Results []Result
+	// Unreachable says why no connection could be opened, if that is so.
+	Unreachable error
+}
+
+// Prompting returns how many prompts a run sends at most.
+func (s Suite) Prompting(opts *Options) int {
+	n := 0
+	for i := range s.Checks {
+		r := &run{suite: s, opts: opts, version: opts.Version}
+		if c := &s.Checks[i]; r.wanted(c) && !slices.ContainsFunc(c.Prompts, func(name string) bool {
+			return opts.Prompts[name] == "" && defaultPrompts[name] == ""
+		}) {
+			n += len(c.Prompts)
+		}
+	}
+	return n
+}
+
+// Peer returns the name and the version by which the peer calls itself, or "".
+func (r *Report) Peer() string {
+	for _, member := range []string{"agentInfo", "clientInfo", "info"} {
+		m := Message{Result: r.Init}
+		if name := m.Text(member, "name"); name != "" {
+			return strings.TrimSpace(name + " " + m.Text(member, "version"))
+		}
+	}
+	return ""
+}
+
+// Run checks a program. The results are in the order of the suite.
+func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
+	o := *opts
+	atOnce := min(4, runtime.NumCPU())
+	if target.Kind == Memory {
+		atOnce = 16
+	}
+	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, atOnce)
+	o.Prompts = maps.Clone(defaultPrompts)
+	maps.Copy(o.Prompts, opts.Prompts)
+	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
+	if err := r.hello(ctx); err != nil {
+		return &Report{Role: s.Role, Unreachable: err}
+	}
+	results := make([]Result, len(s.Checks))
+	slots := make(chan struct{}, o.AtOnce)
+	var all sync.WaitGroup
+	for i := range s.Checks {
+		c := &s.Checks[i]
+		if c.Passive != "" || !r.wanted(c) {
+			continue
+		}
+		slots <- struct{}{} // given back by a check, which has a limit
+		all.Go(func() {     // ends with the check
+			defer func() { <-slots }()
+			results[i] = r.check(ctx, c)
+			r.progress(results[i])
+		})
+	}
+	all.Wait()
+	for i := range s.Checks {
+		if c := &s.Checks[i]; c.Passive != "" && r.wanted(c) {
+			results[i] = r.passive(c)
+			r.progress(results[i])
+		}
+	}
+	results = slices.DeleteFunc(results, func(one Result) bool { return one.Check == nil || !r.selected(one.ID) })
+	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results}
+}
+
+// run is one run of a suite.
+type run struct {
+	suite  Suite
+	target Target
+	opts   *Options
+
+	version int
+	prompts bool
+	caps    json.RawMessage
+	init    json.RawMessage
+	failed  string // why initialize failed
+
+	mu     sync.Mutex
+	faults map[string]fault // the first of each rule
+	judged int              // connections
+}
+
+// fault is a fault with the message that shows it.
+type fault struct {
+	passive.Fault
+	message string
+}
+
+func (r *run) selected(id string) bool {
+	return len(r.opts.Only) == 0 || slices.Contains(r.opts.Only, id)
+}
+
+// wanted reports whether a check runs: also to make the traffic that a selected check judges.
+func (r *run) wanted(c *Check) bool {
+	if r.version != 0 && !c.In.Has(r.version) || !c.Over.Has(r.target.Kind) {
+		return false
+	}
+	return r.selected(c.ID) || !c.Rough && slices.ContainsFunc(r.suite.Checks, func(other Check) bool {
+		return other.Passive != "" && r.selected(other.ID) && len(r.opts.Only) > 0
+	})
+}
+
+func (r *run) progress(one Result) {
+	if r.opts.Progress != nil && r.selected(one.ID) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.opts.Progress(one)
+	}
+}
+
+func (r *run) new(ctx context.Context, c *Check) *T {
+	return &T{ctx: ctx, check: c, role: r.suite.Role, Target: &r.target, Opts: r.opts, Wait: r.opts.Wait,
+		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts}
+}
+
+// hello learns what the peer speaks and offers.
+func (r *run) hello(ctx context.Context) error {
+	t := r.new(ctx, &Check{})
+	t.Version = r.opts.Version
+	var gone *processLink // it has ended and has not responded
+	r.play(t, func(t *T) {
+		defer func() {
+			if n := len(t.peers); n > 0 && r.suite.Role == AgentRole && t.peers[n-1].endedUnheard() {
+				gone, _ = t.peers[n-1].link.(*processLink)
+			}
+		}()
+		r.suite.Hello(t)
+	})
+	if gone != nil && ctx.Err() == nil {
+		return fmt.Errorf("it has ended before it has responded to initialize. Its standard error:\n%s", cmp.Or(gone.Stderr(), "(empty)"))
+	}
+	r.version, r.caps, r.init, r.prompts = t.Version, t.Caps, t.Init, t.Prompts
+	if t.verdict != "" {
+		r.failed, r.version = t.reason, r.opts.Version
+	}
+	return t.unreachable
+}
+
+// play runs a function to its end and closes its connections.
+func (r *run) play(t *T, f func(*T)) time.Duration {
+	ctx, cancel := context.WithTimeout(t.ctx, limit*r.opts.Wait)
+	defer cancel()
+	t.ctx = ctx
+	start := time.Now()
+	func() {
+		defer func() {
+			if e := recover(); e != nil {
+				if _, ok := e.(stop); !ok {
+					panic(e)
+				}
+			}
+		}()
+		f(t)
+	}()
+	took := time.Since(start)
+	for _, p := range t.peers {
+		_ = p.link.Close() // how a peer ends is the subject of checks
+		<-p.finished
+	}
+	for _, f := range t.cleanups {
+		f()
+	}
+	return took
+}
+
+func (r *run) check(ctx context.Context, c *Check) Result {
+	t := r.new(ctx, c)
+	if reason, ok := r.opts.Skip[c.ID]; ok {
+		t.verdict, t.reason = Skip, reason
+		return t.result(0)
+	}
+	if r.failed != "" && !c.First {
+		t.verdict, t.reason = Inconclusive, "The connection cannot be begun: "+r.failed
+		return t.result(0)
+	}
+	took := r.play(t, func(t *T) {
+		if c.Needs != "" && !t.Has(c.Needs) {
+			t.Skip("The %s does not advertise %s.", t.role, c.Needs)
+		}
+		for _, name := range c.Prompts {
+			t.Prompt(name)
+		}
+		c.Run(t)
+	})
+	if !c.Rough {
+		r.judge(t)
+	}
+	return t.result(took)
+}
+
+// judge keeps what the rules of package passive have found.
+func (r *run) judge(t *T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range t.peers {
+		r.judged++
+		p.mu.Lock()
+		for _, f := range p.faults {
+			if _, ok := r.faults[f.Rule]; !ok {
+				r.faults[f.Rule] = fault{f, excerpt(p.log[f.Seq].Raw)}
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+func (r *run) passive(c *Check) Result {
+	one := Result{Check: c, Verdict: Pass}
+	if reason, ok := r.opts.Skip[c.ID]; ok {
+		one.Verdict, one.Reason = Skip, reason
+	} else if f, ok := r.faults[c.Passive]; ok {
+		one.Verdict, one.Reason, one.Read, one.Expected = Fail, f.Text, f.message, c.Title
+	} else if r.judged == 0 || r.failed != "" {
+		one.Verdict, one.Reason = Inconclusive, fmt.Sprintf("No connection could be judged. %s", r.failed)
+	}
+	return one
+}

@@ -1,0 +1,207 @@
+package clients
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
+
+// create runs a command, with further members of the params, and returns the id of its terminal.
+func (s *session) create(command string, args []string, members ...any) string {
+	m := s.served("terminal/create", s.with(append([]any{"command", command, "args", args}, members...)...))
+	return m.Text("terminalId")
+}
+
+func (s *session) script(text string, members ...any) string {
+	_, err := exec.LookPath("sh")
+	s.t.SkipIf(err != nil, "This system has no sh.")
+	return s.create("sh", []string{"-c", text}, members...)
+}
+
+// terminal calls a method of a terminal. It returns its response.
+func (s *session) terminal(method, id string) check.Message {
+	return s.Call("terminal/"+method, s.with("terminalId", id))
+}
+
+// output waits until a command has ended, and returns what it has printed.
+func (s *session) output(id string) string {
+	s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+	m := s.Start("terminal/output", s.with("terminalId", id)).Result()
+	return m.Text("output")
+}
+
+// busy is a command that has started a child, which holds a named pipe open while it runs.
+type busy struct {
+	id   string
+	pipe *os.File
+}
+
+// busy runs such a command in a folder.
+func (s *session) busy(dir string) *busy {
+	path := filepath.Join(dir, "pipe")
+	err := exec.Command("mkfifo", path).Run()
+	s.t.SkipIf(err != nil, "This system has no named pipes.")
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	s.t.Requires(err == nil, "The pipe cannot be opened: %v.", err)
+	s.t.Cleanup(func() { _ = f.Close() })
+	b := &busy{s.script("echo begun; sh -c 'echo $$; exec sleep 60' > pipe & wait", "cwd", dir), f}
+	pid := b.read(s.t.Wait, false)
+	s.t.Requires(pid != "", "The command did not start.")
+	s.t.Cleanup(func() { // a child that was left
+		n, _ := strconv.Atoi(strings.TrimSpace(pid))
+		if child, err := os.FindProcess(n); err == nil && n > 1 && !b.ended(0) {
+			_ = child.Kill()
+		}
+	})
+	return b
+}
+
+// read reads from the pipe until there is text, or until it is closed by all that had it open.
+func (b *busy) read(within time.Duration, closed bool) string {
+	end := time.Now().Add(within)
+	buf := make([]byte, 64)
+	for {
+		_ = b.pipe.SetReadDeadline(end)
+		n, err := b.pipe.Read(buf)
+		switch {
+		case n > 0 && !closed:
+			return string(buf[:n])
+		case errors.Is(err, io.EOF) && closed:
+			return "closed"
+		case time.Now().After(end):
+			return ""
+		}
+		time.Sleep(5 * time.Millisecond) // while nobody has it open yet, it is closed
+	}
+}
+
+func (b *busy) ended(within time.Duration) bool { return b.read(within, true) != "" }
+
+// gone fails the check if the command, or its child, goes on.
+func (s *session) gone(b *busy) {
+	s.t.FailIf(!b.ended(s.t.Wait), "What the command has started goes on.")
+}
+
+const canRun = "terminal"
+
+var terminals = []check.Check{
+	{ID: "AKC-TERM-001", Title: "terminal/create responds while the command runs, each time with another id.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			first := s.script("exit 0")
+			m := s.Call("terminal/create", s.with("command", "sh", "args", []string{"-c", "exec sleep 60 # acptest-long"}))
+			t.FailAtIf(m.Error == nil && (m.Text("terminalId") == "" || m.Text("terminalId") == first), m, "The terminal has no id of its own.")
+		})},
+	{ID: "AKC-TERM-002", Title: "The output and the exit code of a command are reported.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("echo out; echo err >&2; exit 3")
+			m := s.terminal("wait_for_exit", id)
+			code := check.Get[*int](&m, "exitCode")
+			t.FailAtIf(code == nil || *code != 3, m, "The exit code is not 3.")
+			m = s.terminal("output", id)
+			out := m.Text("output")
+			t.FailAtIf(!strings.Contains(out, "out\n") || !strings.Contains(out, "err\n"), m, "The output is %q.", out)
+		})},
+	{ID: "AKC-TERM-003", Title: "Other requests are answered while one waits for the exit.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("exec sleep 60")
+			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
+			s.terminal("output", id)
+			s.terminal("kill", id)
+			c.Response()
+		})},
+	{ID: "AKC-TERM-004", Title: "The output of a command that was killed can be read.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("echo begun; exec sleep 60")
+			for m := s.terminal("output", id); m.Error == nil && m.Text("output") == ""; m = s.terminal("output", id) {
+				s.Quiet(s.Mark())
+			}
+			s.terminal("kill", id)
+			out := s.output(id)
+			t.FailIf(out != "begun\n", "What the command has printed is lost: the output is %q.", out)
+		})},
+	{ID: "AKC-TERM-005", Title: "kill ends a command and what it has started.", Tier: check.Should, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			b := s.busy(s.folder())
+			s.terminal("kill", b.id)
+			s.gone(b)
+		})},
+	{ID: "AKC-TERM-006", Title: "release ends a command and what it has started.", Tier: check.Should, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			b := s.busy(s.folder())
+			s.terminal("release", b.id)
+			s.gone(b)
+		})},
+	{ID: "AKC-TERM-007", Title: "The id of a terminal that was released is not valid any more.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("echo out")
+			s.terminal("release", id)
+			s.refuses("terminal/output", s.with("terminalId", id), "The output of a terminal that was released was read.")
+		})},
+	{ID: "AKC-TERM-008", Title: "Requests for a terminal that does not exist fail.", Tier: check.Must, Fact: "3.1", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, method := range []string{"terminal/output", "terminal/wait_for_exit", "terminal/kill"} {
+				s.refuses(method, s.with("terminalId", "acptest-unknown"), "A terminal that does not exist was found.")
+			}
+		})},
+	{ID: "AKC-TERM-009", Title: "Of a long output the end is kept, cut between characters.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			const limit = 100
+			id := s.script("i=0; while [ $i -lt 200 ]; do printf 'é'; i=$((i+1)); done; printf x", "outputByteLimit", limit)
+			s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+			m := s.terminal("output", id)
+			out := m.Text("output")
+			if len(out) > limit || strings.Trim(out, "é") != "x" || !check.Get[bool](&m, "truncated") {
+				t.FailAt(m, "The output is not the end of what the command has printed, or is not marked as truncated.")
+			}
+		})},
+	{ID: "AKC-TERM-010", Title: "A command runs in its folder, with its variables.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			dir := s.folder()
+			id := s.script(`basename "$PWD"; echo "$ACPTEST_VALUE"`, "cwd", dir, "env", []any{object("name", "ACPTEST_VALUE", "value", "a b")})
+			out := s.output(id)
+			t.FailIf(strings.TrimSpace(out) != filepath.Base(dir)+"\na b", "The command has printed %q.", out)
+		})},
+	{ID: "AKC-TERM-011", Title: "Arguments reach a command as they are.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			const want = "a b|$HOME|'\"|*|\\|"
+			out := s.output(s.create("printf", []string{"%s|", "a b", "$HOME", "'\"", "*", "\\"}))
+			t.FailIf(out != want, "The command has got %q instead of %q.", out, want)
+		})},
+	{ID: "AKC-TERM-012", Title: "A command that does not exist fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			m := s.asked("terminal/create", s.with("command", "acptest-missing"))
+			if m.Error != nil {
+				return
+			}
+			m = s.terminal("wait_for_exit", m.Text("terminalId"))
+			code := check.Get[*int](&m, "exitCode")
+			t.FailAtIf(code != nil && *code == 0, m, "A command that does not exist has succeeded.")
+		})},
+	{ID: "AKC-TERM-013", Title: "A command that a signal has ended has not succeeded.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			m := s.terminal("wait_for_exit", s.script("kill -9 $$"))
+			if code := check.Get[*int](&m, "exitCode"); m.Error == nil && m.Text("signal") == "" && (code == nil || *code == 0) {
+				t.FailAt(m, "There is no signal, and no exit code of a failure.")
+			}
+		})},
+	{ID: "AKC-TERM-014", Title: "Commands end with their connection.", Tier: check.Should, Fact: "4.5", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			b := s.busy(s.folder())
+			s.CloseInput()
+			s.gone(b)
+		})},
+	{ID: "AKC-TERM-015", Title: "Commands run only in a session that the client has opened.", Tier: check.Should, Fact: "8.8", In: check.V1, Needs: canRun, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.script("exit 0")
+			s.id = "acptest-unknown"
+			s.refuses("terminal/create", s.with("command", "true"), "A command was run in a session that does not exist.")
+		})},
+}

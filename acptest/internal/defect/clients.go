@@ -1,0 +1,248 @@
+package defect
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
+
+// Clients are the defects of clients that are visible on the wire.
+var Clients = []Defect{
+	{Name: "begins_without_initialize", Does: "sends no initialize",
+		ToCheck: drops(is("initialize")),
+		Finds:   "AKC-INIT-001",
+		Spoils:  "*"},
+	{Name: "accepts_any_version", Does: "goes on with an agent of a version that it does not speak",
+		ToPeer: changes(responds("initialize"), replace(`"protocolVersion":65535`, `"protocolVersion":1`)),
+		Finds:  "AKC-INIT-002"},
+	{Name: "ignores_refusal", Does: "goes on when initialize has failed",
+		ToPeer: changes(responds("initialize", `"error"`), becomes(`{"protocolVersion":1,"agentCapabilities":{}}`)),
+		Finds:  "AKC-INIT-003"},
+	{Name: "stops_at_unknown_capability", Does: "reads nothing after a capability that it does not know",
+		ToPeer: stopsAt(line("acptestCapability")), Finds: "AKC-INIT-004"},
+	{Name: "relative_folder", Does: "opens its session in a relative folder",
+		ToCheck: changes(is("session/new"), func(m *Message) { m.Set("params", `{"cwd":"work","mcpServers":[]}`) }),
+		Finds:   "AKC-SESSION-001 AKC-WIRE-002",
+		Spoils:  "AKC-SERVES-* AKC-READ-* AKC-WRITE-* AKC-OUTSIDE-*"},
+	{Name: "prompts_without_session", Does: "sends a prompt though session/new has failed",
+		ToPeer: precedes(responds("session/new", `"error"`), `{"jsonrpc":"2.0","id":900,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Hello."}]}}`),
+		Finds:  "AKC-SESSION-002"},
+	{Name: "lowers_session_ids", Does: "writes the ids of sessions in lower case",
+		ToCheck: changes(is("session/prompt"), replace("Acp/test", "acp/test")),
+		Finds:   "AKC-SESSION-003"},
+	{Name: "signs_in_by_guess", Does: "signs in by a method that is not offered", In: check.V1,
+		ToCheck: changes(is("authenticate"), replace("acptest-login", "oauth")),
+		Finds:   "AKC-AUTH-001"},
+
+	{Name: "knows_every_method", Does: "responds to unknown methods with a result",
+		ToCheck: changes(responds("acptest/unknown"), becomes("{}")),
+		Finds:   "AKC-RPC-001"},
+	{Name: "answers_notifications", Does: "responds to notifications",
+		ToPeer: precedes(notified, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`),
+		Finds:  "AKC-RPC-002"},
+	{Name: "empty_id_is_none", Does: "takes an empty string for no id",
+		ToCheck: changes(responds("_acptest/ping", `"id":""`), func(m *Message) { m.Set("id", "null") }),
+		Finds:   "AKC-RPC-003"},
+	{Name: "rounds_ids", Does: "reads ids as floating point numbers",
+		ToCheck: changes(responds("_acptest/ping", "9223372036854775807"), func(m *Message) { m.Set("id", "9223372036854775808") }),
+		Finds:   "AKC-RPC-004"},
+	{Name: "answers_twice", Does: "sends its responses twice",
+		ToCheck: doubles(responds("_acptest/ping")),
+		Finds:   "AKC-RPC-005 AKC-WIRE-004"},
+	{Name: "waits_for_its_own_request", Does: "answers nothing before session/new is answered",
+		ToPeer: drops(is("_acptest/ping").first(`"result":{"sessionId"`)),
+		Finds:  "AKC-RPC-006"},
+	{Name: "refuses_unknown_members", Does: "fails requests with members that it does not know",
+		ToPeer: answersItself(line("acptestMember", `"method"`), invalidParams), Finds: "AKC-RPC-007"},
+	{Name: "stops_at_unknown_response", Does: "reads nothing after a response to no request",
+		ToPeer: stopsAt(line(`"id":"acptest-unknown"`)),
+		Finds:  "AKC-RPC-008"},
+	{Name: "stops_at_bad_json", Does: "reads nothing after a line that is not JSON",
+		ToPeer: stopsAt(func(_ *Wire, m *Message) bool { return !json.Valid(m.Raw) }),
+		Finds:  "AKC-RPC-009 AKC-RPC-010"},
+	{Name: "stops_at_empty_lines", Does: "reads nothing after an empty line",
+		ToPeer: stopsAt(begins("\r\n")),
+		Finds:  "AKC-RPC-011"},
+	{Name: "stops_at_batches", Does: "reads nothing after an array",
+		ToPeer: stopsAt(line(`[{"jsonrpc"`)), Finds: "AKC-RPC-012"},
+	{Name: "reads_short_lines", Does: "reads nothing after a line of more than 64 KiB",
+		ToPeer: stopsAt(line().longer(64 << 10)),
+		Finds:  "AKC-RPC-013"},
+	{Name: "stops_at_failed_prompt", Does: "hangs when a prompt fails", In: check.V1,
+		ToPeer: stopsAt(responds("session/prompt", `"error"`)),
+		Finds:  "AKC-RPC-014"},
+
+	{Name: "prints_a_banner", Does: "writes a line that is no message",
+		ToCheck: follows(is("session/new"), "Connected."), Finds: "AKC-WIRE-001"},
+	{Name: "invalid_prompts", Does: "sends prompts whose text has another name",
+		ToCheck: changes(is("session/prompt"), replace(`"text":"`, `"words":"`)), Finds: "AKC-WIRE-002"},
+	{Name: "answers_unasked", Does: "sends a response to no request",
+		ToCheck: follows(is("session/new"), `{"jsonrpc":"2.0","id":"unasked","result":{}}`),
+		Finds:   "AKC-WIRE-003"},
+	{Name: "uses_ids_twice", Does: "sends its prompts twice", In: check.V1, // in version 2 the first may be answered before
+		ToCheck: doubles(is("session/prompt")),
+		Finds:   "AKC-WIRE-005"},
+	{Name: "invents_methods", Does: "sends a notification of a method that does not exist",
+		ToCheck: follows(is("session/new"), `{"jsonrpc":"2.0","method":"session/greet","params":{}}`),
+		Finds:   "AKC-WIRE-006"},
+	{Name: "sends_images", Does: "sends an image to an agent that takes none",
+		ToCheck: changes(is("session/prompt"), replace(`"type":"text",`, `"type":"image","data":"AA==","mimeType":"image/png",`)),
+		Finds:   "AKC-WIRE-007"},
+	{Name: "decides_late", Does: "decides what was pending after it has cancelled the turn", In: check.V1,
+		ToCheck: holds(to(line(`"acptest":"pending"`)), is("session/cancel")),
+		Finds:   "AKC-WIRE-008"},
+
+	{Name: "drowns", Does: "reads nothing after 50 updates",
+		ToPeer: stopsAt(func(w *Wire, _ *Message) bool { return w.sent(`"session/update"`) > 50 }),
+		Finds:  "AKC-ORDER-001"},
+	{Name: "stops_at_unknown_updates", Does: "reads nothing after an update that it does not know",
+		ToPeer: stopsAt(line("acptest_future")), Finds: "AKC-ORDER-002"},
+	{Name: "stops_at_unknown_sessions", Does: "reads nothing after an update of a session that it does not know",
+		ToPeer: stopsAt(is("session/update", "acptest-unknown")),
+		Finds:  "AKC-ORDER-003"},
+	{Name: "stops_at_early_updates", Does: "reads nothing after an update before the response to session/new",
+		ToPeer: stopsAt(line("Before the session.")), Finds: "AKC-ORDER-004"},
+	{Name: "stops_at_late_updates", Does: "hangs at an update after the end of the turn",
+		ToPeer: stopsAt(line("end_turn")), Finds: "AKC-ORDER-005"},
+	{Name: "needs_tool_call", Does: "reads nothing after an update of a tool call that it does not know",
+		ToPeer: stopsAt(line("acptest-late")), Finds: "AKC-ORDER-006"},
+
+	{Name: "invents_options", Does: "allows by an id that was not offered",
+		ToCheck: changes(responds(permission), replace(`"acptest-1"`, `"yes"`)),
+		Finds:   "AKC-PERM-001 AKC-PERM-002",
+		Spoils:  "AKC-PERM-003 AKC-PERM-004 AKC-PERM-006"},
+	{Name: "cancels_questions", Does: "answers all questions as cancelled",
+		ToCheck: changes(responds(permission, `"result"`), becomes(`{"outcome":{"outcome":"cancelled"}}`)),
+		Finds:   "AKC-PERM-002",
+		Spoils:  "AKC-PERM-003 AKC-PERM-004 AKC-PERM-006"},
+	{Name: "takes_the_first_option", Does: "chooses the first option",
+		ToCheck: chooses(func([]choice) int { return 0 }),
+		Finds:   "AKC-PERM-003 AKC-PERM-005"},
+	{Name: "chooses_by_name", Does: "chooses the option whose name says that it allows",
+		ToCheck: chooses(func(all []choice) int {
+			return slices.IndexFunc(all, func(c choice) bool { return strings.HasPrefix(c.Name, "Allow") })
+		}),
+		Finds: "AKC-PERM-004 AKC-PERM-005"},
+	{Name: "allows_unknown_kinds", Does: "chooses an option of a kind that it does not know",
+		ToCheck: changes(to(line(`"kind":"_acptest"`)), option("acptest-3")),
+		Finds:   "AKC-PERM-005"},
+	{Name: "allows_in_unknown_sessions", Does: "allows what is asked in a session that does not exist",
+		ToCheck: changes(to(line(permission, "acptest-unknown")), option("acptest-1")),
+		Finds:   "AKC-PERM-006"},
+	{Name: "allows_after_cancel", Does: "allows what is asked after it has cancelled the turn",
+		ToCheck: changes(responds(permission), replace(`"cancelled"`, `"selected","optionId":"acptest-1"`)),
+		Finds:   "AKC-PERM-007"},
+	{Name: "refuses_other_subjects", Does: "fails questions whose subject it does not know", In: check.V2,
+		ToPeer: answersItself(is(permission, `"type":"_acptest"`), invalidParams), Finds: "AKC-PERM-008"},
+	{Name: "sends_empty_forms", Does: "accepts forms without filling them in", In: check.V1,
+		ToCheck: changes(responds("elicitation/create", `"result"`), becomes(`{"action":"accept","content":{}}`)),
+		Finds:   "AKC-ELIC-001"},
+	{Name: "accepts_any_mode", Does: "accepts modes of elicitation that do not exist",
+		ToCheck: changes(responds("elicitation/create", `"error"`), becomes(`{"action":"accept"}`)),
+		Finds:   "AKC-ELIC-002 v2:AKC-SERVES-002"},
+
+	{Name: "serves_no_writes", Does: "does not know fs/write_text_file, and advertises it", In: check.V1,
+		ToPeer: answersItself(is(writeFile), `"error":{"code":-32601,"message":"Method not found"}`),
+		Finds:  "AKC-SERVES-001",
+		Spoils: "AKC-WRITE-001 AKC-WRITE-002 AKC-WRITE-004 AKC-WRITE-005 AKC-WRITE-007 AKC-OUTSIDE-007 AKC-OUTSIDE-008 AKC-OUTSIDE-009 AKC-OUTSIDE-010"},
+	{Name: "serves_unadvertised", Does: "serves terminals that it does not advertise",
+		ToCheck: changes(responds("terminal/create"), becomes(`{"terminalId":"t"}`)),
+		Finds:   "AKC-SERVES-002"},
+	{Name: "reads_ascii", Does: "reads letters as question marks", In: check.V1,
+		ToCheck: changes(responds(readFile), replace("ö", "?")), Finds: "AKC-READ-001"},
+	{Name: "counts_lines_from_0", Does: "takes 0 for the first line", In: check.V1,
+		ToPeer: changes(line(), replace(`"line":2`, `"line":3`)), Finds: "AKC-READ-002"},
+	{Name: "reads_behind_the_end", Does: "reads the last lines if the file has fewer", In: check.V1,
+		ToPeer: changes(line(), replace(`"line":99`, `"line":4`)), Finds: "AKC-READ-003"},
+	{Name: "reads_missing_files", Does: "reads files that do not exist as empty", In: check.V1,
+		ToCheck: changes(to(line(`/missing"`)), becomes(`{"content":""}`)),
+		Finds:   "AKC-READ-004",
+		Spoils:  "AKC-READ-005"},
+	{Name: "other_code_for_missing_files", Does: "fails with -32603 for a file that does not exist", In: check.V1,
+		ToCheck: changes(to(line(`/missing"`)), fails(-32603, "Internal error")),
+		Finds:   "AKC-READ-005"},
+	{Name: "reads_folders", Does: "reads folders as empty files", In: check.V1,
+		ToCheck: changes(to(line(readFile, "acptest-folder")), becomes(`{"content":""}`)),
+		Finds:   "AKC-READ-007"},
+	{Name: "cuts_large_files", Does: "reads the beginning of large files", In: check.V1,
+		ToCheck: changes(to(line("acptest-large")), becomes(`{"content":"large\n"}`)), Finds: "AKC-READ-008"},
+	{Name: "waits_for_pipes", Does: "reads named pipes, which nobody writes", In: check.V1,
+		ToPeer: drops(line("acptest-pipe")),
+		Finds:  "AKC-READ-009"},
+	{Name: "mixes_up_files", Does: "answers reads at the same time with the text of the first", In: check.V1,
+		ToCheck: changes(to(line("acptest-many-")), becomes(`{"content":"file 0\n"}`)),
+		Finds:   "AKC-READ-010"},
+	{Name: "writes_ascii", Does: "writes letters as question marks", In: check.V1,
+		ToPeer: changes(line(), replace("ö", "?")), Finds: "AKC-WRITE-001"},
+	{Name: "keeps_the_rest", Does: "writes over the beginning of a file", In: check.V1,
+		ToPeer: changes(line(), replace(`"short\n"`, `"short\nhree\nfour\nfive\n"`)), Finds: "AKC-WRITE-002"},
+	{Name: "claims_to_write", Does: "reports success for a write that has failed", In: check.V1,
+		ToCheck: changes(to(line("acptest-absent")), becomes(`{}`)), Finds: "AKC-WRITE-003"},
+	{Name: "writes_folders", Does: "reports success for writing a folder", In: check.V1,
+		ToCheck: changes(to(line(writeFile, "acptest-folder")), becomes(`{}`)),
+		Finds:   "AKC-WRITE-006"},
+	{Name: "reads_old_text", Does: "reads what a file had before it was written", In: check.V1,
+		ToCheck: changes(to(line(readFile, "acptest-again")), becomes(`{"content":"old\n"}`)),
+		Finds:   "AKC-WRITE-007"},
+}
+
+const (
+	permission = "session/request_permission"
+	readFile   = "fs/read_text_file"
+	writeFile  = "fs/write_text_file"
+)
+
+// choice is an option of a permission request.
+type choice struct{ OptionID, Name, Kind string }
+
+// chooses returns a handler that changes which option the peer chooses. A negative index changes
+// nothing.
+func chooses(choose func(all []choice) int) handler {
+	return changes(responds(permission, `"selected"`), func(m *Message) {
+		var all []choice
+		_ = json.Unmarshal(check.At(m.request.Object["params"], "options"), &all) // a check has written it
+		if i := choose(all); i >= 0 {
+			option(all[i].OptionID)(m)
+		}
+	})
+}
+
+// Terminals are the defects of clients that serve terminals.
+var Terminals = []Defect{
+	{Name: "creates_late", Does: "responds to terminal/create when the command has ended",
+		ToPeer: drops(line("acptest-long")),
+		Finds:  "AKC-TERM-001"},
+	{Name: "loses_exit_codes", Does: "reports 0 for every exit code",
+		ToCheck: changes(responds("terminal/wait_for_exit"), replace(`"exitCode":3`, `"exitCode":0`)), Finds: "AKC-TERM-002"},
+	{Name: "waits_alone", Does: "answers nothing while it waits for an exit",
+		ToPeer: drops(func(w *Wire, m *Message) bool {
+			return m.Method == "terminal/output" && slices.ContainsFunc(w.log, func(one *Message) bool {
+				return one.Method == "terminal/wait_for_exit" && !one.answered
+			})
+		}),
+		Finds: "AKC-TERM-003"},
+	{Name: "kills_terminals", Does: "forgets a terminal whose command is killed",
+		ToCheck: changes(responds("terminal/output").after("terminal/kill"), fails(-32002, "Unknown terminal")),
+		Finds:   "AKC-TERM-004"},
+	{Name: "keeps_terminals", Does: "keeps terminals that are released",
+		ToCheck: changes(responds("terminal/output").after("terminal/release"), becomes(`{"output":"out\n","truncated":false}`)),
+		Finds:   "AKC-TERM-007"},
+	{Name: "knows_every_terminal", Does: "finds terminals that do not exist",
+		ToCheck: changes(to(line(`"acptest-unknown"`, "terminal/kill")), becomes(`{}`)), Finds: "AKC-TERM-008"},
+	{Name: "hides_truncation", Does: "does not mark output that is truncated",
+		ToCheck: changes(responds("terminal/output"), replace(`"truncated":true`, `"truncated":false`)), Finds: "AKC-TERM-009"},
+	{Name: "drops_variables", Does: "runs commands without the variables of the agent",
+		ToPeer: changes(line(), replace("ACPTEST_VALUE\",", "OTHER\",")), Finds: "AKC-TERM-010"},
+	{Name: "expands_arguments", Does: "gives arguments to a shell",
+		ToPeer: changes(line(), replace(`"$HOME"`, `"/home/me"`)), Finds: "AKC-TERM-011"},
+	{Name: "runs_missing_commands", Does: "reports success for a command that does not exist",
+		ToPeer: changes(line(), replace(`"acptest-missing"`, `"true"`)), Finds: "AKC-TERM-012"},
+	{Name: "hides_signals", Does: "reports the exit code 0 for a command that a signal has ended",
+		ToCheck: changes(responds("terminal/wait_for_exit", `"signal"`), becomes(`{"exitCode":0}`)),
+		Finds:   "AKC-TERM-013"},
+	{Name: "runs_in_unknown_sessions", Does: "runs commands in sessions that do not exist",
+		ToCheck: changes(to(line("terminal/create", `"acptest-unknown"`)), becomes(`{"terminalId":"t"}`)),
+		Finds:   "AKC-TERM-015"},
+}
