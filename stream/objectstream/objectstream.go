@@ -9,7 +9,8 @@
 //   - [ContentLength] carries messages as jsonrpc2.VSCodeObjectCodec does, with the limits of
 //     this module.
 //
-// It is the one package of this module that has types of another module in its signatures.
+// Together with agent/onjsonrpc2 and client/onjsonrpc2 it is the part of this module that has types
+// of another module in its signatures.
 package objectstream
 
 import (
@@ -22,7 +23,6 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -46,10 +46,12 @@ func (o *Options) maxMessage() int {
 // use s, and Close closes it.
 //
 // An ObjectStream keeps less than the other streams of this module. It parses each message
-// itself, so a message that is not JSON is a final error of Read; the limit is applied after
-// the message was read into memory; and the library encodes messages again, so that strings
-// may be escaped differently than they were written. [ContentLength] has none of these
-// limits for frames with a Content-Length header.
+// itself, and what it says of one that is not JSON is a syntax error without the message: Read
+// returns a text in its place that is not JSON either, so that the connection answers it. If
+// nothing tells where the next message begins, as in a stream of plain objects, the next Read
+// fails for good, and so does that of a message that is cut off. The limit is applied after the message was read into memory. The library
+// encodes messages again, so that strings may be escaped differently than they were written.
+// [ContentLength] has none of these limits for frames with a Content-Length header.
 func New(s jsonrpc2.ObjectStream, opts *Options) stream.Stream {
 	return &objects{s: s, max: opts.maxMessage()}
 }
@@ -59,11 +61,16 @@ type objects struct {
 	s   jsonrpc2.ObjectStream
 	max int
 
+	syntax *json.SyntaxError // used only by Read: the last error of a message that is not JSON
+
 	broken error // used only by Write: its first failure
 	closed atomic.Bool
 	once   sync.Once
 	err    error // of the first Close
 }
+
+// notJSON stands for a message that the library could not parse.
+const notJSON = "not JSON"
 
 func (o *objects) Read() ([]byte, error) {
 	if o.closed.Load() {
@@ -76,12 +83,21 @@ func (o *objects) Read() ([]byte, error) {
 		return nil, stream.ErrClosed
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
+	case o.skips(err):
+		return []byte(notJSON), nil
 	case err != nil:
 		return nil, fmt.Errorf("objectstream: reading: %w", err)
 	}
 	whole := inbox.Gather{Max: o.max}
 	_, _ = whole.Write(msg)
 	return whole.Take()
+}
+
+// skips reports whether err means that one message was not JSON. A decoder that cannot continue
+// returns the same error again.
+func (o *objects) skips(err error) bool {
+	last := o.syntax
+	return errors.As(err, &o.syntax) && o.syntax != last
 }
 
 func (o *objects) Write(msg []byte) error {
@@ -108,84 +124,4 @@ func (o *objects) Close() error {
 		o.err = o.s.Close()
 	})
 	return o.err
-}
-
-// Of returns an ObjectStream over s, which it owns. Pass it to jsonrpc2.NewConn.
-//
-// The Conn of that library ends with the first error of its stream. Therefore ReadObject handles
-// skipped messages itself: a message that is too long or not JSON is answered with an error
-// response, and a response that is too long or lost becomes an error response for the call that
-// waits for it. The loss of a session is a final error. WriteObject may be called by several
-// goroutines at once.
-func Of(s stream.Stream) jsonrpc2.ObjectStream { return &adapter{s: s} }
-
-// adapter is an ObjectStream over a stream.Stream.
-type adapter struct {
-	s  stream.Stream
-	mu sync.Mutex // held while s.Write is called
-}
-
-func (a *adapter) WriteObject(v any) error {
-	msg, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.s.Write(msg)
-}
-
-func (a *adapter) ReadObject(v any) error {
-	for {
-		msg, err := a.s.Read()
-		if err != nil {
-			if msg, err = a.skipped(err); err != nil {
-				return err
-			}
-		} else if envelope.Parse(msg).Kind == envelope.KindNotJSON {
-			err = a.WriteObject(errorResponse(nil, jsonrpc2.CodeParseError, "Parse error"))
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if msg != nil {
-			return json.Unmarshal(msg, v)
-		}
-	}
-}
-
-// skipped returns the message in place of one that the stream has skipped: the error response for a
-// call of this end, or nil if the peer was sent an error. It returns other errors unchanged.
-func (a *adapter) skipped(err error) ([]byte, error) {
-	if large, ok := errors.AsType[*stream.TooLargeError](err); ok {
-		refusal := errorResponse(large.ID, jsonrpc2.CodeInvalidRequest, "Invalid request: message is too long")
-		if large.HasResult && large.ID != nil {
-			return json.Marshal(refusal)
-		}
-		if large.HasResult || large.ID == nil && large.Method != "" {
-			return nil, nil // it belongs to no call, or it is a notification
-		}
-		return nil, a.WriteObject(refusal)
-	}
-	if lost, ok := errors.AsType[*stream.LostError](err); ok && lost.ID != nil {
-		return json.Marshal(errorResponse(lost.ID, jsonrpc2.CodeInternalError, lost.Error()))
-	}
-	return nil, err
-}
-
-func (a *adapter) Close() error { return a.s.Close() }
-
-// response is an error response; jsonrpc2.Response cannot have the id null.
-type response struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Error   *jsonrpc2.Error `json:"error"`
-}
-
-func errorResponse(id json.RawMessage, code int64, message string) *response {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	return &response{Version: "2.0", ID: id, Error: &jsonrpc2.Error{Code: code, Message: message}}
 }
