@@ -9,11 +9,14 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/sourcegraph/jsonrpc2"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	agentlib "github.com/acpkit/go-sdk/agent/onjsonrpc2"
 	"github.com/acpkit/go-sdk/client"
+	clientlib "github.com/acpkit/go-sdk/client/onjsonrpc2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -93,6 +96,14 @@ var (
 	_ terminal                                                                                = (*agent.Terminal)(nil)
 	_ everyClientInterface                                                                    = (*agent.Conn)(nil)
 	_ everyAgentInterface                                                                     = (*client.Conn)(nil)
+)
+
+// The ends on a connection of sourcegraph/jsonrpc2.
+var (
+	_ func(func(acp.Client) acp.Agent, *agentlib.Options) jsonrpc2.Handler  = agentlib.Handler
+	_ func(*jsonrpc2.Conn) acp.Client                                       = agentlib.Client
+	_ func(func(acp.Agent) acp.Client, *clientlib.Options) jsonrpc2.Handler = clientlib.Handler
+	_ func(*jsonrpc2.Conn) acp.Agent                                        = clientlib.Agent
 )
 
 // conn is what both ends have in common.

@@ -78,6 +78,12 @@ var importRules = []importRule{
 		"the way out queues bytes and does not know what they mean, only when they no longer count"},
 	{"internal/endpoint", []string{"stream", "rpcerr", "internal/rpc", "internal/wire"},
 		"what both ends share, in every version: it must not know one of them"},
+	{"internal/libconn", []string{"rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/rpc", "internal/rpc/order", "internal/wire", "github.com/sourcegraph/jsonrpc2"},
+		"both ends on a connection of that library share it, so it must not know one of them"},
+	{"agent/onjsonrpc2", []string{"acp", "rpcerr", "internal/endpoint", "internal/libconn", "internal/rpc", "internal/wire", "github.com/sourcegraph/jsonrpc2"},
+		"an agent on a connection of that library links neither package agent nor a stream"},
+	{"client/onjsonrpc2", []string{"acp", "rpcerr", "internal/endpoint", "internal/libconn", "internal/rpc", "internal/wire", "github.com/sourcegraph/jsonrpc2"},
+		"a client on a connection of that library links neither package client nor a stream"},
 	{"agent/proxy", []string{"stream", "rpcerr", "internal/rpc", "internal/panics", "internal/envelope", "internal/wire"},
 		"a proxy knows no version and no method, so that it can pass on those that are newer than itself"},
 	{"agent/journal", []string{"internal/envelope", "internal/wire"},
@@ -204,7 +210,7 @@ func TestConfinedDependencies(t *testing.T) {
 		homes []string
 		why   string
 	}{
-		"github.com/sourcegraph/jsonrpc2":        {[]string{"rpcerr", "internal/rpc", "stream/objectstream"}, "its Error is that of responses, and its streams are joined with ours"},
+		"github.com/sourcegraph/jsonrpc2":        {[]string{"rpcerr", "internal/rpc", "stream/objectstream", "internal/libconn", "agent/onjsonrpc2", "client/onjsonrpc2"}, "its Error is that of responses, its streams are joined with ours, and its connections can serve our ends"},
 		"github.com/go-playground/validator/v10": {[]string{"internal/validate"}, "it can then be replaced in one place"},
 		"github.com/stretchr/testify":            {[]string{"internal/system/..."}, "users must not link what only tests need"},
 		"github.com/cenkalti/backoff/v5":         {[]string{"rpcerr/retry"}, "who does not retry must not link it"},
@@ -259,6 +265,16 @@ func TestStdioLinksNoNetwork(t *testing.T) {
 		for _, dep := range deps(t, program) {
 			assert.False(t, dep == "net/http" || strings.HasPrefix(dep, "github.com/coder/") || strings.HasPrefix(dep, module+"/stream/"),
 				"%s links %s", program, dep)
+		}
+	}
+}
+
+// A program that uses the ends of this module links no end on a connection of jsonrpc2.
+func TestEndsLinkNoOtherEnds(t *testing.T) {
+	for _, program := range []string{"./examples/echo", "./examples/ask", "./agent/kit", "./client/host"} {
+		for _, dep := range deps(t, program) {
+			name := strings.TrimPrefix(dep, module+"/")
+			assert.NotContains(t, []string{"agent/onjsonrpc2", "client/onjsonrpc2", "internal/libconn", "stream/objectstream"}, name, "%s links %s", program, dep)
 		}
 	}
 }

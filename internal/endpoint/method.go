@@ -45,9 +45,15 @@ func known(m *wire.Method, name string) *wire.Method {
 // Sender sends the messages of one end. It calls Guard, and then the engine, which encodes the
 // message.
 type Sender struct {
-	Engine *rpc.Conn
+	Engine Engine
 	// Guard returns an error if the message must not be sent.
 	Guard func(m *wire.Method, params any) error
+}
+
+// Engine is a *rpc.Conn, or a connection that others wrote.
+type Engine interface {
+	Call(ctx context.Context, m *wire.Method, params any, opts *rpc.CallOptions) (any, error)
+	Notify(ctx context.Context, m *wire.Method, params any) error
 }
 
 func (s *Sender) guard(m *wire.Method, params any) error {

@@ -23,6 +23,7 @@ var imports = []struct{ name, path string }{
 	{"acp", ""}, // the vocabulary of the version
 	{"codectest", module + "internal/codectest"},
 	{"endpoint", module + "internal/endpoint"},
+	{"libconn", module + "internal/libconn"},
 	{"rpc", module + "internal/rpc"},
 	{"wire", module + "internal/wire"},
 }

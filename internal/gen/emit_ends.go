@@ -11,10 +11,46 @@ func (v *vocabulary) endFiles(side, peer string) map[string]*file {
 	calls, rows := &file{}, &file{}
 	v.emitCalls(calls, peer)
 	v.emitDescriptors(rows, side, peer)
-	v.emitRows(rows, side)
+	v.emitRows(rows, side, "Conn", func(r methodRow) bool { return r.handleHook })
 	v.emitAdvertised(rows, side)
 	emitInvalid(rows)
 	return map[string]*file{"calls_gen.go": calls, "rows_gen.go": rows}
+}
+
+// libraryFiles returns the files of an end on a connection of jsonrpc2.
+func (v *vocabulary) libraryFiles(side, peer string) map[string]*file {
+	calls, rows := &file{}, &file{}
+	end := strings.ToLower(peer)
+	f := calls
+	f.p("// remote is the %s at the other end, in every role.", end)
+	f.p("type remote struct {")
+	f.p("libconn.Peer")
+	f.p("out endpoint.Sender")
+	f.p("}\n")
+	f.p("var (")
+	for _, r := range v.roles(peer) {
+		f.p("_ acp.%s = (*remote)(nil)", r.Name)
+	}
+	f.p(")\n")
+	for _, m := range v.handledBy(peer) {
+		f.p("func (c *remote) %s(ctx context.Context, params *acp.%s) %s {", m.Row.name, m.Params.Name, m.results("acp."))
+		switch {
+		case m.Row.callHook && (m.Row.name == "Initialize" || m.Row.name == "Prompt"):
+			f.p("return c.%s(ctx, params)", lower(m.Row.name))
+		case m.Notification:
+			f.p("return %s.Notify(ctx, &c.out, params)", m.descriptor())
+		default:
+			f.p("return %s.Call(ctx, &c.out, params, nil)", m.descriptor())
+		}
+		f.p("}\n")
+	}
+	v.emitDescriptors(rows, side, peer)
+	v.emitRows(rows, side, "end", func(r methodRow) bool {
+		return r.handleHook && (r.name == "Initialize" || r.name == "CreateElicitation")
+	})
+	v.emitAdvertised(rows, side)
+	emitInvalid(rows)
+	return map[string]*file{"remote_gen.go": calls, "rows_gen.go": rows}
 }
 
 // emitFull writes a type that has every method of one side.
@@ -133,14 +169,15 @@ func (v *vocabulary) emitDescriptors(f *file, side, peer string) {
 	}
 }
 
-// emitRows writes the table of what this end handles.
-func (v *vocabulary) emitRows(f *file, side string) {
+// emitRows writes the table of what this end handles, as a method of recv. hooked reports whether
+// recv handles a method itself.
+func (v *vocabulary) emitRows(f *file, side, recv string, hooked func(methodRow) bool) {
 	end := strings.ToLower(side)
 	f.p("// addRows fills t with the methods that %s serves. What it does not serve has no row and", end)
 	f.p("// fails with -32601.")
-	f.p("func (c *Conn) addRows(t *endpoint.Table) {")
+	f.p("func (c *%s) addRows(t *endpoint.Table) {", recv)
 	f.p("v := c.%s", end)
-	f.p("if s, ok := v.(acp.Selective); ok && !c.remote {")
+	f.p("if s, ok := v.(acp.Selective); ok%s {", map[string]string{"Conn": " && !c.remote"}[recv])
 	f.p("t.Handles = s.Handles")
 	f.p("}")
 	for _, r := range v.roles(side) {
@@ -157,7 +194,7 @@ func (v *vocabulary) emitRows(f *file, side string) {
 			if optional {
 				handler = "h." + m.Row.name
 			}
-			if m.Row.handleHook {
+			if hooked(m.Row) {
 				handler = "c." + lower(m.Row.name)
 				if optional {
 					handler += "(h)"

@@ -73,6 +73,9 @@ func (v *vocabulary) render() (map[string][]byte, error) {
 		"acp": v.vocabularyFiles(), "agent": v.endFiles("Agent", "Client"),
 		"client": v.endFiles("Client", "Agent"), "internal/endpoint/peertest": {"full_gen.go": peers},
 	}
+	if v.version.number == 1 {
+		packages["agent/onjsonrpc2"], packages["client/onjsonrpc2"] = v.libraryFiles("Agent", "Client"), v.libraryFiles("Client", "Agent")
+	}
 	for pkg, list := range packages {
 		for name, f := range list {
 			src, err := f.source(v, filepath.Base(pkg))
@@ -161,6 +164,11 @@ func (ver *version) folders() map[string]string {
 	folders := map[string]string{}
 	for _, pkg := range []string{"acp", "agent", "client", "internal/endpoint/peertest"} {
 		folders[pkg] = ver.folder(pkg)
+	}
+	if ver.number == 1 {
+		for _, pkg := range []string{"agent/onjsonrpc2", "client/onjsonrpc2"} {
+			folders[pkg] = pkg
+		}
 	}
 	if ver.number > 1 { // these have nothing that is generated in version 1
 		const pairs = "internal/system/hardening/pairtest"

@@ -60,17 +60,26 @@ func (c *codec) appendParams(b []byte, m *wire.Method, method string, params any
 		}
 		return append(b, '}'), nil
 	}
-	if !m.Params.Is(params) {
-		return b, fmt.Errorf("acp: %s: params are a %T: pass a pointer to the params type of the method", method, params)
-	}
-	if !m.Params.Valid(params, strict) {
-		return b, c.invalid(method+" params", validate.Struct(params, strict))
-	}
-	b, err := m.Params.Append(append(b, `,"params":`...), params)
+	b, err := c.appendTyped(append(b, `,"params":`...), m, params, strict)
 	if err != nil {
-		return b, c.unencodable(method+" params", err)
+		return b, err
 	}
 	return append(b, '}'), nil
+}
+
+// appendTyped checks and encodes params of the protocol.
+func (c *codec) appendTyped(b []byte, m *wire.Method, params any, strict bool) ([]byte, error) {
+	if !m.Params.Is(params) {
+		return b, fmt.Errorf("acp: %s: params are a %T: pass a pointer to the params type of the method", m.Name, params)
+	}
+	if !m.Params.Valid(params, strict) {
+		return b, c.invalid(m.Name+" params", validate.Struct(params, strict))
+	}
+	b, err := m.Params.Append(b, params)
+	if err != nil {
+		return b, c.unencodable(m.Name+" params", err)
+	}
+	return b, nil
 }
 
 // encodeRaw encodes a value of an extension, on one line; nil stays nil.

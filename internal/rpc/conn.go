@@ -191,12 +191,12 @@ func (c *Conn) outputFailed(err error) {
 func (c *Conn) refuse(refused []order.Refused) {
 	for _, it := range refused {
 		r, _ := it.Handler.(*request)
-		c.respondOwn([]byte(r.ID), refusal(it.Why, r.Method))
+		c.respondOwn([]byte(r.ID), Refusal(it.Why, r.Method))
 	}
 }
 
-// refusal is the response to a request that is not handled.
-func refusal(why order.Reason, method string) *rpcerr.RequestError {
+// Refusal is the response to a request that is not handled.
+func Refusal(why order.Reason, method string) *rpcerr.RequestError {
 	invalid := rpcerr.InvalidRequest(nil)
 	switch why {
 	case order.InUse:

@@ -137,7 +137,7 @@ func (r *reader) request(e *envelope.Envelope, size int64) {
 		r.c.calls.reopen(envelope.SessionID(e.Params))
 	}
 	if why := r.c.order.Accept(q); why > order.Stopped {
-		r.c.respondOwn([]byte(q.ID), refusal(why, q.Method))
+		r.c.respondOwn([]byte(q.ID), Refusal(why, q.Method))
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/validate"
-	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -54,52 +52,60 @@ func (h *handlers) appendError(b []byte, r *request, err error, cancelled bool) 
 
 func (h *handlers) appendResult(b []byte, r *request, res any) ([]byte, error) {
 	b = append(appendHead(b, []byte(r.ID)), `,"result":`...)
-	if r.entry == nil {
-		raw, err := encodeRaw(res)
-		if err != nil {
-			return b, encodingError(r.Method+" result", err)
-		}
-		if raw == nil {
-			raw = json.RawMessage("null")
-		}
-		return append(append(b, raw...), '}'), nil
-	}
-	codec := r.entry.Result
-	if !codec.Is(res) {
-		if res != nil {
-			return b, fmt.Errorf("acp: %s: the result is a %T: return a pointer to the result type of the method", r.Method, res)
-		}
-		var err error
-		if res, _, err = codec.Decode(emptyObject); err != nil {
-			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", r.Method)
-		}
-	}
-	if !codec.Valid(res, true) {
-		if strict := !r.brought(res); strict || !codec.Valid(res, false) {
-			return b, h.invalid(r.Method+" result", validate.Struct(res, strict))
-		}
-	}
-	b, err := codec.Append(b, res)
+	b, err := h.appendValue(b, r.entry, r.Method, res, r.brought)
 	if err != nil {
-		return b, h.unencodable(r.Method+" result", err)
+		return b, err
 	}
 	return append(b, '}'), nil
 }
 
-// appendFault encodes an error response. Data that cannot be encoded is left out.
+// appendValue checks and encodes the result of a handler. e is nil for an extension. brought reports
+// whether the result came from another peer.
+func (c *codec) appendValue(b []byte, e *Entry, method string, res any, brought func(any) bool) ([]byte, error) {
+	if e == nil {
+		raw, err := encodeRaw(res)
+		if err != nil {
+			return b, encodingError(method+" result", err)
+		}
+		if raw == nil {
+			raw = json.RawMessage("null")
+		}
+		return append(b, raw...), nil
+	}
+	codec := e.Result
+	if !codec.Is(res) {
+		if res != nil {
+			return b, fmt.Errorf("acp: %s: the result is a %T: return a pointer to the result type of the method", method, res)
+		}
+		var err error
+		if res, _, err = codec.Decode(emptyObject); err != nil {
+			return b, fmt.Errorf("acp: %s: the handler returned no result: return a response or an error", method)
+		}
+	}
+	if !codec.Valid(res, true) {
+		if strict := !brought(res); strict || !codec.Valid(res, false) {
+			return b, c.invalid(method+" result", validate.Struct(res, strict))
+		}
+	}
+	b, err := codec.Append(b, res)
+	if err != nil {
+		return b, c.unencodable(method+" result", err)
+	}
+	return b, nil
+}
+
+// appendFault encodes an error response, whose error member is that of jsonrpc2. Data that is not
+// JSON, or that nests deeper than a message may, is left out.
 func appendFault(b []byte, id []byte, e *rpcerr.RequestError) []byte {
 	var out *jsonrpc2.Error
 	e.As(&out)
-	b = append(appendHead(b, id), `,"error":{"code":`...)
-	b = strconv.AppendInt(b, out.Code, 10)
-	b = append(b, `,"message":`...)
-	b = wire.AppendString(b, out.Message)
 	if out.Data != nil {
-		if raw, err := encodeRaw(*out.Data); err == nil {
-			b = append(append(b, `,"data":`...), raw...)
+		if _, err := encodeRaw(*out.Data); err != nil {
+			out.Data = nil
 		}
 	}
-	return append(b, "}}"...)
+	raw, _ := json.Marshal(out) // cannot fail: its data is JSON
+	return append(append(append(appendHead(b, id), `,"error":`...), raw...), '}')
 }
 
 func cancelledResponse(r *request) *rpcerr.RequestError {
