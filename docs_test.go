@@ -68,7 +68,7 @@ func TestSecurityNamesTests(t *testing.T) {
 		}
 		return functions[dir]
 	}
-	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
+	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|cmd|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
 	text, err := os.ReadFile("SECURITY.md")
 	require.NoError(t, err)
 	var head []string

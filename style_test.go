@@ -225,6 +225,7 @@ var sleepers = map[string]string{
 	"internal/system/interop HandleExtensionNotification":   handlers,
 	"internal/system/interop settle":                        scripts,
 	"stream/streamhttp Read":                                streams,
+	"internal/system/hardening/strangers slowBodies":        scripts,
 	"stream/websocket TestInitializeForEver":                "it sleeps for no time over TCP",
 }
 

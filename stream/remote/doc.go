@@ -4,7 +4,7 @@
 //	serve := func(ctx context.Context, s stream.Stream) error { return agent.Serve(ctx, s, newAgent, nil) }
 //	handler := remote.NewHandler(serve, &remote.Options{
 //		Authorize:    remote.BearerToken(os.Getenv("TOKEN")),
-//		AllowedHosts: []string{"agent.example.com"},
+//		AllowedHosts: []string{"https://agent.example.com"},
 //	})
 //	err := remote.NewServer(":8080", handler).ListenAndServe()
 //
@@ -30,13 +30,14 @@
 //     address are served.
 //   - The Host header must name a loopback host or one of AllowedHosts, so that a web
 //     page cannot reach the server by a host name that it controls.
-//   - The Origin header, which browsers send, must be absent, name the host itself, or be
-//     one of AllowedOrigins.
+//   - The Origin header, which browsers send, must be absent, be that of the server itself, or
+//     be one of AllowedOrigins.
 //
 // A connection belongs to the principal that opened it; for others it does not exist.
 // A principal that is revoked loses its connections. Do not put tokens into URLs,
 // which end up in logs.
 //
-// A handler cannot limit the size of headers or the time in which they arrive.
-// [NewServer] returns an http.Server that does.
+// A handler cannot limit the size of headers, the time in which they arrive, or how many network
+// connections are open without a request that it has authorized. [NewServer] returns an
+// http.Server that does.
 package remote

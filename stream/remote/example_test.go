@@ -22,7 +22,7 @@ func serveAgents(ctx context.Context, listener net.Listener, token string) error
 	}
 	handler := remote.NewHandler(serve, &remote.Options{
 		Authorize:    remote.BearerToken(token),
-		AllowedHosts: []string{"agent.example.com"},
+		AllowedHosts: []string{"https://agent.example.com"},
 	})
 	return handler.Serve(ctx, listener) // when ctx is done, turns in flight may still end
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -33,11 +34,14 @@ type Options struct {
 	Authorize func(*http.Request) (*Principal, error)
 
 	// AllowedHosts are the names under which the server may be reached, besides those of
-	// the loopback interface, each as host or host:port.
+	// the loopback interface, each as host, host:port, or https://host where a proxy ends TLS: then
+	// only pages of that scheme, host and port are the server's own, and not those that came to a
+	// browser without TLS.
 	AllowedHosts []string
 
 	// AllowedOrigins are the origins whose pages may use the server, besides its own,
-	// each as scheme://host or scheme://host:port.
+	// each as scheme://host or scheme://host:port. The server's own is that of AllowedHosts, or
+	// else the host and port of the request, with https if the server itself uses TLS.
 	AllowedOrigins []string
 
 	// MaxConnections is the number of connections that may exist at a time; 0 means 4096.
@@ -119,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	webguard.LimitBody(w, r)
 	if h.serve == nil {
 		h.refusals.Log(h.log, slog.LevelError, "remote: refused a request", "reason", errNoServe)
-		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+		webguard.Refuse(w, r, http.StatusInternalServerError)
 		return
 	}
 	if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
@@ -131,16 +135,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err)
 		return
 	}
-	if err := webguard.CheckHost(r, h.opts.AllowedHosts); err != nil {
-		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request: name the host in Options.AllowedHosts to serve it", "reason", err)
-		http.Error(w, "Forbidden", http.StatusForbidden)
+	if !h.fromAllowedPlace(w, r) {
 		return
 	}
-	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
-		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request: name the origin in Options.AllowedOrigins to serve it", "reason", err)
-		http.Error(w, "Forbidden", http.StatusForbidden)
-		return
-	}
+	webguard.Allowed(r)
 	if principal != nil {
 		r = r.WithContext(context.WithValue(r.Context(), principalKey{}, principal))
 	}
@@ -156,8 +154,22 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.http.ServeHTTP(w, r)
 }
 
+// fromAllowedPlace checks the headers with which a page of another site cannot lie. It refuses the
+// request if it reports false.
+func (h *Handler) fromAllowedPlace(w http.ResponseWriter, r *http.Request) bool {
+	err, option := webguard.CheckHost(r, h.opts.AllowedHosts), "the host in Options.AllowedHosts"
+	if err == nil {
+		err, option = webguard.CheckOrigin(r, h.opts.AllowedOrigins, h.opts.AllowedHosts), "the origin in Options.AllowedOrigins"
+	}
+	if err != nil {
+		h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request: name "+option+" to serve it", "reason", err)
+		webguard.Refuse(w, r, http.StatusForbidden)
+	}
+	return err == nil
+}
+
 // authorize returns the principal of a request. It is nil if there is no Authorize.
-func (h *Handler) authorize(r *http.Request) (*Principal, error) {
+func (h *Handler) authorize(r *http.Request) (_ *Principal, err error) {
 	if h.opts.Authorize == nil {
 		if !webguard.LocalAddressIsLoopback(r) {
 			h.refusals.Log(h.log, slog.LevelWarn, "remote: refused a request that did not arrive at a loopback address: set Options.Authorize to serve it")
@@ -165,6 +177,12 @@ func (h *Handler) authorize(r *http.Request) (*Principal, error) {
 		}
 		return nil, nil
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			h.refusals.Line(h.log, slog.LevelError, "remote: panic in Authorize", "panic", panics.Text(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("remote: Authorize panicked: %w", &stream.StatusError{Code: http.StatusInternalServerError})
+		}
+	}()
 	p, err := h.opts.Authorize(r)
 	if err == nil && (p == nil || p.ID == "") {
 		err = errors.New("remote: Authorize returned no principal")
@@ -199,15 +217,14 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, http.StatusText(code), code)
+	webguard.Refuse(w, r, code)
 }
 
 const exposedHeaders = "Acp-Connection-Id, Acp-Session-Id"
 
 // preflight answers a request of CORS: a browser asks whether a page may use the server.
 func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
-	if webguard.CheckOrigin(r, h.opts.AllowedOrigins) != nil || webguard.CheckHost(r, h.opts.AllowedHosts) != nil {
-		http.Error(w, "Forbidden", http.StatusForbidden)
+	if !h.fromAllowedPlace(w, r) {
 		return
 	}
 	header := w.Header()
@@ -216,6 +233,7 @@ func (h *Handler) preflight(w http.ResponseWriter, r *http.Request) {
 	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, "+exposedHeaders)
 	header.Set("Access-Control-Max-Age", "600")
 	header.Add("Vary", "Origin")
+	webguard.LimitResponse(w, r)
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/webguard"
 )
 
 const (
@@ -183,13 +185,15 @@ func (c *countedReader) Read(p []byte) (int, error) {
 func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []byte, ok bool) {
 	end, ok := b.begin()
 	if !ok {
-		h.crowded(w)
+		h.crowded(w, r)
 		return nil, false
 	}
 	defer end()
+	limit := bodyTimeout
 	if b.late {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lateTimeout))
+		limit = lateTimeout
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // not every server has deadlines
 	in := http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage))
 	unknown := b.by.conn == nil && r.Header.Get(connectionHeader) != ""
 	var err error
@@ -209,14 +213,14 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			code = http.StatusRequestEntityTooLarge
 		} else if b.late {
-			h.crowded(w)
+			h.crowded(w, r)
 			break
 		}
-		refuse(w, code, http.StatusText(code))
+		webguard.Refuse(w, r, code)
 	case unknown:
-		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		refuse(w, r, http.StatusNotFound, "Unknown "+connectionHeader)
 	case full:
-		h.crowded(w)
+		h.crowded(w, r)
 	default:
 		return data, true
 	}
@@ -224,10 +228,10 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []
 }
 
 // crowded refuses a request while its sender has too many under way.
-func (h *Handler) crowded(w http.ResponseWriter) {
+func (h *Handler) crowded(w http.ResponseWriter, r *http.Request) {
 	h.refused(http.StatusTooManyRequests, errCrowded)
 	w.Header().Set("Retry-After", "1")
-	refuse(w, http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests))
+	webguard.Refuse(w, r, http.StatusTooManyRequests)
 }
 
 // beginsResponse reports whether the first bytes of a message look like those of a response.

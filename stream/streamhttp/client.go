@@ -152,6 +152,7 @@ func (c *Client) setClient() {
 		client = *c.opts.Client
 	} else if base, ok := http.DefaultTransport.(*http.Transport); ok {
 		c.own = base.Clone()
+		c.own.DisableCompression = true
 		if c.own.HTTP2 == nil {
 			c.own.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter}
 		}
@@ -241,6 +242,9 @@ func (c *Client) send(ctx context.Context, m *meter, method, session string, bod
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
+	}
+	if req.Header.Del("Accept-Encoding"); c.own == nil {
+		req.Header.Set("Accept-Encoding", "identity") // net/http would ask for gzip
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/webguard"
 )
 
 // comment is an event that clients ignore.
@@ -27,11 +29,11 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
-		refuse(w, http.StatusUpgradeRequired, "WebSocket is not served here")
+		refuse(w, r, http.StatusUpgradeRequired, "WebSocket is not served here")
 		return
 	}
 	if !strings.Contains(strings.ToLower(r.Header.Get("Accept")), "text/event-stream") {
-		refuse(w, http.StatusNotAcceptable, "Accept must hold text/event-stream")
+		refuse(w, r, http.StatusNotAcceptable, "Accept must hold text/event-stream")
 		return
 	}
 	c := h.find(w, r)
@@ -39,7 +41,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !skipBody(w, r) {
-		refuse(w, http.StatusBadRequest, "GET takes no body")
+		refuse(w, r, http.StatusBadRequest, "GET takes no body")
 		return
 	}
 	session := r.Header.Get(sessionHeader)
@@ -52,7 +54,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusTooManyRequests {
 			h.refused(status, errManyStreams)
 		}
-		refuse(w, status, http.StatusText(status))
+		webguard.Refuse(w, r, status)
 		return
 	}
 	defer c.detach(e, me)

@@ -143,18 +143,19 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *HandlerO
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	webguard.LimitBody(w, r)
-	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins); err != nil {
+	defer h.recovered(w, r)
+	if err := webguard.CheckOrigin(r, h.opts.AllowedOrigins, nil); err != nil {
 		h.refused(http.StatusForbidden, err)
-		refuse(w, http.StatusForbidden, "Forbidden")
+		webguard.Refuse(w, r, http.StatusForbidden)
 		return
 	}
 	if !webguard.CanFlush(w) {
 		h.refusals.Log(h.log, slog.LevelError, "streamhttp: refused a request: its ResponseWriter cannot flush; a middleware that wraps it needs a method Unwrap, and http.TimeoutHandler cannot be used", "type", fmt.Sprintf("%T", w))
-		refuse(w, http.StatusInternalServerError, http.StatusText(http.StatusInternalServerError))
+		webguard.Refuse(w, r, http.StatusInternalServerError)
 		return
 	}
 	if len(r.Header.Get(connectionHeader)) > maxHeaderID || len(r.Header.Get(sessionHeader)) > maxHeaderID {
-		refuse(w, http.StatusBadRequest, "An id is too long")
+		refuse(w, r, http.StatusBadRequest, "An id is too long")
 		return
 	}
 	switch r.Method {
@@ -165,15 +166,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodDelete:
 		if c := h.find(w, r); c != nil {
 			c.end(io.EOF)
-			w.WriteHeader(http.StatusAccepted)
+			accept(w, r)
 		}
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "Method not allowed")
+		refuse(w, r, http.StatusMethodNotAllowed, "Method not allowed")
 	}
 }
-
-func refuse(w http.ResponseWriter, code int, text string) { http.Error(w, text, code) }
 
 // Stats returns the counters of the handler. It is safe for concurrent use.
 func (h *Handler) Stats() stream.ServerStats {
@@ -185,28 +184,16 @@ func (h *Handler) Stats() stream.ServerStats {
 	}
 }
 
-// refused counts and logs that a request was refused because of its sender or a limit.
-func (h *Handler) refused(code int, reason error) {
-	h.refusals.Log(h.log, slog.LevelWarn, "streamhttp: refused a request", "status", code, "reason", reason)
-}
-
-// refuseJSON refuses with the body that a JSON-RPC client understands.
-func refuseJSON(w http.ResponseWriter, code int, body string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = io.WriteString(w, body)
-}
-
 // find returns the connection that a request names. If there is none, it refuses the request and
 // returns nil.
 func (h *Handler) find(w http.ResponseWriter, r *http.Request) *Conn {
 	if r.Header.Get(connectionHeader) == "" {
-		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
+		refuse(w, r, http.StatusBadRequest, "Missing "+connectionHeader)
 		return nil
 	}
 	c := h.lookup(r)
 	if c == nil {
-		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		refuse(w, r, http.StatusNotFound, "Unknown "+connectionHeader)
 	}
 	return c
 }
@@ -230,10 +217,8 @@ func (h *Handler) remove(c *Conn) {
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every server has deadlines
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+		refuse(w, r, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
 		return
 	}
 	c := h.lookup(r)
@@ -246,10 +231,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	h.received.Add(int64(len(data)))
 	m := stream.ParseMessage(data)
-	if m.Kind == stream.KindInvalid && !acceptable(w, data) {
+	if m.Kind == stream.KindInvalid && !acceptable(w, r, data) {
 		return
 	}
 	if m.Kind == stream.KindRequest && m.Method == "initialize" {
@@ -258,22 +243,22 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c == nil {
-		refuse(w, http.StatusBadRequest, "Missing "+connectionHeader)
+		refuse(w, r, http.StatusBadRequest, "Missing "+connectionHeader)
 		return
 	}
 	if !c.beginPost() {
-		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		refuse(w, r, http.StatusNotFound, "Unknown "+connectionHeader)
 		return
 	}
 	defer c.endPost()
 	awaited, reason := c.admit(&m, r.Header.Get(sessionHeader))
 	if reason != "" {
-		refuse(w, http.StatusBadRequest, reason)
+		refuse(w, r, http.StatusBadRequest, reason)
 		return
 	}
 	if !awaited && (b.late || b.isRequest() != nil) {
 		c.withdraw(&m)
-		h.crowded(w)
+		h.crowded(w, r)
 		return
 	}
 	// The sender learns that its message was not accepted before it gives up waiting.
@@ -281,28 +266,28 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := c.in.put(ctx, m, awaited); err == errCrowded || err == context.DeadlineExceeded {
 		c.withdraw(&m)
-		h.crowded(w)
+		h.crowded(w, r)
 		return
 	} else if err != nil {
 		c.withdraw(&m)
-		refuse(w, http.StatusNotFound, "Unknown "+connectionHeader)
+		refuse(w, r, http.StatusNotFound, "Unknown "+connectionHeader)
 		return
 	}
-	w.WriteHeader(http.StatusAccepted)
+	accept(w, r)
 }
 
 // acceptable reports whether to pass a body that is not a message to the connection, which answers
 // it. Otherwise it refuses the request.
-func acceptable(w http.ResponseWriter, body []byte) bool {
+func acceptable(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	e := envelope.Parse(body)
 	first := strings.TrimLeft(string(body[:min(len(body), 64)]), " \t\r\n\ufeff")
 	switch {
 	case e.Kind == envelope.KindNotJSON || e.Kind == envelope.KindBlank:
-		refuse(w, http.StatusBadRequest, "Invalid JSON")
+		refuse(w, r, http.StatusBadRequest, "Invalid JSON")
 	case strings.HasPrefix(first, "["):
-		refuseJSON(w, http.StatusNotImplemented, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: JSON-RPC batches are not supported"}}`)
+		refuseJSON(w, r, http.StatusNotImplemented, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: JSON-RPC batches are not supported"}}`)
 	case !strings.HasPrefix(first, "{"):
-		refuse(w, http.StatusBadRequest, "A message is a JSON object")
+		refuse(w, r, http.StatusBadRequest, "A message is a JSON object")
 	default:
 		return true
 	}
@@ -313,17 +298,17 @@ const initializeFailed = `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"mes
 
 func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Message) {
 	if r.Header.Get(connectionHeader) != "" {
-		refuse(w, http.StatusBadRequest, "initialize takes no "+connectionHeader)
+		refuse(w, r, http.StatusBadRequest, "initialize takes no "+connectionHeader)
 		return
 	}
 	if string(m.ID) == "null" {
-		refuse(w, http.StatusBadRequest, "initialize needs an id")
+		refuse(w, r, http.StatusBadRequest, "initialize needs an id")
 		return
 	}
 	id, err := webguard.ConnectionID(h.opts.Instance)
 	if err != nil {
 		h.refusals.Log(h.log, slog.LevelError, "streamhttp: refused a request: HandlerOptions.Instance cannot be used", "reason", err)
-		refuse(w, http.StatusInternalServerError, http.StatusText(http.StatusInternalServerError))
+		webguard.Refuse(w, r, http.StatusInternalServerError)
 		return
 	}
 	ctx, done, err := h.opts.Connect(r)
@@ -334,7 +319,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 		}
 		h.refused(code, err)
 		w.Header().Set("Retry-After", "1")
-		refuse(w, code, http.StatusText(code))
+		webguard.Refuse(w, r, code)
 		return
 	}
 	c := newConn(h, id, h.opts.Owner(r), m.ID)
@@ -354,7 +339,7 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	_ = c.in.put(r.Context(), m, false) // the queue is empty
 	select {
 	case resp := <-c.first:
-		h.initialized(w, c, resp)
+		h.initialized(w, r, c, resp)
 		return
 	case <-c.done:
 	case <-served:
@@ -364,16 +349,17 @@ func (h *Handler) initialize(w http.ResponseWriter, r *http.Request, m stream.Me
 	}
 	select {
 	case resp := <-c.first: // it was written before the end
-		h.initialized(w, c, resp)
+		h.initialized(w, r, c, resp)
 	default:
-		refuseJSON(w, http.StatusInternalServerError, initializeFailed)
+		refuseJSON(w, r, http.StatusInternalServerError, initializeFailed)
 	}
 }
 
 // initialized sends the response to initialize.
-func (h *Handler) initialized(w http.ResponseWriter, c *Conn, resp stream.Message) {
+func (h *Handler) initialized(w http.ResponseWriter, r *http.Request, c *Conn, resp stream.Message) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set(connectionHeader, c.id)
+	webguard.LimitResponse(w, r)
 	_, _ = w.Write(resp.Data)
 	h.sent.Add(int64(len(resp.Data)))
 	if resp.Kind == stream.KindErrorResponse {

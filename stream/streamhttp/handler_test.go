@@ -2,6 +2,7 @@ package streamhttp_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -306,4 +307,28 @@ func TestFlushFails(t *testing.T) {
 		resp.Body.Close()
 	}
 	assert.Error(t, err, "it must not look like a clean end")
+}
+
+// A panic of the functions that check a request refuses it with status 500.
+func TestChecksPanic(t *testing.T) {
+	for name, opts := range map[string]*streamhttp.HandlerOptions{
+		"Owner":   {Owner: func(*http.Request) string { panic("a defect") }},
+		"Connect": {Connect: func(*http.Request) (context.Context, func(), error) { panic("a defect") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			h := streamhttp.NewHandler(nil, opts)
+			for range 100 {
+				r := httptest.NewRequest("POST", "/", strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`))
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				assert.Equal(t, 500, w.Code)
+				assert.Empty(t, w.Body.String())
+			}
+			assert.EqualValues(t, 100, h.Stats().Refused)
+			assert.Equal(t, 20, strings.Count(log.String(), "a defect"))
+		})
+	}
 }

@@ -39,22 +39,23 @@ type AcceptOptions struct {
 // written the response.
 func Accept(w http.ResponseWriter, r *http.Request, opts *AcceptOptions) (*Conn, error) {
 	o := *cmp.Or(opts, new(AcceptOptions))
-	if err := webguard.CheckOrigin(r, o.AllowedOrigins); err != nil {
-		http.Error(w, "Forbidden", http.StatusForbidden)
+	if err := webguard.CheckOrigin(r, o.AllowedOrigins, nil); err != nil {
+		webguard.Refuse(w, r, http.StatusForbidden)
 		return nil, fmt.Errorf("websocket: %w", err)
 	}
 	id, err := webguard.ConnectionID(o.Instance)
 	if err != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		webguard.Refuse(w, r, http.StatusInternalServerError)
 		return nil, fmt.Errorf("websocket: %w", err)
 	}
 	if !webguard.CanHijack(w) {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		webguard.Refuse(w, r, http.StatusInternalServerError)
 		return nil, fmt.Errorf("websocket: the network connection cannot be taken over from a %T: a middleware that wraps the ResponseWriter needs a method Unwrap, and http.TimeoutHandler cannot be used", w)
 	}
 	hijacker := &captureHijacker{ResponseWriter: w}
 	c := new(Conn)
 	w.Header().Set("Acp-Connection-Id", id)
+	webguard.LimitResponse(w, r) // until Hijack, which ends all deadlines
 	ws, err := websocket.Accept(hijacker, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the origin was checked above
 		CompressionMode:    websocket.CompressionDisabled,
@@ -135,6 +136,7 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Conn, error)
 			header = h.Clone()
 		}
 	}
+	header.Set("Accept-Encoding", "identity") // net/http would ask for gzip
 	var base http.Client
 	if o.Client != nil {
 		base = *o.Client
