@@ -10,28 +10,30 @@ import (
 // Has reports whether the agent advertises the capability at path, which consists of
 // the wire names of its members, separated by dots, such as "auth.logout". It returns
 // false for a nil receiver, an absent group and an unknown path.
-func (c *AgentCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
+func (c *AgentCapabilities) Has(path string) bool {
+	return c != nil && path != "" && hasAgentCapabilities(c, path)
+}
 
-func (c *AgentCapabilities) has(path string) bool {
+func hasAgentCapabilities(c *AgentCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "loadSession":
 		return !nested && c.LoadSession
 	case "promptCapabilities":
-		return c.PromptCapabilities != nil && (!nested || c.PromptCapabilities.has(rest))
+		return c.PromptCapabilities != nil && (!nested || hasPromptCapabilities(c.PromptCapabilities, rest))
 	case "mcpCapabilities":
-		return c.MCPCapabilities != nil && (!nested || c.MCPCapabilities.has(rest))
+		return c.MCPCapabilities != nil && (!nested || hasMCPCapabilities(c.MCPCapabilities, rest))
 	case "sessionCapabilities":
-		return c.SessionCapabilities != nil && (!nested || c.SessionCapabilities.has(rest))
+		return c.SessionCapabilities != nil && (!nested || hasSessionCapabilities(c.SessionCapabilities, rest))
 	case "auth":
-		return c.Auth != nil && (!nested || c.Auth.has(rest))
+		return c.Auth != nil && (!nested || hasAgentAuthCapabilities(c.Auth, rest))
 	case "providers":
 		return !nested && c.Providers != nil
 	}
 	return false
 }
 
-func (c *PromptCapabilities) has(path string) bool {
+func hasPromptCapabilities(c *PromptCapabilities, path string) bool {
 	switch path {
 	case "image":
 		return c.Image
@@ -43,7 +45,7 @@ func (c *PromptCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *MCPCapabilities) has(path string) bool {
+func hasMCPCapabilities(c *MCPCapabilities, path string) bool {
 	switch path {
 	case "http":
 		return c.HTTP
@@ -55,7 +57,7 @@ func (c *MCPCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *SessionCapabilities) has(path string) bool {
+func hasSessionCapabilities(c *SessionCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "list":
@@ -65,7 +67,7 @@ func (c *SessionCapabilities) has(path string) bool {
 	case "additionalDirectories":
 		return !nested && c.AdditionalDirectories != nil
 	case "systemPrompt":
-		return c.SystemPrompt != nil && (!nested || c.SystemPrompt.has(rest))
+		return c.SystemPrompt != nil && (!nested || hasSessionSystemPromptCapabilities(c.SystemPrompt, rest))
 	case "fork":
 		return !nested && c.Fork != nil
 	case "archive":
@@ -82,16 +84,16 @@ func (c *SessionCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *SessionSystemPromptCapabilities) has(path string) bool {
+func hasSessionSystemPromptCapabilities(c *SessionSystemPromptCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "mode":
-		return c.Mode != nil && (!nested || c.Mode.has(rest))
+		return c.Mode != nil && (!nested || hasSessionSystemPromptModeCapabilities(c.Mode, rest))
 	}
 	return false
 }
 
-func (c *SessionSystemPromptModeCapabilities) has(path string) bool {
+func hasSessionSystemPromptModeCapabilities(c *SessionSystemPromptModeCapabilities, path string) bool {
 	switch path {
 	case "override":
 		return c.Override != nil
@@ -99,7 +101,7 @@ func (c *SessionSystemPromptModeCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *AgentAuthCapabilities) has(path string) bool {
+func hasAgentAuthCapabilities(c *AgentAuthCapabilities, path string) bool {
 	switch path {
 	case "status":
 		return c.Status != nil
@@ -113,30 +115,32 @@ func (c *AgentAuthCapabilities) has(path string) bool {
 // the wire names of its members, separated by dots, such as "fs.readTextFile". It
 // returns false for a nil receiver, an absent group and an unknown path. The path
 // "elicitation" alone requires that one of its members is set.
-func (c *ClientCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
+func (c *ClientCapabilities) Has(path string) bool {
+	return c != nil && path != "" && hasClientCapabilities(c, path)
+}
 
-func (c *ClientCapabilities) has(path string) bool {
+func hasClientCapabilities(c *ClientCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "fs":
-		return c.FS != nil && (!nested || c.FS.has(rest))
+		return c.FS != nil && (!nested || hasFileSystemCapabilities(c.FS, rest))
 	case "terminal":
 		return !nested && c.Terminal
 	case "session":
-		return c.Session != nil && (!nested || c.Session.has(rest))
+		return c.Session != nil && (!nested || hasClientSessionCapabilities(c.Session, rest))
 	case "subagents":
 		return !nested && c.Subagents != nil
 	case "plan":
 		return !nested && c.Plan != nil
 	case "auth":
-		return c.Auth != nil && (!nested || c.Auth.has(rest))
+		return c.Auth != nil && (!nested || hasAuthCapabilities(c.Auth, rest))
 	case "elicitation":
-		return c.Elicitation != nil && c.Elicitation.has(rest)
+		return c.Elicitation != nil && hasElicitationCapabilities(c.Elicitation, rest)
 	}
 	return false
 }
 
-func (c *FileSystemCapabilities) has(path string) bool {
+func hasFileSystemCapabilities(c *FileSystemCapabilities, path string) bool {
 	switch path {
 	case "readTextFile":
 		return c.ReadTextFile
@@ -146,20 +150,20 @@ func (c *FileSystemCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *ClientSessionCapabilities) has(path string) bool {
+func hasClientSessionCapabilities(c *ClientSessionCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "compaction":
 		return !nested && c.Compaction != nil
 	case "configOptions":
-		return c.ConfigOptions != nil && (!nested || c.ConfigOptions.has(rest))
+		return c.ConfigOptions != nil && (!nested || hasSessionConfigOptionsCapabilities(c.ConfigOptions, rest))
 	case "notices":
 		return !nested && c.Notices != nil
 	}
 	return false
 }
 
-func (c *SessionConfigOptionsCapabilities) has(path string) bool {
+func hasSessionConfigOptionsCapabilities(c *SessionConfigOptionsCapabilities, path string) bool {
 	switch path {
 	case "boolean":
 		return c.Boolean != nil
@@ -167,7 +171,7 @@ func (c *SessionConfigOptionsCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *AuthCapabilities) has(path string) bool {
+func hasAuthCapabilities(c *AuthCapabilities, path string) bool {
 	switch path {
 	case "terminal":
 		return c.Terminal
@@ -175,7 +179,7 @@ func (c *AuthCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *ElicitationCapabilities) has(path string) bool {
+func hasElicitationCapabilities(c *ElicitationCapabilities, path string) bool {
 	switch path {
 	case "":
 		return c.Form != nil || c.URL != nil

@@ -125,7 +125,7 @@ const (
 	// SystemPromptModeAppend appends the text to the system prompt of the agent.
 	SystemPromptModeAppend SystemPromptMode = "append"
 	// SystemPromptModeOverride replaces the system prompt of the agent. It requires the
-	// sessionCapabilities.systemPrompt.mode.override capability.
+	// capability systemPrompt.mode.override among those of sessions.
 	SystemPromptModeOverride SystemPromptMode = "override"
 )
 

@@ -35,7 +35,7 @@ type ReadTextFileRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// TerminalID identifies one terminal. The client chooses it.
+// TerminalID identifies one terminal. The end that runs it chooses it.
 type TerminalID string
 
 // CreateTerminalRequest asks the client to run a command.

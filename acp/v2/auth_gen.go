@@ -29,9 +29,6 @@ type UnknownAuthMethod struct {
 	Raw json.RawMessage
 }
 
-// AuthMethodID identifies one authentication method. The agent chooses it.
-type AuthMethodID string
-
 // AuthMethodTerminal is an authentication method that runs the command of the agent in
 // a terminal. It requires the auth.terminal capability of the client.
 type AuthMethodTerminal struct {
@@ -75,67 +72,6 @@ type LogoutAuthResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AuthStatusResponse reports whether the user is signed in. Only the state is
-// significant; the accounts are for display.
-//
-// Protocol: result of auth/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthStatusResponse struct {
-	State AuthState `json:"state" acp:"filled"`
-	// Accounts lists the accounts that the agent knows, for display only. Malformed
-	// entries are skipped.
-	Accounts []AuthAccount `json:"accounts,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// AuthState is the authentication state. Treat an unknown value as [AuthStateUnknown].
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthState string
-
-// The known values of [AuthState].
-const (
-	// AuthStateAuthenticated means that the user is signed in.
-	AuthStateAuthenticated AuthState = "authenticated"
-	// AuthStateUnauthenticated means that the user must sign in.
-	AuthStateUnauthenticated AuthState = "unauthenticated"
-	// AuthStateNotRequired means that the agent works without authentication.
-	AuthStateNotRequired AuthState = "not_required"
-	// AuthStateUnknown means that the agent does not know.
-	AuthStateUnknown AuthState = "unknown"
-)
-
-// AuthAccount is one account, for display.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthAccount struct {
-	// Label is the label of the account, in one line.
-	Label string `json:"label"`
-	// Active reports whether the account is in use; nil means unknown.
-	Active       *bool  `json:"active,omitempty"`
-	Name         string `json:"name,omitempty"`
-	Email        string `json:"email,omitempty"`
-	Organization string `json:"organization,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// AuthStatusUpdateNotification reports a change of the authentication state.
-//
-// Protocol: params of the notification auth/status_update.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthStatusUpdateNotification struct {
-	State AuthState `json:"state" acp:"filled"`
-	// Accounts lists the accounts that the agent knows, for display only. Malformed
-	// entries are skipped.
-	Accounts []AuthAccount `json:"accounts,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // LoginAuthRequest asks the agent to sign the user in.
 //
 // Protocol: params of auth/login.
@@ -149,16 +85,6 @@ type LoginAuthRequest struct {
 //
 // Protocol: params of auth/logout.
 type LogoutAuthRequest struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// AuthStatusRequest asks the agent whether the user is signed in.
-//
-// Protocol: params of auth/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthStatusRequest struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -10,34 +10,36 @@ import (
 // Has reports whether the agent advertises the capability at path, which consists of
 // the wire names of its members, separated by dots, such as "session.delete". It
 // returns false for a nil receiver, an absent group and an unknown path.
-func (c *AgentCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
+func (c *AgentCapabilities) Has(path string) bool {
+	return c != nil && path != "" && hasAgentCapabilities(c, path)
+}
 
-func (c *AgentCapabilities) has(path string) bool {
+func hasAgentCapabilities(c *AgentCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "session":
-		return c.Session != nil && (!nested || c.Session.has(rest))
+		return c.Session != nil && (!nested || hasSessionCapabilities(c.Session, rest))
 	case "auth":
-		return c.Auth != nil && (!nested || c.Auth.has(rest))
+		return c.Auth != nil && (!nested || hasAgentAuthCapabilities(c.Auth, rest))
 	case "providers":
 		return !nested && c.Providers != nil
 	}
 	return false
 }
 
-func (c *SessionCapabilities) has(path string) bool {
+func hasSessionCapabilities(c *SessionCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "prompt":
-		return c.Prompt != nil && (!nested || c.Prompt.has(rest))
+		return c.Prompt != nil && (!nested || hasPromptCapabilities(c.Prompt, rest))
 	case "mcp":
-		return c.MCP != nil && (!nested || c.MCP.has(rest))
+		return c.MCP != nil && (!nested || hasMCPCapabilities(c.MCP, rest))
 	case "delete":
 		return !nested && c.Delete != nil
 	case "additionalDirectories":
 		return !nested && c.AdditionalDirectories != nil
 	case "systemPrompt":
-		return c.SystemPrompt != nil && (!nested || c.SystemPrompt.has(rest))
+		return c.SystemPrompt != nil && (!nested || hasSessionSystemPromptCapabilities(c.SystemPrompt, rest))
 	case "fork":
 		return !nested && c.Fork != nil
 	case "archive":
@@ -50,7 +52,7 @@ func (c *SessionCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *PromptCapabilities) has(path string) bool {
+func hasPromptCapabilities(c *PromptCapabilities, path string) bool {
 	switch path {
 	case "image":
 		return c.Image != nil
@@ -62,7 +64,7 @@ func (c *PromptCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *MCPCapabilities) has(path string) bool {
+func hasMCPCapabilities(c *MCPCapabilities, path string) bool {
 	switch path {
 	case "stdio":
 		return c.Stdio != nil
@@ -74,16 +76,16 @@ func (c *MCPCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *SessionSystemPromptCapabilities) has(path string) bool {
+func hasSessionSystemPromptCapabilities(c *SessionSystemPromptCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "mode":
-		return c.Mode != nil && (!nested || c.Mode.has(rest))
+		return c.Mode != nil && (!nested || hasSessionSystemPromptModeCapabilities(c.Mode, rest))
 	}
 	return false
 }
 
-func (c *SessionSystemPromptModeCapabilities) has(path string) bool {
+func hasSessionSystemPromptModeCapabilities(c *SessionSystemPromptModeCapabilities, path string) bool {
 	switch path {
 	case "override":
 		return c.Override != nil
@@ -91,7 +93,7 @@ func (c *SessionSystemPromptModeCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *AgentAuthCapabilities) has(path string) bool {
+func hasAgentAuthCapabilities(c *AgentAuthCapabilities, path string) bool {
 	switch path {
 	case "status":
 		return c.Status != nil
@@ -103,20 +105,22 @@ func (c *AgentAuthCapabilities) has(path string) bool {
 // the wire names of its members, separated by dots, such as "elicitation.url". It
 // returns false for a nil receiver, an absent group and an unknown path. The path
 // "elicitation" alone requires that one of its members is set.
-func (c *ClientCapabilities) Has(path string) bool { return c != nil && path != "" && c.has(path) }
+func (c *ClientCapabilities) Has(path string) bool {
+	return c != nil && path != "" && hasClientCapabilities(c, path)
+}
 
-func (c *ClientCapabilities) has(path string) bool {
+func hasClientCapabilities(c *ClientCapabilities, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	switch name {
 	case "auth":
-		return c.Auth != nil && (!nested || c.Auth.has(rest))
+		return c.Auth != nil && (!nested || hasClientAuthCapabilities(c.Auth, rest))
 	case "elicitation":
-		return c.Elicitation != nil && c.Elicitation.has(rest)
+		return c.Elicitation != nil && hasElicitationCapabilities(c.Elicitation, rest)
 	}
 	return false
 }
 
-func (c *ClientAuthCapabilities) has(path string) bool {
+func hasClientAuthCapabilities(c *ClientAuthCapabilities, path string) bool {
 	switch path {
 	case "terminal":
 		return c.Terminal != nil
@@ -124,7 +128,7 @@ func (c *ClientAuthCapabilities) has(path string) bool {
 	return false
 }
 
-func (c *ElicitationCapabilities) has(path string) bool {
+func hasElicitationCapabilities(c *ElicitationCapabilities, path string) bool {
 	switch path {
 	case "":
 		return c.Form != nil || c.URL != nil

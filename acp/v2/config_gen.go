@@ -46,40 +46,6 @@ type UnknownSessionConfigKind struct {
 	Raw json.RawMessage
 }
 
-// SessionConfigID identifies one config option of a session.
-type SessionConfigID string
-
-// SessionConfigOptionCategory is the category of a config option. It is for display
-// only. Other values are allowed; those that begin with an underscore are
-// vendor-specific.
-type SessionConfigOptionCategory string
-
-// The known values of [SessionConfigOptionCategory].
-const (
-	// SessionConfigOptionCategoryMode is the mode in which the agent works.
-	SessionConfigOptionCategoryMode SessionConfigOptionCategory = "mode"
-	// SessionConfigOptionCategoryModel is the choice of the model.
-	SessionConfigOptionCategoryModel SessionConfigOptionCategory = "model"
-	// SessionConfigOptionCategoryModelConfig is a setting of the model.
-	SessionConfigOptionCategoryModelConfig SessionConfigOptionCategory = "model_config"
-	// SessionConfigOptionCategoryThoughtLevel is the amount of reasoning of the model.
-	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
-)
-
-// SessionConfigValueID identifies one value of a select option.
-type SessionConfigValueID string
-
-// SessionConfigSelectOption is one value of a select option.
-type SessionConfigSelectOption struct {
-	// Value is the id to pass to session/set_config_option.
-	Value SessionConfigValueID `json:"value"`
-	// Name is the label to display.
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // SessionConfigSelectGroup is a group of values of a select option.
 type SessionConfigSelectGroup struct {
 	GroupID SessionConfigGroupID `json:"groupId" acp:"id"`
@@ -90,9 +56,6 @@ type SessionConfigSelectGroup struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
-
-// SessionConfigGroupID identifies one group of values of a select option.
-type SessionConfigGroupID string
 
 // SessionConfigSelect is an option with a list of values, of which one is selected.
 type SessionConfigSelect struct {

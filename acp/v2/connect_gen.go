@@ -63,19 +63,6 @@ type InitializeResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// Implementation describes the program at one end of the connection.
-type Implementation struct {
-	// Name is the programmatic name, such as "my-agent". It is displayed if there is no
-	// title.
-	Name string `json:"name"`
-	// Title is the display name.
-	Title string `json:"title,omitempty"`
-	// Version is the version of the program, in any format.
-	Version string `json:"version"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // AgentCapabilities describes what an agent supports beyond the baseline.
 type AgentCapabilities struct {
 	// Session describes the session methods of the agent. Non-nil means that it supports
@@ -187,104 +174,11 @@ type MCPACPCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionDeleteCapabilities indicates by its presence that an agent supports
-// session/delete.
-type SessionDeleteCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionAdditionalDirectoriesCapabilities indicates by its presence that an agent
-// accepts additional directories when a session starts.
-type SessionAdditionalDirectoriesCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionSystemPromptCapabilities indicates by its presence that an agent appends a
-// system prompt of the client to its own.
-type SessionSystemPromptCapabilities struct {
-	// Mode describes the supported modes beyond append.
-	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionSystemPromptModeCapabilities describes the modes of a system prompt that an
-// agent supports beyond append.
-type SessionSystemPromptModeCapabilities struct {
-	// Override means that a client may replace the system prompt of the agent.
-	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionSystemPromptOverrideCapabilities indicates by its presence that a client may
-// replace the system prompt of an agent.
-type SessionSystemPromptOverrideCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionForkCapabilities indicates by its presence that an agent supports
-// session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionForkCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionArchiveCapabilities indicates by its presence that an agent supports
-// session/archive and session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionArchiveCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionStatusCapabilities indicates by its presence that an agent supports
-// session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionStatusCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionTitleCapabilities indicates by its presence that an agent supports
-// session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionTitleCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // AgentAuthCapabilities describes the optional authentication methods of the protocol
 // that an agent supports. Each field is a marker: non-nil means supported.
 type AgentAuthCapabilities struct {
 	// Unstable: the member may change or be removed.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// AuthStatusCapabilities indicates by its presence that an agent supports auth/status
-// and may send auth/status_update.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type AuthStatusCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ProvidersCapabilities indicates by its presence that an agent supports the providers
-// methods.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type ProvidersCapabilities struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -384,29 +278,6 @@ type ClientAuthCapabilities struct {
 // TerminalAuthCapabilities indicates by its presence that a client supports
 // authentication in a terminal.
 type TerminalAuthCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ElicitationCapabilities describes how a client can ask its user for input. A value
-// with neither form nor URL means not at all.
-type ElicitationCapabilities struct {
-	Form *ElicitationFormCapabilities `json:"form,omitempty"`
-	URL  *ElicitationURLCapabilities  `json:"url,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ElicitationFormCapabilities indicates by its presence that a client can display a
-// form.
-type ElicitationFormCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ElicitationURLCapabilities indicates by its presence that a client can send its user
-// to a web page.
-type ElicitationURLCapabilities struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

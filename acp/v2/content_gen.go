@@ -54,17 +54,6 @@ type Annotations struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// Role is one of the two parties of a conversation with a model.
-type Role string
-
-// The known values of [Role].
-const (
-	// RoleAssistant is the model.
-	RoleAssistant Role = "assistant"
-	// RoleUser is the user.
-	RoleUser Role = "user"
-)
-
 // TextContent is text. In messages of agents it is usually Markdown. A chunk may end
 // anywhere, even inside a word or a code fence; join chunks in order.
 type TextContent struct {
@@ -172,30 +161,6 @@ type EmbeddedResource struct {
 	Resource EmbeddedResourceResource `json:"resource" acp:"required"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// Usage counts the tokens of one finished piece of work. The counts are not accumulated
-// over turns.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type Usage struct {
-	// TotalTokens is the total number of tokens.
-	TotalTokens uint64 `json:"totalTokens"`
-	// InputTokens is the number of tokens sent to the model.
-	InputTokens uint64 `json:"inputTokens"`
-	// OutputTokens is the number of tokens that the model produced.
-	OutputTokens uint64 `json:"outputTokens"`
-	// ThoughtTokens is the number of tokens that the model used for reasoning; nil means
-	// unknown, not zero.
-	ThoughtTokens *uint64 `json:"thoughtTokens,omitempty"`
-	// CachedReadTokens is the number of input tokens read from the cache of the provider;
-	// nil means unknown.
-	CachedReadTokens *uint64 `json:"cachedReadTokens,omitempty"`
-	// CachedWriteTokens is the number of input tokens written to the cache of the
-	// provider; nil means unknown.
-	CachedWriteTokens *uint64 `json:"cachedWriteTokens,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -2136,69 +2136,6 @@ func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
 	return true
 }
 
-func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "serverId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
-		case "requestId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.RequestID)))
-			}
-		case "method":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.Method))
-			}
-		case "params":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(d.RawObject((*[]byte)(&v.Params)))
-			}
-		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("serverId", "requestId", "method")
-}
-
-func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	if strict && v.RequestID == "" {
-		return false
-	}
-	return true
-}
-
-var codecMessageMCPRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[MessageMCPRequest](&d)
-		return d.End(v, decodeMessageMCPRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPRequest)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMessageMCPRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*MessageMCPRequest)
-		return ok && x != nil && validMessageMCPRequest(x, strict)
-	},
-	Is: is[MessageMCPRequest],
-}
-
 func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -2887,50 +2824,6 @@ func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
 	return true
 }
 
-var codecSetProviderResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[SetProviderResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetProviderResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetProviderResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetProviderResponse],
-}
-
-var codecDisableProviderResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[DisableProviderResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DisableProviderResponse)
-		if !ok || x == nil {
-			return b, wrongType[DisableProviderResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DisableProviderResponse],
-}
-
 var codecLogoutAuthResponse = wire.Codec{
 	Decode: func(raw []byte) (any, int64, error) {
 		d := wire.NewDecoder(raw)
@@ -2951,110 +2844,6 @@ var codecLogoutAuthResponse = wire.Codec{
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[LogoutAuthResponse],
-}
-
-func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "state":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.State), wordsAuthState))
-			}
-		case "accounts":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeAuthAccountList(d, &v.Accounts, true)
-			}
-		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("state")
-}
-
-func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
-	if strict && v.State == "" {
-		return false
-	}
-	return true
-}
-
-var codecAuthStatusResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[AuthStatusResponse](&d)
-		return d.End(v, decodeAuthStatusResponse(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusResponse)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeAuthStatusResponse(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*AuthStatusResponse)
-		return ok && x != nil && validAuthStatusResponse(x, strict)
-	},
-	Is: is[AuthStatusResponse],
-}
-
-var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
-
-func decodeAuthAccount(d *wire.Decoder, v *AuthAccount) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "label":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Label))
-			}
-		case "active":
-			if o.Is(d, 1) && !d.Null() {
-				v.Active = wire.New[bool](d)
-				if d.Bool(v.Active) != nil {
-					v.Active = nil
-				}
-			}
-		case "name":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Name)
-			}
-		case "email":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Email)
-			}
-		case "organization":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.Organization)
-			}
-		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("label")
-}
-
-func decodeAuthAccountList(d *wire.Decoder, p *[]AuthAccount, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AuthAccount{}
-	for a.Next(d) {
-		var x AuthAccount
-		if a.Keep(decodeAuthAccount(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
-	}
-	return wire.EndList(d, &a, p, list)
 }
 
 func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.FieldErrors {
@@ -3588,28 +3377,6 @@ func validSessionInfo(v *SessionInfo, strict bool) bool {
 	return true
 }
 
-var codecDeleteSessionResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[DeleteSessionResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DeleteSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[DeleteSessionResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DeleteSessionResponse],
-}
-
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -3674,50 +3441,6 @@ var codecForkSessionResponse = wire.Codec{
 		return ok && x != nil && validForkSessionResponse(x, strict)
 	},
 	Is: is[ForkSessionResponse],
-}
-
-var codecArchiveSessionResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[ArchiveSessionResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ArchiveSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ArchiveSessionResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ArchiveSessionResponse],
-}
-
-var codecUnarchiveSessionResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[UnarchiveSessionResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*UnarchiveSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[UnarchiveSessionResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[UnarchiveSessionResponse],
 }
 
 func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wire.FieldErrors {
@@ -4271,44 +3994,6 @@ func validUnknownStateUpdate(v *UnknownStateUpdate, strict bool) bool {
 	return true
 }
 
-func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "title":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Title))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("title")
-}
-
-var codecSetSessionTitleResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[SetSessionTitleResponse](&d)
-		return d.End(v, decodeSetSessionTitleResponse(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionTitleResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionTitleResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeSetSessionTitleResponse(&e, x)
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionTitleResponse],
-}
-
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -4369,28 +4054,6 @@ var codecResumeSessionResponse = wire.Codec{
 		return ok && x != nil && validResumeSessionResponse(x, strict)
 	},
 	Is: is[ResumeSessionResponse],
-}
-
-var codecCloseSessionResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[CloseSessionResponse](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CloseSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[CloseSessionResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CloseSessionResponse],
 }
 
 var codecCancelToolCallResponse = wire.Codec{
@@ -6148,106 +5811,6 @@ func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
 	return true
 }
 
-func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitationNotification) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "elicitationId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ElicitationID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("elicitationId")
-}
-
-func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
-	if strict && v.ElicitationID == "" {
-		return false
-	}
-	return true
-}
-
-var codecCompleteElicitationNotification = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[CompleteElicitationNotification](&d)
-		return d.End(v, decodeCompleteElicitationNotification(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CompleteElicitationNotification)
-		if !ok || x == nil {
-			return b, wrongType[CompleteElicitationNotification](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeCompleteElicitationNotification(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CompleteElicitationNotification)
-		return ok && x != nil && validCompleteElicitationNotification(x, strict)
-	},
-	Is: is[CompleteElicitationNotification],
-}
-
-func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNotification) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "state":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.State), wordsAuthState))
-			}
-		case "accounts":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeAuthAccountList(d, &v.Accounts, true)
-			}
-		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("state")
-}
-
-func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
-	if strict && v.State == "" {
-		return false
-	}
-	return true
-}
-
-var codecAuthStatusUpdateNotification = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[AuthStatusUpdateNotification](&d)
-		return d.End(v, decodeAuthStatusUpdateNotification(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusUpdateNotification)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusUpdateNotification](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeAuthStatusUpdateNotification(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*AuthStatusUpdateNotification)
-		return ok && x != nil && validAuthStatusUpdateNotification(x, strict)
-	},
-	Is: is[AuthStatusUpdateNotification],
-}
-
 func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -6425,28 +5988,6 @@ var codecLoginAuthRequest = wire.Codec{
 	Is: is[LoginAuthRequest],
 }
 
-var codecListProvidersRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[ListProvidersRequest](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListProvidersRequest)
-		if !ok || x == nil {
-			return b, wrongType[ListProvidersRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ListProvidersRequest],
-}
-
 func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -6517,54 +6058,6 @@ var codecSetProviderRequest = wire.Codec{
 	Is: is[SetProviderRequest],
 }
 
-func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("providerId")
-}
-
-func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
-	if strict && v.ProviderID == "" {
-		return false
-	}
-	return true
-}
-
-var codecDisableProviderRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[DisableProviderRequest](&d)
-		return d.End(v, decodeDisableProviderRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DisableProviderRequest)
-		if !ok || x == nil {
-			return b, wrongType[DisableProviderRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeDisableProviderRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*DisableProviderRequest)
-		return ok && x != nil && validDisableProviderRequest(x, strict)
-	},
-	Is: is[DisableProviderRequest],
-}
-
 var codecLogoutAuthRequest = wire.Codec{
 	Decode: func(raw []byte) (any, int64, error) {
 		d := wire.NewDecoder(raw)
@@ -6585,28 +6078,6 @@ var codecLogoutAuthRequest = wire.Codec{
 	},
 	Valid: func(any, bool) bool { return true },
 	Is:    is[LogoutAuthRequest],
-}
-
-var codecAuthStatusRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[AuthStatusRequest](&d)
-		if wire.Absent(raw) {
-			return d.End(v, nil)
-		}
-		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusRequest)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthStatusRequest],
 }
 
 func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldErrors {
@@ -6999,54 +6470,6 @@ var codecListSessionsRequest = wire.Codec{
 
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
 
-func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId")
-}
-
-func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecDeleteSessionRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[DeleteSessionRequest](&d)
-		return d.End(v, decodeDeleteSessionRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DeleteSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[DeleteSessionRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeDeleteSessionRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*DeleteSessionRequest)
-		return ok && x != nil && validDeleteSessionRequest(x, strict)
-	},
-	Is: is[DeleteSessionRequest],
-}
-
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -7129,202 +6552,6 @@ var codecForkSessionRequest = wire.Codec{
 		return ok && x != nil && validForkSessionRequest(x, strict)
 	},
 	Is: is[ForkSessionRequest],
-}
-
-func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId")
-}
-
-func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecArchiveSessionRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[ArchiveSessionRequest](&d)
-		return d.End(v, decodeArchiveSessionRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ArchiveSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ArchiveSessionRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeArchiveSessionRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ArchiveSessionRequest)
-		return ok && x != nil && validArchiveSessionRequest(x, strict)
-	},
-	Is: is[ArchiveSessionRequest],
-}
-
-func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId")
-}
-
-func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecUnarchiveSessionRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[UnarchiveSessionRequest](&d)
-		return d.End(v, decodeUnarchiveSessionRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*UnarchiveSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[UnarchiveSessionRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeUnarchiveSessionRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*UnarchiveSessionRequest)
-		return ok && x != nil && validUnarchiveSessionRequest(x, strict)
-	},
-	Is: is[UnarchiveSessionRequest],
-}
-
-func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId")
-}
-
-func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecSessionStatusRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[SessionStatusRequest](&d)
-		return d.End(v, decodeSessionStatusRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SessionStatusRequest)
-		if !ok || x == nil {
-			return b, wrongType[SessionStatusRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeSessionStatusRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SessionStatusRequest)
-		return ok && x != nil && validSessionStatusRequest(x, strict)
-	},
-	Is: is[SessionStatusRequest],
-}
-
-func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
-		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId", "title")
-}
-
-func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecSetSessionTitleRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[SetSessionTitleRequest](&d)
-		return d.End(v, decodeSetSessionTitleRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionTitleRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionTitleRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeSetSessionTitleRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionTitleRequest)
-		return ok && x != nil && validSetSessionTitleRequest(x, strict)
-	},
-	Is: is[SetSessionTitleRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -7452,54 +6679,6 @@ func decodeReplayFromStart(d *wire.Decoder, v *ReplayFromStart) *wire.FieldError
 		}
 	}
 	return o.End()
-}
-
-func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
-		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("sessionId")
-}
-
-func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
-}
-
-var codecCloseSessionRequest = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[CloseSessionRequest](&d)
-		return d.End(v, decodeCloseSessionRequest(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CloseSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[CloseSessionRequest](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeCloseSessionRequest(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CloseSessionRequest)
-		return ok && x != nil && validCloseSessionRequest(x, strict)
-	},
-	Is: is[CloseSessionRequest],
 }
 
 func decodeCancelToolCallRequest(d *wire.Decoder, v *CancelToolCallRequest) *wire.FieldErrors {
@@ -8103,48 +7282,6 @@ func validElicitationAcceptAction(v *ElicitationAcceptAction, strict bool) bool 
 	return true
 }
 
-var codecMessageMCPResponse = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[MessageMCPResponse](&d)
-		return d.End(v, decodeMessageMCPResponse(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPResponse)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPResponse](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMessageMCPResponse(&e, x)
-		return e.End()
-	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[MessageMCPResponse],
-}
-
-func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "code":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadInt(d, &v.Code))
-			}
-		case "message":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Message))
-			}
-		case "data":
-			if o.Is(d, 2) {
-				o.Check(d.Raw((*[]byte)(&v.Data)))
-			}
-		default:
-			o.Keep(d, &v.Extra)
-		}
-	}
-	return o.End("code", "message")
-}
-
 func decodeCancelSessionNotification(d *wire.Decoder, v *CancelSessionNotification) *wire.FieldErrors {
 	o := d.Object()
 	for o.Next(d) {
@@ -8191,67 +7328,4 @@ var codecCancelSessionNotification = wire.Codec{
 		return ok && x != nil && validCancelSessionNotification(x, strict)
 	},
 	Is: is[CancelSessionNotification],
-}
-
-func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *wire.FieldErrors {
-	o := d.Object()
-	for o.Next(d) {
-		switch string(o.Name) {
-		case "serverId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
-		case "requestId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.RequestID)))
-			}
-		case "method":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.Method))
-			}
-		case "params":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(d.RawObject((*[]byte)(&v.Params)))
-			}
-		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
-		}
-	}
-	return o.End("serverId", "requestId", "method")
-}
-
-func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	if strict && v.RequestID == "" {
-		return false
-	}
-	return true
-}
-
-var codecMessageMCPNotification = wire.Codec{
-	Decode: func(raw []byte) (any, int64, error) {
-		d := wire.NewDecoder(raw)
-		v := wire.New[MessageMCPNotification](&d)
-		return d.End(v, decodeMessageMCPNotification(&d, v))
-	},
-	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPNotification)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPNotification](v)
-		}
-		e := wire.NewEncoder(b)
-		encodeMessageMCPNotification(&e, x)
-		return e.End()
-	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*MessageMCPNotification)
-		return ok && x != nil && validMessageMCPNotification(x, strict)
-	},
-	Is: is[MessageMCPNotification],
 }

@@ -4,8 +4,9 @@
 // Version 2 is a draft. Names and types of this package may change in any release. Package
 // [github.com/acpkit/go-sdk/acp] is the vocabulary of version 1, which is stable. What is the
 // same in both versions, in every field and rule, is one type, so that a program for both
-// versions need not convert it: [Meta], [Opt], [RequestID], the errors of a connection,
-// [Handler] and [Middleware].
+// versions need not convert it: ids such as [SessionID], enumerations such as [ToolKind],
+// [PermissionOption], [Implementation] and others, [Meta], [Opt], [RequestID], the errors of
+// a connection, [Handler] and [Middleware].
 //
 // # Differences from version 1
 //

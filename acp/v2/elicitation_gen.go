@@ -78,9 +78,6 @@ type ElicitationScope interface{ isElicitationScope() }
 func (*ElicitationSessionScope) isElicitationScope() {}
 func (*ElicitationRequestScope) isElicitationScope() {}
 
-// ElicitationID identifies one elicitation on a web page. The agent chooses it.
-type ElicitationID string
-
 // ElicitationURLMode asks on a web page, outside the client. The client shows the whole
 // address, asks before opening it, and does not fetch the page itself.
 type ElicitationURLMode struct {
@@ -90,17 +87,6 @@ type ElicitationURLMode struct {
 	URL string `json:"url" acp:"uri"`
 	// Scope is the session or the request that the question belongs to.
 	Scope ElicitationScope `json:"-" acp:"required"`
-}
-
-// CompleteElicitationNotification reports that the user has finished on the web page of
-// an elicitation.
-//
-// Protocol: params of the notification elicitation/complete.
-type CompleteElicitationNotification struct {
-	// ElicitationID is the id in the request of the elicitation.
-	ElicitationID ElicitationID `json:"elicitationId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
 }
 
 // CreateElicitationResponse is the reaction of the user.

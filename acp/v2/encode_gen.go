@@ -985,14 +985,6 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodePermissionOption) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PermissionOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePermissionOption)
-}
-
 func membersCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
 	e.String(`,"message":`, v.Message)
 	membersElicitationMode(e, v.Mode)
@@ -1211,12 +1203,6 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	membersEnumOption(e, v)
 	e.Close()
 }
-
-// MarshalJSON encodes the value in its wire format.
-func (v EnumOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnumOption) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnumOption) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnumOption) }
 
 func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	if v.Title != "" {
@@ -1599,30 +1585,6 @@ func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationURLMode)
 }
 
-func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
-	e.String(`,"serverId":`, string(v.ServerID))
-	e.String(`,"requestId":`, string(v.RequestID))
-	e.String(`,"method":`, v.Method)
-	if len(v.Params) > 0 {
-		e.RawObject(`,"params":`, v.Params)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
-	e.Open()
-	membersMessageMCPRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMessageMCPRequest) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MessageMCPRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMessageMCPRequest)
-}
-
 func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	e.Name(`,"info":`)
@@ -1672,14 +1634,6 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Open()
 	membersImplementation(e, v)
 	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v Implementation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImplementation) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Implementation) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeImplementation)
 }
 
 func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
@@ -1890,26 +1844,6 @@ func (v *MCPACPCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionDeleteCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
 func membersSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
 	if v.Mode != nil {
 		e.Name(`,"mode":`)
@@ -1924,16 +1858,6 @@ func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemProm
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionSystemPromptCapabilities)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionSystemPromptCapabilities)
-}
-
 func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
 	if v.Override != nil {
 		e.Name(`,"override":`)
@@ -1946,66 +1870,6 @@ func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystem
 	e.Open()
 	membersSessionSystemPromptModeCapabilities(e, v)
 	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionSystemPromptModeCapabilities)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionSystemPromptModeCapabilities)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionForkCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionArchiveCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionTitleCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
@@ -2030,26 +1894,6 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeAgentAuthCapabilities)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProvidersCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
@@ -2104,12 +1948,6 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	membersEnvVariable(e, v)
 	e.Close()
 }
-
-// MarshalJSON encodes the value in its wire format.
-func (v EnvVariable) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnvVariable) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnvVariable) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnvVariable) }
 
 func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.String(`,"methodId":`, string(v.MethodID))
@@ -2270,26 +2108,6 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DisableProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 	return marshal((*metaOnly)(&v), encodeMetaOnly)
 }
@@ -2298,65 +2116,6 @@ func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 func (v *LogoutAuthResponse) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
-
-func membersAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
-	e.String(`,"state":`, string(v.State))
-	if v.Accounts != nil {
-		e.Name(`,"accounts":`)
-		e.OpenArray()
-		for i := range v.Accounts {
-			e.Element()
-			encodeAuthAccount(e, &v.Accounts[i])
-		}
-		e.CloseArray()
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
-	e.Open()
-	membersAuthStatusResponse(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthStatusResponse)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusResponse)
-}
-
-func membersAuthAccount(e *wire.Encoder, v *AuthAccount) {
-	e.String(`,"label":`, v.Label)
-	if v.Active != nil {
-		e.Bool(`,"active":`, *v.Active)
-	}
-	if v.Name != "" {
-		e.String(`,"name":`, v.Name)
-	}
-	if v.Email != "" {
-		e.String(`,"email":`, v.Email)
-	}
-	if v.Organization != "" {
-		e.String(`,"organization":`, v.Organization)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
-	e.Open()
-	membersAuthAccount(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v AuthAccount) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthAccount) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthAccount) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAuthAccount) }
 
 func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
@@ -2478,16 +2237,6 @@ func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOpti
 	e.Open()
 	membersSessionConfigSelectOption(e, v)
 	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelectOption)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelectOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelectOption)
 }
 
 func membersSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
@@ -2748,16 +2497,6 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSe
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
 
-// MarshalJSON encodes the value in its wire format.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DeleteSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
 func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ConfigOptions != nil {
@@ -2795,26 +2534,6 @@ func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionResponse) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeForkSessionResponse)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ArchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnarchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
@@ -3163,12 +2882,6 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Usage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsage) }
-
 func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	if v.Usage != nil {
 		e.Name(`,"usage":`)
@@ -3269,27 +2982,6 @@ func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeUnknownStateUpdate)
 }
 
-func membersSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
-	e.String(`,"title":`, v.Title)
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
-	e.Open()
-	membersSetSessionTitleResponse(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionTitleResponse)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionTitleResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionTitleResponse)
-}
-
 func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 	if v.ConfigOptions != nil {
 		e.Name(`,"configOptions":`)
@@ -3326,16 +3018,6 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionResponse) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeResumeSessionResponse)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CloseSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4230,12 +3912,6 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v Cost) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCost) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Cost) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCost) }
-
 func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	wire.WriteUint(e, `,"used":`, v.Used)
 	wire.WriteUint(e, `,"size":`, v.Size)
@@ -4359,26 +4035,6 @@ func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabi
 	e.Open()
 	membersSubagentSessionCapabilities(e, v)
 	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSubagentSessionCapabilities)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentSessionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSubagentSessionCapabilities)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionCancelCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
@@ -4525,57 +4181,6 @@ func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSessionMessageChunk)
 }
 
-func membersCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
-	e.String(`,"elicitationId":`, string(v.ElicitationID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
-	e.Open()
-	membersCompleteElicitationNotification(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCompleteElicitationNotification)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompleteElicitationNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompleteElicitationNotification)
-}
-
-func membersAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
-	e.String(`,"state":`, string(v.State))
-	if v.Accounts != nil {
-		e.Name(`,"accounts":`)
-		e.OpenArray()
-		for i := range v.Accounts {
-			e.Element()
-			encodeAuthAccount(e, &v.Accounts[i])
-		}
-		e.CloseArray()
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
-	e.Open()
-	membersAuthStatusUpdateNotification(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthStatusUpdateNotification)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusUpdateNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusUpdateNotification)
-}
-
 func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	e.Name(`,"info":`)
@@ -4681,36 +4286,6 @@ func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
-func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationCapabilities)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationCapabilities)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationFormCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationURLCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
 func membersLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 	e.String(`,"methodId":`, string(v.MethodID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -4728,16 +4303,6 @@ func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return marshal(&v, enc
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoginAuthRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeLoginAuthRequest)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListProvidersRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
@@ -4772,27 +4337,6 @@ func (v *SetProviderRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeSetProviderRequest)
 }
 
-func membersDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
-	e.String(`,"providerId":`, string(v.ProviderID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
-	e.Open()
-	membersDisableProviderRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDisableProviderRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DisableProviderRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDisableProviderRequest)
-}
-
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 	return marshal((*metaOnly)(&v), encodeMetaOnly)
@@ -4800,16 +4344,6 @@ func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutAuthRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
 }
 
@@ -4911,12 +4445,6 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	membersHTTPHeader(e, v)
 	e.Close()
 }
-
-// MarshalJSON encodes the value in its wire format.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) { return marshal(&v, encodeHTTPHeader) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *HTTPHeader) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeHTTPHeader) }
 
 func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.String(`,"name":`, v.Name)
@@ -5063,27 +4591,6 @@ func (v *ListSessionsRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeListSessionsRequest)
 }
 
-func membersDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
-	e.Open()
-	membersDeleteSessionRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDeleteSessionRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DeleteSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDeleteSessionRequest)
-}
-
 func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
@@ -5126,91 +4633,6 @@ func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionRequest) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeForkSessionRequest)
-}
-
-func membersArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
-	e.Open()
-	membersArchiveSessionRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeArchiveSessionRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ArchiveSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeArchiveSessionRequest)
-}
-
-func membersUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
-	e.Open()
-	membersUnarchiveSessionRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnarchiveSessionRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnarchiveSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnarchiveSessionRequest)
-}
-
-func membersSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
-	e.Open()
-	membersSessionStatusRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStatusRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStatusRequest)
-}
-
-func membersSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"title":`, v.Title)
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
-	e.Open()
-	membersSetSessionTitleRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionTitleRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionTitleRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionTitleRequest)
 }
 
 func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
@@ -5314,27 +4736,6 @@ func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return marshal(&v, enco
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReplayFromStart) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeReplayFromStart)
-}
-
-func membersCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
-	e.Open()
-	membersCloseSessionRequest(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCloseSessionRequest)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CloseSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCloseSessionRequest)
 }
 
 func membersCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
@@ -5754,27 +5155,6 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeElicitationAcceptAction)
 }
 
-func membersMCPError(e *wire.Encoder, v *MCPError) {
-	wire.WriteInt(e, `,"code":`, v.Code)
-	e.String(`,"message":`, v.Message)
-	if len(v.Data) > 0 {
-		e.Raw(`,"data":`, v.Data)
-	}
-	e.Extra(v.Extra)
-}
-
-func encodeMCPError(e *wire.Encoder, v *MCPError) {
-	e.Open()
-	membersMCPError(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v MCPError) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPError) }
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPError) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeMCPError) }
-
 func membersCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Map(`,"_meta":`, v.Meta)
@@ -5794,30 +5174,4 @@ func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelSessionNotification) UnmarshalJSON(data []byte) error {
 	return unmarshal(data, v, decodeCancelSessionNotification)
-}
-
-func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
-	e.String(`,"serverId":`, string(v.ServerID))
-	e.String(`,"requestId":`, string(v.RequestID))
-	e.String(`,"method":`, v.Method)
-	if len(v.Params) > 0 {
-		e.RawObject(`,"params":`, v.Params)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
-	e.Open()
-	membersMessageMCPNotification(e, v)
-	e.Close()
-}
-
-// MarshalJSON encodes the value in its wire format.
-func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeMessageMCPNotification)
-}
-
-// UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MessageMCPNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMessageMCPNotification)
 }

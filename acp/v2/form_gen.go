@@ -22,15 +22,6 @@ type ElicitationSchema struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ElicitationSchemaType is the JSON Schema type of a form.
-type ElicitationSchemaType string
-
-// The known values of [ElicitationSchemaType].
-const (
-	// ElicitationSchemaTypeObject is the only type.
-	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
-)
-
 // ElicitationPropertySchema describes one field of a form.
 //
 // The variants are:
@@ -57,33 +48,6 @@ type UnknownElicitationPropertySchema struct {
 	Type string
 	// Raw is the whole object.
 	Raw json.RawMessage
-}
-
-// StringFormat is the required format of the text of a form field. Unknown values
-// require nothing.
-type StringFormat string
-
-// The known values of [StringFormat].
-const (
-	// StringFormatEmail is an e-mail address.
-	StringFormatEmail StringFormat = "email"
-	// StringFormatURI is a URI.
-	StringFormatURI StringFormat = "uri"
-	// StringFormatDate is a date, such as 2026-02-28.
-	StringFormatDate StringFormat = "date"
-	// StringFormatDateTime is a time in the format of RFC 3339.
-	StringFormatDateTime StringFormat = "date-time"
-)
-
-// EnumOption is one text of a choice with a label.
-type EnumOption struct {
-	// Const is the text that becomes the value of the field.
-	Const string `json:"const"`
-	// Title is the label to display.
-	Title       string `json:"title"`
-	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
 }
 
 // StringPropertySchema describes a text field, or a choice of one text if Enum or OneOf

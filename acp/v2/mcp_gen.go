@@ -7,38 +7,6 @@ import (
 	"encoding/json"
 )
 
-// MessageMCPRequest carries an MCP request from the agent to a server of the client. To
-// cancel the MCP request, cancel the call.
-//
-// Protocol: params of mcp/message.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type MessageMCPRequest struct {
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
-	ServerID MCPServerACPID `json:"serverId" acp:"id"`
-	// RequestID identifies the MCP request in notifications. It is not the JSON-RPC id.
-	RequestID MCPRequestID `json:"requestId" acp:"id"`
-	// Method is the MCP method, such as "tools/call".
-	Method string `json:"method"`
-	// Params contains the MCP params unchanged, including the members of `_meta` that MCP
-	// requires of every request; nil means none.
-	Params json.RawMessage `json:"params,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// MCPServerACPID identifies one MCP server that the client serves over this connection.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type MCPServerACPID string
-
-// MCPRequestID identifies one MCP request on this connection. The agent chooses a new
-// id for each request.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type MCPRequestID string
-
 // MCPServer describes how the agent reaches one MCP server.
 //
 // The variants are:
@@ -61,15 +29,6 @@ type UnknownMCPServer struct {
 	Type string
 	// Raw is the whole object.
 	Raw json.RawMessage
-}
-
-// HTTPHeader is one HTTP header.
-type HTTPHeader struct {
-	Name string `json:"name"`
-	// Value is the value. It may be secret: never log it.
-	Value string `json:"value"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
 }
 
 // MCPServerHTTP is an MCP server over streamable HTTP. It requires the session.mcp.http
@@ -108,39 +67,6 @@ type MCPServerStdio struct {
 	Args    []string     `json:"args,omitzero"`
 	// Env sets environment variables for the process. Values may be secret.
 	Env []EnvVariable `json:"env,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// MCPError is an error of an MCP server.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type MCPError struct {
-	Code    int32  `json:"code"`
-	Message string `json:"message"`
-	// Data is additional data of the server, any JSON. Nil means absent, which differs
-	// from null.
-	Data json.RawMessage `json:"data,omitempty"`
-	// Extra contains the members that the protocol does not define.
-	Extra map[string]json.RawMessage `json:"-"`
-}
-
-// MessageMCPNotification carries an MCP notification from a server of the client to the
-// agent, while the corresponding request is in flight. Later notifications are dropped.
-//
-// Protocol: params of the notification mcp/message.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type MessageMCPNotification struct {
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
-	ServerID MCPServerACPID `json:"serverId" acp:"id"`
-	// RequestID identifies the MCP request of the notification.
-	RequestID MCPRequestID `json:"requestId" acp:"id"`
-	// Method is the MCP method, such as "notifications/progress".
-	Method string `json:"method"`
-	// Params contains the MCP params unchanged; nil means none.
-	Params json.RawMessage `json:"params,omitempty"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

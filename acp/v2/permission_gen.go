@@ -71,38 +71,6 @@ type CommandPermissionSubject struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PermissionOption is one option that the user can choose.
-type PermissionOption struct {
-	OptionID PermissionOptionID `json:"optionId" acp:"id"`
-	// Name is the label to display.
-	Name string `json:"name"`
-	// Kind is the meaning of the option, for icons and for programs that decide.
-	Kind PermissionOptionKind `json:"kind" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// PermissionOptionID identifies one option of a permission request.
-type PermissionOptionID string
-
-// PermissionOptionKind is the meaning of a permission option. Remembering an "always"
-// is the responsibility of the agent. An unknown value permits nothing.
-type PermissionOptionKind string
-
-// The known values of [PermissionOptionKind].
-const (
-	// PermissionOptionKindAllowOnce permits this call.
-	PermissionOptionKindAllowOnce PermissionOptionKind = "allow_once"
-	// PermissionOptionKindAllowAlways permits this call and similar later ones without
-	// asking.
-	PermissionOptionKindAllowAlways PermissionOptionKind = "allow_always"
-	// PermissionOptionKindRejectOnce forbids this call.
-	PermissionOptionKindRejectOnce PermissionOptionKind = "reject_once"
-	// PermissionOptionKindRejectAlways forbids this call and similar later ones without
-	// asking.
-	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
-)
-
 // RequestPermissionResponse is the decision of the user.
 //
 // Protocol: result of session/request_permission.

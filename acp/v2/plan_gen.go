@@ -31,9 +31,6 @@ type UnknownPlanUpdateContent struct {
 	Raw json.RawMessage
 }
 
-// PlanID identifies one plan of a session. The agent chooses it.
-type PlanID string
-
 // PlanEntry is one step of a plan.
 type PlanEntry struct {
 	// Content describes the step, for display.
@@ -43,19 +40,6 @@ type PlanEntry struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
-
-// PlanEntryPriority is the priority of a step of a plan.
-type PlanEntryPriority string
-
-// The known values of [PlanEntryPriority].
-const (
-	// PlanEntryPriorityHigh marks a step that is essential.
-	PlanEntryPriorityHigh PlanEntryPriority = "high"
-	// PlanEntryPriorityMedium marks a step of normal importance.
-	PlanEntryPriorityMedium PlanEntryPriority = "medium"
-	// PlanEntryPriorityLow marks a step that could be omitted.
-	PlanEntryPriorityLow PlanEntryPriority = "low"
-)
 
 // PlanEntryStatus is the status of a step of a plan.
 type PlanEntryStatus string

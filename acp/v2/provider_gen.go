@@ -32,31 +32,6 @@ type ProviderInfo struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ProviderID identifies one model provider of an agent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type ProviderID string
-
-// LLMProtocol is the protocol of an endpoint for model traffic. Other values are
-// allowed; those that begin with an underscore are vendor-specific.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type LLMProtocol string
-
-// The known values of [LLMProtocol].
-const (
-	// LLMProtocolAnthropic is the API of Anthropic.
-	LLMProtocolAnthropic LLMProtocol = "anthropic"
-	// LLMProtocolOpenAI is the API of OpenAI.
-	LLMProtocolOpenAI LLMProtocol = "openai"
-	// LLMProtocolAzure is the API of Azure OpenAI.
-	LLMProtocolAzure LLMProtocol = "azure"
-	// LLMProtocolVertex is the API of Google Vertex AI.
-	LLMProtocolVertex LLMProtocol = "vertex"
-	// LLMProtocolBedrock is the API of Amazon Bedrock.
-	LLMProtocolBedrock LLMProtocol = "bedrock"
-)
-
 // ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
@@ -65,36 +40,6 @@ type ProviderCurrentConfig struct {
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	// BaseURL is the address of the endpoint.
 	BaseURL string `json:"baseUrl" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SetProviderResponse reports that the provider was configured.
-//
-// Protocol: result of providers/set.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SetProviderResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// DisableProviderResponse reports that the provider is disabled.
-//
-// Protocol: result of providers/disable.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type DisableProviderResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ListProvidersRequest asks the agent for its providers.
-//
-// Protocol: params of providers/list.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type ListProvidersRequest struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -114,18 +59,6 @@ type SetProviderRequest struct {
 	// Headers is sent with every request to the endpoint. Values are usually secret: never
 	// log them.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// DisableProviderRequest asks the agent to disable a provider.
-//
-// Protocol: params of providers/disable.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type DisableProviderRequest struct {
-	// ProviderID identifies the provider in the list of the agent.
-	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

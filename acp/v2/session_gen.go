@@ -7,10 +7,6 @@ import (
 	"encoding/json"
 )
 
-// SessionID identifies one session. The agent chooses it; clients compare it byte by
-// byte and must not interpret it.
-type SessionID string
-
 // NewSessionResponse is the response to session/new.
 //
 // Protocol: result of session/new.
@@ -64,14 +60,6 @@ type ResumeSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// CloseSessionResponse reports that the session is closed.
-//
-// Protocol: result of session/close.
-type CloseSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // NewSessionRequest asks the agent to start an empty session.
 //
 // Protocol: params of session/new.
@@ -105,19 +93,6 @@ type SystemPrompt struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
-
-// SystemPromptMode is how the system prompt of a client combines with that of the
-// agent. Agents refuse unknown modes with -32602.
-type SystemPromptMode string
-
-// The known values of [SystemPromptMode].
-const (
-	// SystemPromptModeAppend appends the text to the system prompt of the agent.
-	SystemPromptModeAppend SystemPromptMode = "append"
-	// SystemPromptModeOverride replaces the system prompt of the agent. It requires the
-	// session.systemPrompt.mode.override capability.
-	SystemPromptModeOverride SystemPromptMode = "override"
-)
 
 // ForkSessionRequest asks the agent to start a new session from a copy of the context
 // of another one.
@@ -198,17 +173,6 @@ type UnknownReplayFrom struct {
 
 // ReplayFromStart requests the whole history.
 type ReplayFromStart struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// CloseSessionRequest asks the agent to close a session on this connection and to free
-// its resources.
-//
-// Protocol: params of session/close.
-type CloseSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

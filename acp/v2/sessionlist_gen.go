@@ -40,34 +40,6 @@ type SessionInfo struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// DeleteSessionResponse reports that the session is not in the list.
-//
-// Protocol: result of session/delete.
-type DeleteSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ArchiveSessionResponse reports that the session is archived.
-//
-// Protocol: result of session/archive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type ArchiveSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// UnarchiveSessionResponse reports that the session is in the default list.
-//
-// Protocol: result of session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type UnarchiveSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // SessionStatusResponse reports whether a session is open.
 //
 // Protocol: result of session/status.
@@ -76,32 +48,6 @@ type UnarchiveSessionResponse struct {
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	State  StateUpdate   `json:"state,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionStatus is the status of a session: open, or only stored. Treat an unknown
-// value as [SessionStatusSaved].
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionStatus string
-
-// The known values of [SessionStatus].
-const (
-	// SessionStatusOpen means that the session is open.
-	SessionStatusOpen SessionStatus = "open"
-	// SessionStatusSaved means that the session is only stored; resume it before use.
-	SessionStatusSaved SessionStatus = "saved"
-)
-
-// SetSessionTitleResponse is the response to session/set_title.
-//
-// Protocol: result of session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SetSessionTitleResponse struct {
-	// Title is the display name that the agent stored.
-	Title string `json:"title"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -120,83 +66,6 @@ type ListSessionsRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionArchiveFilter selects whether a list contains archived sessions. Agents refuse
-// unknown values with -32602.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionArchiveFilter string
-
-// The known values of [SessionArchiveFilter].
-const (
-	// SessionArchiveFilterExclude excludes archived sessions. It is the default.
-	SessionArchiveFilterExclude SessionArchiveFilter = "exclude"
-	// SessionArchiveFilterInclude includes archived sessions.
-	SessionArchiveFilterInclude SessionArchiveFilter = "include"
-	// SessionArchiveFilterOnly selects only archived sessions.
-	SessionArchiveFilterOnly SessionArchiveFilter = "only"
-)
-
-// DeleteSessionRequest asks the agent to remove a session from its list.
-//
-// Protocol: params of session/delete.
-type DeleteSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// ArchiveSessionRequest asks the agent to hide a session from the default list and to
-// close it if it is open.
-//
-// Protocol: params of session/archive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type ArchiveSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// UnarchiveSessionRequest asks the agent to return a session to the default list.
-//
-// Protocol: params of session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type UnarchiveSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionStatusRequest asks the agent whether a session is open.
-//
-// Protocol: params of session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionStatusRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SetSessionTitleRequest asks the agent to rename a session.
-//
-// Protocol: params of session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SetSessionTitleRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Title is the requested display name.
-	Title string `json:"title"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

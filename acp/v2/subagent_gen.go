@@ -3,25 +3,6 @@
 
 package acp
 
-// SubagentSessionCapabilities describes what a client may do with the session of a
-// subagent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SubagentSessionCapabilities struct {
-	// Cancel means, if it is not nil, that session/cancel may be sent to it.
-	Cancel *SessionCancelCapabilities `json:"cancel,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// SessionCancelCapabilities indicates by its presence that a session may be cancelled.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-type SessionCancelCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // SubagentUpdate reports a child session: a session that the agent started within the
 // session of the update. The first update with an id announces the child and precedes
 // everything in it; afterwards updates of the child arrive under its own id, and the

@@ -3,22 +3,10 @@
 
 package acp
 
-// TerminalID identifies one terminal. The agent chooses it and never uses it again.
-type TerminalID string
-
 // Terminal displays a terminal of the agent in a tool call.
 type Terminal struct {
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
-// EnvVariable is one environment variable.
-type EnvVariable struct {
-	Name string `json:"name"`
-	// Value is the value. It may be secret: never log it.
-	Value string `json:"value"`
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

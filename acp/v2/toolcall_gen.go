@@ -39,38 +39,6 @@ type ToolCallUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ToolCallID identifies one tool call of a session. The agent chooses it; clients
-// compare it byte by byte.
-type ToolCallID string
-
-// ToolKind is the category of a tool call, for icons and layout. It is a hint:
-// permissions must not depend on it.
-type ToolKind string
-
-// The known values of [ToolKind].
-const (
-	// ToolKindRead reads files or other data.
-	ToolKindRead ToolKind = "read"
-	// ToolKindEdit changes files or other content.
-	ToolKindEdit ToolKind = "edit"
-	// ToolKindDelete removes files or other data.
-	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove moves or renames files.
-	ToolKindMove ToolKind = "move"
-	// ToolKindSearch searches for information.
-	ToolKindSearch ToolKind = "search"
-	// ToolKindExecute runs a command or code.
-	ToolKindExecute ToolKind = "execute"
-	// ToolKindThink reasons or plans.
-	ToolKindThink ToolKind = "think"
-	// ToolKindFetch retrieves external data, such as a web page.
-	ToolKindFetch ToolKind = "fetch"
-	// ToolKindSwitchMode changes the mode of the session.
-	ToolKindSwitchMode ToolKind = "switch_mode"
-	// ToolKindOther is any other tool. It is the default.
-	ToolKindOther ToolKind = "other"
-)
-
 // ToolCallStatus is the status of a tool call. Treat an unknown value as in progress.
 type ToolCallStatus string
 

@@ -67,10 +67,6 @@ type Command struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MessageID identifies one message of a session. The agent chooses it; clients compare
-// it byte by byte.
-type MessageID string
-
 // ContentChunk is a piece of the message with the given id. The pieces of a message
 // arrive in order; those of several messages may interleave.
 type ContentChunk struct {
@@ -103,16 +99,6 @@ type SessionInfoUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// Cost is an amount of money, or of another unit that the agent uses instead.
-type Cost struct {
-	// Amount is the total since the session began, not the cost of the last turn.
-	Amount float64 `json:"amount"`
-	// Currency is an ISO 4217 code such as "USD", or another unit such as "credits".
-	Currency string `json:"currency"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
-}
-
 // UsageUpdate reports how much of the context window of the model is used, and the cost
 // of the session so far.
 type UsageUpdate struct {
@@ -127,19 +113,6 @@ type UsageUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// NoticeSeverity is the severity of a notice. Display an unknown value as information.
-type NoticeSeverity string
-
-// The known values of [NoticeSeverity].
-const (
-	// NoticeSeverityInfo is for information.
-	NoticeSeverityInfo NoticeSeverity = "info"
-	// NoticeSeverityWarning requires attention.
-	NoticeSeverityWarning NoticeSeverity = "warning"
-	// NoticeSeverityError reports a failure.
-	NoticeSeverityError NoticeSeverity = "error"
-)
-
 // Notice is a short message to the user outside the conversation, such as a warning
 // about a rate limit. A client displays it when it arrives; it is neither stored nor
 // replayed. Put what must not be lost into a message.
@@ -151,28 +124,6 @@ type Notice struct {
 	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
-
-// CompactionID identifies one compaction of a session. The agent chooses it; clients
-// compare it byte by byte.
-type CompactionID string
-
-// CompactionStatus is the status of a compaction. Treat an unknown value as in
-// progress.
-type CompactionStatus string
-
-// The known values of [CompactionStatus].
-const (
-	// CompactionStatusInProgress means that the compaction is running.
-	CompactionStatusInProgress CompactionStatus = "in_progress"
-	// CompactionStatusCompleted means that the summary has replaced the old context.
-	CompactionStatusCompleted CompactionStatus = "completed"
-	// CompactionStatusFailed means that the compaction failed and the context is
-	// unchanged.
-	CompactionStatusFailed CompactionStatus = "failed"
-	// CompactionStatusCancelled means that the compaction was stopped and the context is
-	// unchanged.
-	CompactionStatusCancelled CompactionStatus = "cancelled"
-)
 
 // CompactionUpdate reports that the agent replaces old parts of the context by a
 // summary. The first update with an id fixes the place of the compaction in the

@@ -47,13 +47,13 @@ type ToolFailure = v1.ToolFailure
 // determines it as in version 1, see [v1.FailToolCall]. Content that version 2 has in another
 // form, such as a diff, is left out.
 func FailToolCall(id ToolCallID, err error) *ToolCallUpdate {
-	old := v1.FailToolCall(v1.ToolCallID(id), err)
+	old := v1.FailToolCall(id, err)
 	u := &ToolCallUpdate{ToolCallID: id, Status: Some(ToolCallStatusFailed), RawInput: old.RawInput, RawOutput: old.RawOutput}
 	if old.Title != "" {
 		u.Title = Some(old.Title)
 	}
 	if old.Kind != "" {
-		u.Kind = Some(ToolKind(old.Kind))
+		u.Kind = Some(old.Kind)
 	}
 	if old.Content == nil {
 		return u

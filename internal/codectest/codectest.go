@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -44,6 +45,20 @@ func Struct[T any](name string, decode func(*wire.Decoder, *T) *wire.FieldErrors
 func Union[T any](name string, decode func(*wire.Decoder, *T) *wire.FieldErrors, encode func(*wire.Encoder, T), valid func(T, bool) bool) Case {
 	check := func(v *T, strict bool) bool { return valid == nil || valid(*v, strict) }
 	return Struct(name, decode, func(e *wire.Encoder, v *T) { encode(e, *v) }, check)
+}
+
+// Alias returns the Case of a type that is the same in an older version, whose tests have its codec.
+func Alias[T any](name string) Case {
+	return Case{
+		Name: name,
+		New:  func() any { return new(T) },
+		Decode: func(raw []byte) (any, int64, error) {
+			v := new(T)
+			return v, 0, json.Unmarshal(raw, v)
+		},
+		Append: func(v any) ([]byte, error) { return v.(json.Marshaler).MarshalJSON() },
+		Valid:  func(v any, strict bool) bool { return validate.Struct(v, strict) == nil },
+	}
 }
 
 // Tagged returns the Case of a type that is decoded and checked as a type M with the same fields.

@@ -13,8 +13,9 @@ type vocabulary struct {
 	Methods []*method
 
 	version *version
-	root    string // the folder of the module
-	header  string // on top of every file
+	older   *vocabulary // of the version before, whose types may be the same
+	root    string      // the folder of the module
+	header  string      // on top of every file
 	tables  *tables
 
 	texts  *texts
@@ -81,7 +82,7 @@ func (v *vocabulary) declare(d member) {
 	}
 	s := d.Schema
 	if row, ok := v.tables.foreign.get(d.Name); ok {
-		x.Kind, x.Name, x.Interface, x.Ruled = foreignType, row.name, row.iface, row.ruled
+		x.Kind, x.Name, x.Interface, x.Ruled, x.Schema = foreignType, row.name, row.iface, row.ruled, s
 	} else if s.Type.has("string") {
 		x.Kind = stringType
 	} else if s.Type.has("object") {

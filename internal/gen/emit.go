@@ -21,6 +21,7 @@ var imports = []struct{ name, path string }{
 	{"reflect", "reflect"},
 	{"strings", "strings"},
 	{"acp", ""}, // the vocabulary of the version
+	{"v1", module + "acp"},
 	{"codectest", module + "internal/codectest"},
 	{"endpoint", module + "internal/endpoint"},
 	{"libconn", module + "internal/libconn"},
@@ -30,7 +31,7 @@ var imports = []struct{ name, path string }{
 
 var (
 	commentLine = regexp.MustCompile(`(?m)^\s*//.*$`)
-	qualified   = regexp.MustCompile(`\b([a-z]+)\.[A-Z]`)
+	qualified   = regexp.MustCompile(`\b([a-z]+1?)\.[A-Z]`)
 )
 
 // source formats the file as one of package pkg. It returns nil for an empty file.
@@ -49,6 +50,8 @@ func (f *file) source(v *vocabulary, pkg string) ([]byte, error) {
 		case !uses[im.name] || im.name == pkg:
 		case im.path == "":
 			ours = append(ours, fmt.Sprintf("%q", module+v.version.folder("acp")))
+		case im.name == "v1":
+			ours = append(ours, fmt.Sprintf("v1 %q", im.path))
 		case strings.HasPrefix(im.path, module):
 			ours = append(ours, fmt.Sprintf("%q", im.path))
 		default:

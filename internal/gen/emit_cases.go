@@ -70,6 +70,10 @@ func emitCase(f *file, x *goType) {
 	if goName(x.Def) == x.Name {
 		name = x.Def
 	}
+	if x.Alias {
+		f.p("codectest.Alias[%s](%q),", x.Name, name)
+		return
+	}
 	if m := x.Model; m != nil {
 		maker, decode = "Tagged", m.Name
 		if x.Tag == "" {

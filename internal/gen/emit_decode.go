@@ -257,7 +257,9 @@ func (v *vocabulary) occurs(kind baseKind, x *goType) bool {
 		return false
 	}
 	holds := func(f *field) bool { return f.Base.Kind == kind && f.Base.Elem.Type == x }
-	return slices.ContainsFunc(v.Types, func(t *goType) bool { return slices.ContainsFunc(t.Fields, holds) })
+	return slices.ContainsFunc(v.Types, func(t *goType) bool {
+		return (t.Codec || !t.Alias) && slices.ContainsFunc(t.Fields, holds)
+	})
 }
 
 func emitDecodeList(f *file, x *goType) {

@@ -27,19 +27,19 @@ func (v *vocabulary) emitMethods(f *file) {
 	f.p("func init() {")
 	f.p("wire.Register(ProtocolVersion, []*wire.Method{")
 	for _, m := range v.Methods {
-		f.p("{%s},", strings.Join(m.literal(), ", "))
+		f.p("{%s},", strings.Join(v.literal(m), ", "))
 	}
 	f.p("})")
 	f.p("}\n")
 }
 
 // literal returns the fields of the method's row.
-func (m *method) literal() []string {
+func (v *vocabulary) literal(m *method) []string {
 	list := []string{"Name: " + m.Const, "Side: wire." + m.Side}
 	if m.Row.name == "" {
 		list[0] = fmt.Sprintf("Name: %q", m.Name)
 	} else {
-		list = append(list, "Params: &codec"+m.Params.Name)
+		list = append(list, "Params: "+v.codec(m.Params))
 	}
 	add := func(cond bool, field string) {
 		if cond {
@@ -47,7 +47,7 @@ func (m *method) literal() []string {
 		}
 	}
 	if m.Result != nil {
-		list = append(list, "Result: &codec"+m.Result.Name)
+		list = append(list, "Result: "+v.codec(m.Result))
 	}
 	add(m.Notification, "Notification: true")
 	add(m.Unstable, "Unstable: true")

@@ -86,7 +86,7 @@ func (v *vocabulary) emitHas(f *file) {
 		f.WriteString(comment("", fmt.Sprintf("Has reports whether the %s advertises the capability at path, which consists of the "+
 			"wire names of its members, separated by dots, such as %q. It returns false for a nil receiver, an absent group and an unknown path.%s",
 			strings.ToLower(side), v.somePath(side), v.groupDoc(x))))
-		f.p("func (c *%s) Has(path string) bool { return c != nil && path != \"\" && c.has(path) }\n", x.Name)
+		f.p("func (c *%s) Has(path string) bool { return c != nil && path != \"\" && has%[1]s(c, path) }\n", x.Name)
 		v.emitHasOf(f, x)
 	}
 }
@@ -114,7 +114,7 @@ func (v *vocabulary) groupDoc(x *goType) string {
 
 // emitHasOf writes the lookup for one object of capabilities, and for those in it.
 func (v *vocabulary) emitHasOf(f *file, x *goType) {
-	f.p("func (c *%s) has(path string) bool {", x.Name)
+	f.p("func has%[1]s(c *%[1]s, path string) bool {", x.Name)
 	nested := slices.ContainsFunc(x.members().Fields, (*field).hasBits)
 	if nested {
 		f.p("name, rest, nested := strings.Cut(path, \".\")")
@@ -137,10 +137,10 @@ func (v *vocabulary) emitHasOf(f *file, x *goType) {
 		case !b.isBit():
 			continue
 		case b.hasBits() && v.tables.groups.has(b.Base.Type.Def):
-			f.p("case %q:\nreturn %s && c.%s.has(rest)", b.JSON, b.isSet(), b.Name)
+			f.p("case %q:\nreturn %s && has%s(c.%s, rest)", b.JSON, b.isSet(), b.Base.Type.Name, b.Name)
 			below = append(below, b.Base.Type)
 		case b.hasBits():
-			f.p("case %q:\nreturn %s && (!nested || c.%s.has(rest))", b.JSON, b.isSet(), b.Name)
+			f.p("case %q:\nreturn %s && (!nested || has%s(c.%s, rest))", b.JSON, b.isSet(), b.Base.Type.Name, b.Name)
 			below = append(below, b.Base.Type)
 		case nested:
 			f.p("case %q:\nreturn !nested && %s", b.JSON, b.isSet())

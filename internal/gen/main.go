@@ -84,18 +84,24 @@ func (v *vocabulary) vocabularyFiles() map[string]*file {
 	add("client_gen.go", func(f *file) { v.emitRoles(f, "Client") })
 	add("capability_gen.go", v.emitHas)
 	add("cases_gen_test.go", v.emitCases)
-	decoders, encoders := &file{}, &file{}
-	out["decode_gen.go"], out["encode_gen.go"] = decoders, encoders
+	aliases, decoders, encoders := &file{}, &file{}, &file{}
+	out["alias_gen.go"], out["decode_gen.go"], out["encode_gen.go"] = aliases, decoders, encoders
 	for _, x := range v.Types {
 		if out[x.Topic+"_gen.go"] == nil {
 			out[x.Topic+"_gen.go"] = &file{}
 		}
-		v.emitType(out[x.Topic+"_gen.go"], x)
-		v.emitDecode(decoders, x)
-		emitCheck(decoders, x)
-		v.emitEncode(encoders, x)
-		v.emitJSON(encoders, x)
-		v.emitCodec(decoders, x)
+		if x.Codec || !x.Alias {
+			v.emitDecode(decoders, x)
+			emitCheck(decoders, x)
+			v.emitEncode(encoders, x)
+		}
+		if x.Alias {
+			v.emitAlias(aliases, x)
+		} else {
+			v.emitType(out[x.Topic+"_gen.go"], x)
+			v.emitJSON(encoders, x)
+			v.emitCodec(decoders, x)
+		}
 	}
 	return out
 }

@@ -24,7 +24,8 @@ type goType struct {
 	Topic    string
 	Unstable bool
 
-	Interface bool // of a foreignType: an interface, not a struct
+	Interface bool    // of a foreignType: an interface, not a struct
+	Schema    *schema // of a foreignType that has a definition
 
 	Values []enumValue // of an enumType and a numberType
 	Fields []*field    // of a structType
@@ -44,6 +45,9 @@ type goType struct {
 	Folded bool
 	// Ruled types can break rules and have a check.
 	Ruled bool
+	// Alias means that the type is the same as in an older version. Codec means that a type of this
+	// version needs its codec.
+	Alias, Codec bool
 }
 
 type enumValue struct{ Name, Value, Doc string }

@@ -127,6 +127,24 @@ func (s *schema) refName() string {
 	return ""
 }
 
+// refers lists the definitions that a node and what it consists of refer to.
+func (s *schema) refers() (list []string) {
+	if ref := s.refName(); ref != "" {
+		return []string{ref}
+	}
+	parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf)
+	for _, p := range s.Props {
+		parts = append(parts, p.Schema)
+	}
+	if s.Items != nil {
+		parts = append(parts, s.Items)
+	}
+	for _, part := range parts {
+		list = append(list, part.refers()...)
+	}
+	return list
+}
+
 // nullable splits "X or null" into X and true.
 func (s *schema) nullable() (*schema, bool) {
 	if len(s.AnyOf) == 2 && s.AnyOf[1].Type.has("null") {

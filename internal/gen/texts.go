@@ -16,6 +16,9 @@ type texts struct {
 	used  map[string]bool
 	lost  []string // keys without a text
 
+	// aliases are definitions whose texts of an earlier version hold alone.
+	aliases map[string]bool
+
 	// inherited holds the texts of an earlier version, for keys without a text of their
 	// own; nil without one. A text of it need not be used.
 	inherited *texts
@@ -62,8 +65,12 @@ func (t *texts) need(keys ...string) string {
 // find returns the text of the first key that has one, or "". The text of a field in an earlier
 // version goes before a common text of this one, which may be about another kind of field.
 func (t *texts) find(keys ...string) string {
+	own := t
+	if _, name, _ := strings.Cut(keys[0], " "); t.aliases[strings.SplitN(name, ".", 2)[0]] {
+		own = t.inherited
+	}
 	for _, key := range keys {
-		for v := t; v != nil; v = v.inherited {
+		for v := own; v != nil; v = v.inherited {
 			if text := v.text[key]; text != "" {
 				v.used[key] = true
 				return text
@@ -71,6 +78,16 @@ func (t *texts) find(keys ...string) string {
 		}
 	}
 	return ""
+}
+
+// disown forgets which texts were used, and leaves the texts of aliases to the earlier version.
+func (t *texts) disown(types []*goType) {
+	t.used, t.aliases = map[string]bool{}, map[string]bool{}
+	for _, x := range types {
+		if x.Alias && goName(x.Def) == x.Name {
+			t.aliases[x.Def] = true
+		}
+	}
 }
 
 // topicOf returns the file that a key's text stands in.

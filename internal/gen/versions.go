@@ -50,6 +50,17 @@ func (ver *version) load(root string) (*vocabulary, error) {
 		t.inherited = inherited
 	}
 	v, err := build(all, stable, t, ver.tables())
+	if err == nil && ver.number > 1 {
+		var older *vocabulary
+		if older, err = versions[ver.number-2].load(root); err != nil {
+			return nil, err
+		}
+		v.markSame(older)
+		t.disown(v.Types) // and build it again, to see which texts are needed
+		if v, err = build(all, stable, t, ver.tables()); err == nil {
+			v.markSame(older)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("version %d: %w", ver.number, err)
 	}
