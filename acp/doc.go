@@ -41,7 +41,8 @@
 //
 // Start a session: [NewSessionRequest], [LoadSessionRequest], [ResumeSessionRequest],
 // [ForkSessionRequest] and [CloseSessionRequest], with [MCPServer] and [SystemPrompt]
-// values. Roles: [SessionLoader], [SessionResumer], [SessionForker], [SessionCloser].
+// values. Roles: [SessionLoader], [SessionResumer], [SessionForker], [SessionCloser],
+// [SystemPromptApplier].
 //
 // Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
 // [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],

@@ -46,7 +46,8 @@ type Conn struct {
 	known  *known // nil without Options.CheckIDs
 
 	peer   atomic.Pointer[peer]
-	broken atomic.Pointer[error] // the agent's own failure that ended the connection
+	told   atomic.Pointer[acp.AgentCapabilities] // what the latest initialize has advertised
+	broken atomic.Pointer[error]                 // the agent's own failure that ended the connection
 	ends   ends
 
 	versioned
@@ -105,6 +106,9 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	c.addRows(&c.table)
 	c.amend(&c.table)
 	c.checkIDs(&c.table)
+	if err := c.refusePrompts(&c.table); err != nil {
+		return err
+	}
 	return c.table.Refused("agent", c.agent)
 }
 

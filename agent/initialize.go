@@ -57,6 +57,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		}
 		return nil, rpcerr.InternalError(nil).WithCause(err)
 	}
+	c.told.Store(*advertised(&res))
 	ready := *now
 	ready.version = int(res.ProtocolVersion)
 	c.peer.Store(&ready)
@@ -123,7 +124,7 @@ func (c *Conn) ClientCapabilities() *acp.ClientCapabilities {
 
 // Capabilities returns the capabilities that follow from the optional interfaces
 // which a serves (see [acp.Selective]): that of [acp.SessionDeleter] for an agent that can
-// delete sessions, and so on. A Conn sends them in its response to initialize if the agent's response has none.
+// delete sessions, that of [acp.SystemPromptApplier] for one that applies system prompts, and so on. A Conn sends them in its response to initialize if the agent's response has none.
 //
 // Capabilities that have no interface, such as the kinds of content in a prompt or the MCP
 // transports, are not included. To advertise them, set their members in the result.
@@ -146,5 +147,6 @@ func Capabilities(a acp.Agent) *acp.AgentCapabilities {
 func (c *Conn) capabilities() *acp.AgentCapabilities {
 	caps := baseline()
 	advertise(caps, &c.table)
+	c.advertisePrompts(caps)
 	return caps
 }

@@ -35,6 +35,23 @@ func advertised(res *acp.InitializeResponse) **acp.AgentCapabilities { return &r
 // baseline returns the capabilities that every agent has. Version 1 has none of these.
 func baseline() *acp.AgentCapabilities { return &acp.AgentCapabilities{} }
 
+// systemPromptPath is the capability to apply system prompts.
+const systemPromptPath = "sessionCapabilities.systemPrompt"
+
+// promptBit returns a pointer to that capability.
+func promptBit(caps *acp.AgentCapabilities) **acp.SessionSystemPromptCapabilities {
+	return &endpoint.Present(&caps.SessionCapabilities).SystemPrompt
+}
+
+// systemPromptOfVersion returns the system prompt in the params of methods that only this version
+// has.
+func systemPromptOfVersion(params any) *acp.SystemPrompt {
+	if p, ok := params.(*acp.LoadSessionRequest); ok {
+		return p.SystemPrompt
+	}
+	return nil
+}
+
 // amend changes generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) { t.Entry(methodPrompt.Method).Ended = cancelledTurn }
 

@@ -157,9 +157,18 @@ func serverKind(server acp.MCPServer) string {
 // needsOfVersion adds what the params of methods need that only this version has.
 func needsOfVersion(paths []string, params any) []string {
 	if p, ok := params.(*acp.LoadSessionRequest); ok {
-		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers)
 	}
 	return paths
+}
+
+// systemPromptOfVersion returns the system prompt in the params of methods that only this version
+// has.
+func systemPromptOfVersion(params any) *acp.SystemPrompt {
+	if p, ok := params.(*acp.LoadSessionRequest); ok {
+		return p.SystemPrompt
+	}
+	return nil
 }
 
 // cursorOf returns the cursor of a page. ok is false if there is none.

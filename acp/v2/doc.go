@@ -37,7 +37,7 @@
 //
 // Start a session: [NewSessionRequest], [ResumeSessionRequest] with a [ReplayFrom],
 // [ForkSessionRequest] and [CloseSessionRequest], with [MCPServer] and [SystemPrompt]
-// values. Role: [SessionForker].
+// values. Roles: [SessionForker], [SystemPromptApplier].
 //
 // Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
 // [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],

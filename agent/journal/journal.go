@@ -104,6 +104,7 @@ const (
 	KindModel   Kind = "model"   // what the model reads
 	KindSetting Kind = "setting" // the mode, or another setting of the session
 	KindRule    Kind = "rule"    // what the person allowed for the rest of the session
+	KindSystem  Kind = "system"  // the system prompt of the client from here on, or null
 )
 
 // Meta is the metadata of a session, which is available without reading its records.

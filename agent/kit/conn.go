@@ -30,6 +30,7 @@ var (
 	_ acp.Authenticator             = (*conn)(nil)
 	_ acp.ExtensionHandler          = (*conn)(nil)
 	_ acp.Selective                 = (*conn)(nil)
+	_ acp.SystemPromptApplier       = (*conn)(nil)
 )
 
 // Handles implements acp.Selective.
@@ -68,7 +69,7 @@ func (c *conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (
 }
 
 func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	s, err := c.create(ctx, where{req.Cwd, req.AdditionalDirectories, req.MCPServers})
+	s, err := c.create(ctx, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 }
 
 func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, h, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers})
+	s, h, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 }
 
 func (c *conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, _, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers})
+	s, _, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
 	if err != nil {
 		return nil, err
 	}

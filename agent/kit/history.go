@@ -17,7 +17,8 @@ type history struct {
 	index    map[any]int // of the items that later updates change, by their keys
 	settings map[string]string
 	rules    *tools.Rules
-	open     bool // the end of the last turn is not recorded
+	system   *acp.SystemPrompt // the last one that is recorded
+	open     bool              // the end of the last turn is not recorded
 }
 
 // item is one update of a replay: a message with its whole text, or the last state of a tool call.
@@ -69,6 +70,9 @@ func (h *history) add(r journal.Record) error {
 		var rule tools.Rule
 		err = json.Unmarshal(r.Data, &rule)
 		h.rules.Add(rule)
+	case journal.KindSystem:
+		h.system = nil
+		err = json.Unmarshal(r.Data, &h.system)
 	}
 	return err
 }

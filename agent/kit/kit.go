@@ -104,6 +104,11 @@ type Options struct {
 	// with -32600. Zero means 16, and a negative number means none.
 	Queue int
 
+	// SystemPrompts lists the modes in which Turn applies the system prompt of the client, which it
+	// gets from Session.SystemPrompt: append, or append and override. If it is empty, a request that
+	// carries a system prompt fails with -32602.
+	SystemPrompts []acp.SystemPromptMode
+
 	// Audio advertises that prompts may contain audio. Without it such prompts fail with -32602.
 	Audio bool
 
@@ -158,7 +163,7 @@ func New(opts *Options) *Agent {
 	if o.Turn == nil {
 		a.err = errors.Join(a.err, errors.New("kit: Options.Turn is nil: set the function that answers a prompt"))
 	}
-	a.err = errors.Join(a.err, o.Modes.check(), o.Settings.check(len(o.Modes) > 0), o.Commands.check(), o.Auth.check())
+	a.err = errors.Join(a.err, o.Modes.check(), o.Settings.check(len(o.Modes) > 0), o.Commands.check(), o.Auth.check(), checkModes(o.SystemPrompts))
 	return a
 }
 

@@ -31,6 +31,7 @@ type where struct {
 	cwd     string
 	dirs    []string
 	servers []acp.MCPServer
+	system  *acp.SystemPrompt
 }
 
 // create makes a new session.
@@ -77,6 +78,7 @@ func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w w
 		}
 	}
 	s.restore(h.settings)
+	s.recorded = h.system
 	s.rules = h.rules
 	s.rules.Store = func(ctx context.Context, r tools.Rule) error { return s.store(ctx, record{journal.KindRule, r}) }
 	if err := s.equip(ctx); err != nil {
@@ -116,6 +118,9 @@ func (c *conn) admits(ctx context.Context, w where) error {
 	if err := c.agent.opts.Auth.ready(ctx); err != nil {
 		return err
 	}
+	if len(w.system.Text()) > maxText {
+		return refused("a system prompt may have %d MiB", maxText>>20)
+	}
 	return c.agent.checkServers(w.servers)
 }
 
@@ -124,7 +129,7 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	a := c.agent
 	s := &Session{
 		agent: a, conn: c.conn, ending: c.ending, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
-		settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands),
+		system: w.system, settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands),
 	}
 	s.out = newOutput(s)
 	var err error

@@ -27,9 +27,11 @@ type Session struct {
 	client   *agent.Session
 	id       acp.SessionID
 	owner    string
-	roots    []string     // the cwd and the additional folders
-	own      []tools.Tool // the tools of the author
-	servers  MCPServers   // nil if there are none
+	system   *acp.SystemPrompt // of the client; nil if it sent none
+	roots    []string          // the cwd and the additional folders
+	recorded *acp.SystemPrompt // the last one in the journal; used by turns alone
+	own      []tools.Tool      // the tools of the author
+	servers  MCPServers        // nil if there are none
 	rules    *tools.Rules
 	settings []Setting
 	out      *output

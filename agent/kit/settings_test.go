@@ -300,6 +300,8 @@ func TestOptions(t *testing.T) {
 		"Auth.Methods has no":                      {Turn: run, Auth: &kit.Auth{Ready: ready}},
 		`the method 0 of Auth has the id ""`:       {Turn: run, Auth: &kit.Auth{Ready: ready, Methods: []acp.AuthMethod{&acp.AuthMethodAgent{}}}},
 		"Auth.Methods has no *acp.AuthMethodAgent": {Turn: run, Auth: &kit.Auth{Ready: ready, Methods: []acp.AuthMethod{&acp.AuthMethodTerminal{ID: "t"}}}},
+		"SystemPrompts lacks append":               {Turn: run, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeOverride}},
+		"SystemPrompts has a mode that is neither": {Turn: run, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeAppend, "bogus"}},
 	} {
 		_, far := stream.Pipe()
 		assert.ErrorContains(t, kit.New(&o).Serve(t.Context(), far), want)

@@ -141,13 +141,14 @@ func (s *Session) opened(ctx context.Context, p *Prompt) error {
 		p.MessageID = id
 	}
 	s.out.begin()
-	recs := []record{{journal.KindTurn, turnRecord{State: turnBegun}}}
+	recs := append(s.newSystemPrompt(), record{journal.KindTurn, turnRecord{State: turnBegun}})
 	for _, b := range p.Blocks {
 		recs = append(recs, record{journal.KindEvent, &acp.UserMessageChunk{MessageID: p.MessageID, Content: b}})
 	}
 	if err := s.append(recs...); err != nil {
 		return err
 	}
+	s.recorded = s.system
 	if s.meta().Title == "" {
 		if err := s.Title(ctx, acp.PlainText(p.Blocks...)); err != nil {
 			return err

@@ -3,7 +3,7 @@
 // until the model calls no more tools.
 //
 //	l := loop.New(model, nil)
-//	a := kit.New(&kit.Options{Turn: l.Turn, Tools: ...})
+//	a := kit.New(&kit.Options{Turn: l.Turn, SystemPrompts: loop.SystemPrompts(), Tools: ...})
 //
 // A [Model] has one method. Package loop/chat implements it for servers of chat completions.
 // [Stream] helps to implement it with the client library of another service; examples/adapters has
@@ -25,6 +25,7 @@ import (
 	"encoding/json"
 	"iter"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 )
@@ -128,13 +129,20 @@ func (Stop) event()      {}
 
 // Options configure a Loop.
 type Options struct {
-	// System returns the system prompt of a session. It is called for each request. Nil means that
-	// there is no system prompt.
+	// System returns the agent's own system prompt for a session. It is called for each request. Nil
+	// means that there is none. If the client has sent a system prompt, that is appended or takes its
+	// place.
 	System func(s *kit.Session) string
 
 	// MaxRequests is the number of requests to the model that a turn may send. After that the turn
 	// ends with the stop reason max_turn_requests. Zero means 100.
 	MaxRequests int
+}
+
+// SystemPrompts returns the modes of the client's system prompt that a Loop applies: all of them.
+// Use it as kit.Options.SystemPrompts.
+func SystemPrompts() []acp.SystemPromptMode {
+	return []acp.SystemPromptMode{acp.SystemPromptModeAppend, acp.SystemPromptModeOverride}
 }
 
 // A Loop makes turns with a model. It is safe for concurrent use.

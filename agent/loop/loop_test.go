@@ -174,7 +174,7 @@ func serve(m *script, store journal.Store, more ...tools.Tool) *kit.Agent {
 		return "You work in " + cwd + "."
 	}})
 	return kit.New(&kit.Options{
-		Turn: l.Turn, Store: store, Tools: func(*kit.Session) []tools.Tool { return append([]tools.Tool{read, write}, more...) },
+		Turn: l.Turn, SystemPrompts: loop.SystemPrompts(), Store: store, Tools: func(*kit.Session) []tools.Tool { return append([]tools.Tool{read, write}, more...) },
 		Commands: kit.Commands{{Name: "compact", Run: l.Compact}},
 	})
 }
@@ -299,18 +299,26 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// Each session has its own system prompt.
+// Each session has its own system prompt. That of the client is appended, or replaces it, also when
+// the conversation is summarized.
 func TestSystem(t *testing.T) {
-	m := &script{answers: answers{says(), says()}}
+	m := &script{answers: slices.Repeat(answers{says(loop.Text("x"))}, 6)}
 	conn := connect(t, serve(m, nil), &person{})
-	for i := range 2 {
+	words := []acp.ContentBlock{acp.Text("Be brief.")}
+	var want []string
+	for _, p := range []*acp.SystemPrompt{nil, {Mode: acp.SystemPromptModeAppend, Content: words}, {Mode: acp.SystemPromptModeOverride, Content: words}} {
 		dir := t.TempDir()
-		session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
+		session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir, SystemPrompt: p})
 		require.NoError(t, err)
-		_, err = ask(t, conn, session.SessionID, "go")
-		require.NoError(t, err)
-		assert.Equal(t, "You work in "+dir+".", m.system[i])
+		for _, text := range []string{"go", "/compact"} {
+			_, err = ask(t, conn, session.SessionID, text)
+			require.NoError(t, err)
+			want = append(want, p.Apply("You work in "+dir+"."))
+		}
 	}
+	assert.Equal(t, want, m.system)
+	assert.Equal(t, "Be brief.", m.system[5])
+	assert.True(t, strings.HasSuffix(m.system[3], ".\n\nBe brief."), m.system[3])
 }
 
 func TestMaxRequests(t *testing.T) {

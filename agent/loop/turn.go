@@ -134,6 +134,7 @@ func (c *conversation) request() *Request {
 	if system := c.loop.opts.System; system != nil {
 		r.System = system(s)
 	}
+	r.System = s.SystemPrompt().Apply(r.System)
 	return r
 }
 

@@ -42,6 +42,18 @@ func baseline() *acp.AgentCapabilities {
 	return &acp.AgentCapabilities{Session: &acp.SessionCapabilities{}}
 }
 
+// systemPromptPath is the capability to apply system prompts.
+const systemPromptPath = "session.systemPrompt"
+
+// promptBit returns a pointer to that capability.
+func promptBit(caps *acp.AgentCapabilities) **acp.SessionSystemPromptCapabilities {
+	return &endpoint.Present(&caps.Session).SystemPrompt
+}
+
+// systemPromptOfVersion returns the system prompt in the params of methods that only this version
+// has. Version 2 has none of these.
+func systemPromptOfVersion(any) *acp.SystemPrompt { return nil }
+
 // amend changes the generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) {
 	c.checkServers(t)

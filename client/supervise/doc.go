@@ -23,7 +23,7 @@
 // called. Then the agent is started again, by the rules of [Restart].
 //
 // Each session is resumed if the agent can do that, else loaded, else replaced by a new one with
-// the same folders and MCP servers. Modes and options that were set with the methods of the
+// the same folders, MCP servers and system prompt. Modes and options that were set with the methods of the
 // Session are set again where they differ. Options.OnReturn reports how the session was
 // reopened: a new session does not know the conversation.
 //

@@ -78,7 +78,7 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 		var b *binding
 		b, err = x.bind(ctx, conn, HowResumed, func() (*client.Session, error) {
 			return conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
-				SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+				SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers, SystemPrompt: x.opts.SystemPrompt,
 			})
 		})
 		if err == nil || errors.Is(err, rpcerr.ErrAuthRequired) {
@@ -94,7 +94,7 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 	}
 	return x.bind(ctx, conn, HowLoaded, func() (*client.Session, error) {
 		return conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
-			SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+			SessionID: id, Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers, SystemPrompt: x.opts.SystemPrompt,
 		}, onUpdate)
 	})
 }
@@ -102,7 +102,7 @@ func (x *Session) continued(ctx context.Context, conn *client.Conn, id acp.Sessi
 func (x *Session) start(ctx context.Context, conn *client.Conn) (*binding, error) {
 	return x.bind(ctx, conn, HowNew, func() (*client.Session, error) {
 		return conn.StartSession(ctx, &acp.NewSessionRequest{
-			Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers,
+			Cwd: x.opts.Cwd, AdditionalDirectories: x.opts.AdditionalDirectories, MCPServers: x.opts.MCPServers, SystemPrompt: x.opts.SystemPrompt,
 		})
 	})
 }

@@ -19,6 +19,9 @@ type SessionOptions struct {
 	Cwd                   string
 	AdditionalDirectories []string
 	MCPServers            []acp.MCPServer
+	// SystemPrompt extends or replaces that of the agent, if the agent advertises that. It is
+	// sent each time the session is opened.
+	SystemPrompt *acp.SystemPrompt
 	// OnUpdate gets the updates outside a turn, on every connection; see
 	// client.Session.OnUpdate. The history of a session that is loaded again is among them; a
 	// thread.Set whose middlewares are in Options.Conn separates it.

@@ -22,11 +22,12 @@ import (
 
 var whole = &supervise.SessionOptions{
 	Cwd: "/w", AdditionalDirectories: []string{"/x", "/y"},
-	MCPServers: []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "KEY", Value: "1"}}}},
+	MCPServers:   []acp.MCPServer{&acp.MCPServerStdio{Name: "m", Command: "/m", Args: []string{"-x"}, Env: []acp.EnvVariable{{Name: "KEY", Value: "1"}}}},
+	SystemPrompt: &acp.SystemPrompt{Mode: acp.SystemPromptModeAppend, Content: []acp.ContentBlock{acp.Text("Be brief.")}},
 }
 
-// wholeText is the text that an agent of world sends for the folders and servers of whole.
-const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}`
+// wholeText is the text that an agent of world notes for the params of whole.
+const wholeText = `/w[/x /y]{"name":"m","command":"/m","args":["-x"],"env":[{"name":"KEY","value":"1"}]}Be brief.`
 
 func TestSessionsAreReopened(t *testing.T) {
 	for name, c := range map[string]struct {

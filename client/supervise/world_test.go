@@ -121,7 +121,7 @@ func (a *worldAgent) Authenticate(context.Context, *acp.AuthenticateRequest) (*a
 	return nil, nil
 }
 
-func folders(cwd string, more []string, servers []acp.MCPServer) string {
+func params(cwd string, more []string, servers []acp.MCPServer, p *acp.SystemPrompt) string {
 	text := fmt.Sprintf("%s%v", cwd, more)
 	for _, s := range servers {
 		b, err := json.Marshal(s)
@@ -130,11 +130,16 @@ func folders(cwd string, more []string, servers []acp.MCPServer) string {
 		}
 		text += string(b)
 	}
-	return text
+	return text + p.Text()
+}
+
+// AppliesSystemPrompt implements [acp.SystemPromptApplier].
+func (a *worldAgent) AppliesSystemPrompt(mode acp.SystemPromptMode) bool {
+	return mode == acp.SystemPromptModeAppend
 }
 
 func (a *worldAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.w.note("new %s", folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	a.w.note("new %s", params(req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt))
 	if err := a.allowed(); err != nil {
 		return nil, err
 	}
@@ -218,7 +223,7 @@ func (a *worldAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.P
 func (a *worldAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func (a *worldAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	a.w.note("resume %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	a.w.note("resume %s %s", req.SessionID, params(req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt))
 	a.w.mu.Lock()
 	die := a.w.dieOnResume > 0
 	if die {
@@ -241,7 +246,7 @@ func (a *worldAgent) ResumeSession(_ context.Context, req *acp.ResumeSessionRequ
 }
 
 func (a *worldAgent) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	a.w.note("load %s %s", req.SessionID, folders(req.Cwd, req.AdditionalDirectories, req.MCPServers))
+	a.w.note("load %s %s", req.SessionID, params(req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt))
 	s, err := a.stored(req.SessionID)
 	if err != nil {
 		return nil, err

@@ -167,6 +167,10 @@ func serverKind(server acp.MCPServer) string {
 // needsOfVersion adds what the params of methods need that only this version has.
 func needsOfVersion(paths []string, _ any) []string { return paths }
 
+// systemPromptOfVersion returns the system prompt in the params of methods that only this version
+// has. Version 2 has none of these.
+func systemPromptOfVersion(any) *acp.SystemPrompt { return nil }
+
 // cursorOf returns the cursor of a page. ok is false if there is none.
 func cursorOf(cursor *acp.SessionListCursor) (text string, ok bool) {
 	if cursor == nil {

@@ -46,7 +46,8 @@ func main() {
 			}
 			return tools.Ask
 		},
-		Turn: l.Turn,
+		Turn:          l.Turn,
+		SystemPrompts: loop.SystemPrompts(),
 	}
 	if demo {
 		play(o)

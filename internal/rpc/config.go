@@ -8,6 +8,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -26,6 +27,10 @@ type Entry struct {
 	// Handle gets *Params and returns *Result. (nil, nil) stands for an empty object,
 	// if the result type allows it.
 	Handle func(ctx context.Context, params any) (any, error)
+
+	// Refuse returns the error for decoded params that the protocol obliges this end to refuse,
+	// whatever its handler does; nil: none. It is called before the middlewares.
+	Refuse func(params any) *rpcerr.RequestError
 
 	// Group reports whether the handler's ctx belongs to the group that params.sessionId names.
 	Group bool
@@ -93,7 +98,7 @@ type Config struct {
 	// the handshake, in their order.
 	OnDropped func(method string, err error)
 	// OnRefused is called for requests that no handler gets: nothing handles the method, or the
-	// params break the schema. Nil does nothing.
+	// params break the schema or are refused by the row. Nil does nothing.
 	OnRefused func(method string)
 	// OnError is called with the error of a request, or of the operation that where names, before
 	// the error is converted for the peer. Its result replaces the error unless it is nil.

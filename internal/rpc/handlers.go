@@ -108,6 +108,11 @@ func (h *handlers) requestParams(r *request) (any, error) {
 	if fields != nil {
 		return nil, h.refused(r.Method, rpcerr.InvalidParams(fields))
 	}
+	if r.entry.Refuse != nil {
+		if e := r.entry.Refuse(v); e != nil {
+			return nil, h.refused(r.Method, e)
+		}
+	}
 	if !h.cfg.RawParams {
 		held -= int64(len(raw))
 	}
