@@ -36,6 +36,7 @@ import (
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 	"github.com/acpkit/go-sdk/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acptest/internal/models"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -297,6 +298,9 @@ func show(t *testing.T, report *Report, err error) {
 	}
 }
 
+// shownOfLine is the number of bytes of a text in a line of a result.
+const shownOfLine = 4000
+
 // String returns a result in several lines: what is wrong, what is expected, what was sent and
 // what was read.
 func (r Result) String() string {
@@ -306,7 +310,7 @@ func (r Result) String() string {
 		{"", r.Title}, {"because", r.Reason}, {"expected", r.Expected}, {"sent", r.Sent}, {"read", r.Read},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(&b, "\n  %-8s %s", line.name, line.text)
+			fmt.Fprintf(&b, "\n  %-8s %s", line.name, safetext.OneLine(line.text, shownOfLine))
 		}
 	}
 	return b.String()

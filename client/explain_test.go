@@ -119,6 +119,6 @@ func TestExplain(t *testing.T) {
 			"  tty: Terminal (in a shell); run the agent's command auth login\n"+
 			"  old: Old; run /bin/agent login\n"+
 			"  key: Key; set A in the agent's environment, with a value from https://k\n"+
-			"  sly[2J: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
+			"  sly: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
 	})
 }

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
+
+// maxText bounds what Explain shows of the text of an error, in bytes.
+const maxText = 4 << 10
 
 // maxReason bounds what Explain shows of the data of an error, in bytes.
 const maxReason = 512
@@ -22,7 +25,7 @@ const maxReason = 512
 // The reason is the data if that is a string, and otherwise the first three paths of [Fields], the
 // string in the member "details" or "detail", or the id in the member "errorId", under which the
 // peer has logged the error. Explain shows it only if the error came from the peer, without control
-// characters and at most 512 bytes of it. For an unsupported protocol version it shows the versions
+// characters and at most 512 bytes of it, and at most 4 KiB of the text of an error. For an unsupported protocol version it shows the versions
 // that the peer supports. Explain returns "" for nil, and the text of err for an error that carries
 // no code.
 //
@@ -31,7 +34,8 @@ func Explain(err error) string {
 	if err == nil {
 		return ""
 	}
-	text := printable(fmt.Sprint(err)) // fmt.Sprint recovers a panic of the Error method
+	text := fmt.Sprint(err) // it recovers a panic of the Error method
+	text = printable(text, maxText)
 	r, _ := find(err)
 	if r == nil {
 		return text
@@ -110,24 +114,9 @@ func reasonOf(r *RequestError) string {
 }
 
 // short returns at most maxReason bytes of s, on one line.
-func short(s string) string {
-	s = strings.TrimSpace(printable(s))
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason-3], "") + "..."
-	}
-	return s
-}
+func short(s string) string { return strings.TrimSpace(printable(strings.TrimSpace(s), maxReason-3)) }
 
-// printable removes what could act on a terminal or turn the text around: control
-// characters and the marks of writing direction. White space becomes a space.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+// printable returns at most limit bytes of s on one line that is safe to print.
+func printable(s string, limit int) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(safetext.Lines(s, limit))
 }

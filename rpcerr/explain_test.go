@@ -55,8 +55,8 @@ func TestExplain(t *testing.T) {
 		{sent(`7`), bare},
 		{sent(`" \n"`), bare},
 		{received(t, `{"code":1,"message":"no: why","data":"why"}`), "no: why (1)"},
-		{sent(`"a\u001b[31mb\u0000\u0085c\nd\u202ee"`), bare + ": a[31mbc de"},
-		{received(t, `{"code":1,"message":"x\u001b[2Jy"}`), "x[2Jy (1)"},
+		{sent(`"a\u001b[31mb\u0000\u0085c\nd\u202ee"`), bare + ": ab c de"},
+		{received(t, `{"code":1,"message":"x\u001b[2Jy"}`), "xy (1)"},
 
 		// Validation: what this module sends, and what programs with zod send.
 		{invalid(`{"_errors":[],"mcpServers":{"_errors":[],"0":{"_errors":[],"command":{"_errors":["must not be empty"]}}}}`),
@@ -67,7 +67,7 @@ func TestExplain(t *testing.T) {
 		{invalid(`{"missing":"sessionId"}`), "Invalid params (-32602): sessionId: must be present"},
 		{invalid(`{"missing":"sessionId","received":{"a":1}}`), "Invalid params (-32602): sessionId: must be present"},
 		{invalid(`{"missing":["a","b"]}`), "Invalid params (-32602): a: must be present; b: must be present"},
-		{invalid(`{"_errors":[],"a\u001b[2J\n":{"_errors":["x\u202ey"]}}`), "Invalid params (-32602): a[2J : xy"},
+		{invalid(`{"_errors":[],"a\u001b[2J\n":{"_errors":["x\u202ey"]}}`), "Invalid params (-32602): a : xy"},
 		{invalid(`{"_errors":"hunter2","a":["hunter2"],"missing":7}`), "Invalid params (-32602)"},
 		{fmt.Errorf("w: %w", mustKind(invalid(`{"_errors":[],"cwd":{"_errors":["no"]}}`))), "w: Invalid params (-32602): cwd: no"},
 		{rpcerr.InvalidParams(map[string]any{"_errors": []string{"hunter2"}}), "Invalid params (-32602)"},

@@ -138,7 +138,7 @@ func TestCommandSkipsNoise(t *testing.T) {
 func TestCommandQuotesNoise(t *testing.T) {
 	p := start(t, helper(t, "usage"), nil)
 	_, err := p.Read()
-	assert.EqualError(t, err, `process exited with status 0 (its standard output begins with "Usage: helper [31m[-v]", which is not a message)`)
+	assert.EqualError(t, err, `process exited with status 0 (its standard output begins with "Usage: helper [-v]", which is not a message)`)
 	assert.ErrorIs(t, err, io.EOF)
 	exit, ok := errors.AsType[*stream.ExitError](err)
 	require.True(t, ok)

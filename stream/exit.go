@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/process"
 )
 
@@ -73,7 +73,7 @@ func firstLine(line string) string {
 // saidLimit is the maximum length of standard error in the text of an error.
 const saidLimit = 1 << 10
 
-// printable returns the end of s without control characters, in whole lines where possible. The
+// printable returns the end of s in a form that is safe to print, in whole lines where possible. The
 // text is for logs and terminals, and the process may be hostile.
 func printable(s string) string {
 	s = strings.TrimSpace(s)
@@ -83,10 +83,5 @@ func printable(s string) string {
 			s = rest
 		}
 	}
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
+	return safetext.Lines(s, len(s))
 }

@@ -4,48 +4,21 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/client/safetext"
 )
 
-// OneLine returns a text as one line that is safe to print on a terminal. Characters that control a
-// terminal, end a line or change the direction of the text are replaced by escapes, such as \n. So
-// is each space after another space, because many spaces would push the rest to the next line. Use
-// OneLine for all names from an agent, so that it cannot imitate lines of the program.
-func OneLine(text string) string {
-	var b strings.Builder
-	space := false
-	for len(text) > 0 {
-		r, n := utf8.DecodeRuneInString(text)
-		before := space
-		space = unicode.Is(unicode.Zs, r)
-		switch {
-		case space && before && r == ' ':
-			b.WriteString(`\x20`)
-		case space && before:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case r != zeroWidthJoiner && r != zeroWidthNonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		default:
-			b.WriteRune(r)
-		}
-		text = text[n:]
-	}
-	return b.String()
-}
-
-// The joiners are parts of words and of emoji.
-const (
-	zeroWidthNonJoiner = '\u200c'
-	zeroWidthJoiner    = '\u200d'
-)
+// longestSaid is the number of bytes of a text of the agent in a question. What would be done is never cut.
+const longestSaid = 2000
 
 // quoted returns a text of the agent as one line in quotation marks.
-func quoted(text string) string { return `"` + strings.ReplaceAll(OneLine(text), `"`, `\"`) + `"` }
+func quoted(text string) string {
+	return `"` + strings.ReplaceAll(safetext.OneLine(text, longestSaid), `"`, `\"`) + `"`
+}
+
+// whole returns all of a text on one line.
+func whole(text string) string { return safetext.OneLine(text, len(text)) }
 
 // Lines returns the lines that a person must see before choosing: the texts of the agent in
 // quotation marks, followed by the operations. There is at least one line. If there is no text of
@@ -79,18 +52,18 @@ func (o *Operation) line(workspace string, variables []Variable) string {
 		if o.Path == "" {
 			return string(o.Action) + " a file whose path cannot be resolved"
 		}
-		return string(o.Action) + " " + OneLine(o.Path)
+		return string(o.Action) + " " + whole(o.Path)
 	}
 	text := "run " + o.words()
 	if o.Cwd != "" && o.Cwd != workspace && o.Cwd != realFolder(workspace) {
-		text += " in " + OneLine(o.Cwd)
+		text += " in " + whole(o.Cwd)
 	}
 	env := slices.Clone(o.Env)
 	for i, v := range variables {
-		env[i] = v.Name + "=" + quoted(v.Value)
+		env[i] = v.Name + `="` + strings.ReplaceAll(whole(v.Value), `"`, `\"`) + `"`
 	}
 	if len(env) > 0 {
-		text += " with " + OneLine(strings.Join(env, ", "))
+		text += " with " + whole(strings.Join(env, ", "))
 	}
 	return text
 }
@@ -98,11 +71,11 @@ func (o *Operation) line(workspace string, variables []Variable) string {
 // words returns a command on one line. An argument that is more than a word is quoted.
 func (o *Operation) words() string {
 	if o.Shell {
-		return OneLine(strings.Join(o.Argv, " "))
+		return whole(strings.Join(o.Argv, " "))
 	}
 	all := make([]string, len(o.Argv))
 	for i, arg := range o.Argv {
-		all[i] = OneLine(arg)
+		all[i] = whole(arg)
 		if arg == "" || strings.ContainsFunc(arg, separates) || all[i] != arg {
 			all[i] = "'" + strings.ReplaceAll(all[i], "'", `\'`) + "'"
 		}
@@ -132,7 +105,7 @@ func (d *decision) what() string {
 		if rel, err := filepath.Rel(realFolder(d.q.Workspace), name); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
-		return map[Action]string{ActionRead: "reading ", ActionWrite: "writing to "}[o.Action] + OneLine(name)
+		return map[Action]string{ActionRead: "reading ", ActionWrite: "writing to "}[o.Action] + whole(name)
 	}
 	text := []rune(o.words())
 	if len(text) > longestWhat {

@@ -104,17 +104,3 @@ func TestLinesOfAQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, asks(t, permission.Options{}, c.ask).Lines()) })
 	}
 }
-
-// Many spaces of any width must not push the rest of a name to the next line.
-func TestSpacesOfANameStayOnItsLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"a b":                   "a b",
-		"a   b":                 `a \x20\x20b`,
-		"a\u2003\u2003b":        "a\u2003" + `\u2003b`,
-		"\u3000":                "\u3000",
-		"a \u00a0\u3000 b":      `a \u00a0\u3000\x20b`,
-		"one two three  \u3000": `one two three \x20\u3000`,
-	} {
-		assert.Equal(t, want, permission.OneLine(text))
-	}
-}

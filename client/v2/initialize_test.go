@@ -111,7 +111,7 @@ func TestExplainShowsMethods(t *testing.T) {
 	assert.Equal(t, "Authentication required (-32000)\nSign in to the agent first.\n"+
 		"  tty: Terminal (in a shell); run the agent's command auth login\n"+
 		"  bare: Bare; run the agent's command\n"+
-		"  sly[2J: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
+		"  sly: A B (evil)", client.Explain(conn, rpcerr.AuthRequired(nil)))
 }
 
 // A call that the agent does not support is not sent.

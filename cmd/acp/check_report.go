@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acptest"
+	"github.com/acpkit/go-sdk/client/safetext"
 )
+
+// shownOfPeer is the number of bytes of a text of the peer in a line of the report.
+const shownOfPeer = 4000
 
 // page is where each check is described, under its id in lower case.
 const page = "https://github.com/acpkit/go-sdk/blob/main/docs/checks.md#"
@@ -70,7 +74,7 @@ func (o *checkOptions) printText(w io.Writer, report *acptest.Report) error {
 		}
 	}
 	for _, reason := range reasons {
-		fmt.Fprintf(&b, "\nINCONCLUSIVE %s\n  %-8s %s\n", strings.Join(same[reason], " "), "because", reason)
+		fmt.Fprintf(&b, "\nINCONCLUSIVE %s\n  %-8s %s\n", strings.Join(same[reason], " "), "because", safetext.OneLine(reason, shownOfPeer))
 	}
 	for _, r := range report.Results {
 		if r.Verdict == acptest.Fail {
@@ -78,7 +82,7 @@ func (o *checkOptions) printText(w io.Writer, report *acptest.Report) error {
 		}
 	}
 	n := counts(report)
-	peer := strings.TrimSpace(report.Role + " " + report.Peer)
+	peer := strings.TrimSpace(report.Role + " " + safetext.OneLine(report.Peer, shownOfPeer))
 	if report.Version != 0 {
 		peer += fmt.Sprintf(", version %d of the protocol", report.Version)
 	}

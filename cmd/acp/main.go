@@ -22,6 +22,7 @@ import (
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acptest"
+	"github.com/acpkit/go-sdk/client/safetext"
 )
 
 // command is one of the commands of acp.
@@ -80,7 +81,7 @@ func exitCode(err error) int {
 	}
 	code := &codeError{code: 1}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(os.Stderr, "acp:", text)
+		fmt.Fprintln(os.Stderr, "acp:", safetext.Lines(text, len(text))) // a peer may have a part in it
 	}
 	_ = errors.As(err, &code)
 	return code.code

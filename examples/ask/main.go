@@ -16,6 +16,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -39,13 +40,13 @@ func ask(ctx context.Context, question string, agent *exec.Cmd) (text string, er
 		if errors.Is(err, rpcerr.ErrInternal) {
 			text += "\n" + process.Stderr() // an agent logs what it does not send
 		}
-		err = errors.New(text)
+		err = errors.New(safetext.Lines(text, len(text)))
 	}()
 	if err != nil {
 		return "", err
 	}
 	slow := time.AfterFunc(2*time.Second, func() {
-		log.Print("ask: waiting for the agent to start; Ctrl-C ends it. ", process.Noise())
+		log.Print("ask: waiting for the agent to start; Ctrl-C ends it. ", safetext.OneLine(process.Noise(), 200))
 	})
 	conn, err = client.Connect(ctx, process, func(*client.Conn) acp.Client { return asker{} }, nil)
 	slow.Stop()
@@ -71,7 +72,7 @@ func main() {
 	}
 	text, err := ask(context.Background(), flag.Arg(0), exec.Command(flag.Arg(1), flag.Args()[2:]...))
 	if text != "" {
-		fmt.Println(text) // if the agent stopped early, this is what it has said
+		fmt.Println(safetext.Lines(text, len(text))) // if the agent stopped early, this is what it has said
 	}
 	if err != nil {
 		log.Fatal("ask: ", err)

@@ -10,13 +10,17 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/thread"
 )
+
+// shownOfName is the number of bytes of the agent's name for an option.
+const shownOfName = 100
 
 func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, error) {
 	c.draw()
 	for _, line := range q.Lines() {
-		c.screen.line(yellow, "? %s", line)
+		c.screen.whole(yellow, len("? "+line), "? "+line)
 	}
 	if q.Text != nil && len(q.Operations) > 0 {
 		c.showWrite(q.Operations[0].Path, *q.Text)
@@ -30,9 +34,10 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	for i, o := range q.Options {
 		theirs := ""
 		if o.Name != "" && o.Name != o.Label {
-			theirs = fmt.Sprintf(" (the agent calls it %q)", o.Name)
+			theirs = fmt.Sprintf(" (the agent calls it %q)", safetext.OneLine(o.Name, shownOfName))
 		}
-		c.screen.line(plain, "  %d %s%s", i+1, o.Label, theirs)
+		option := fmt.Sprintf("  %d %s%s", i+1, o.Label, theirs)
+		c.screen.whole(plain, len(option), option)
 	}
 	n, err := c.number(ctx, len(q.Options))
 	switch {

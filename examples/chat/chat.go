@@ -45,6 +45,9 @@ func run(ctx context.Context, s settings, console *console) error {
 		return err
 	}
 	c := &chat{settings: s, console: console, screen: newScreen(console.out, console.color), dir: dir, pending: s.prompt}
+	if console.edit {
+		c.screen.width = console.tty.width
+	}
 	c.lines = &lines{reader: newReader(console, c.screen)}
 	defer console.tty.restore()
 	var file io.Writer
@@ -136,11 +139,14 @@ func (c *chat) talk(ctx context.Context) error {
 }
 
 // notice prints a message of chat itself.
-func (c *chat) notice(text string) {
+func (c *chat) notice(text string) { c.print("chat: " + text) }
+
+// print prints a line beside the conversation.
+func (c *chat) print(line string) {
 	c.screen.lock()
 	defer c.screen.unlock()
 	c.screen.endLine()
-	fmt.Fprintln(c.console.err, "chat: "+printable(text))
+	fmt.Fprintln(c.console.err, c.screen.rows(line, shownOfLine))
 }
 
 func (c *chat) draw() {

@@ -139,10 +139,6 @@ func TestRecord(t *testing.T) {
 	assert.Greater(t, directions["recv"], 3)
 }
 
-func TestPrintable(t *testing.T) {
-	assert.Equal(t, "a[2Jb\tc\nd", printable("a\x1b[2Jb\tc\nd\r\a"))
-}
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -157,7 +153,7 @@ func TestOutput(t *testing.T) {
 	assert.Equal(t, "  │ one\n", out.String())
 	s.output("t", []byte("o\x1b[2J\nend"))
 	s.endTurn()
-	assert.Equal(t, "  │ one\n  │ two[2J\n  │ end\n", out.String())
+	assert.Equal(t, "  │ one\n  │ two\n  │ end\n", out.String())
 	out.Reset()
 	s.output("t", bytes.Repeat([]byte("x"), longestLine))
 	assert.NotEmpty(t, out.String(), "a line without an end is not kept for ever")

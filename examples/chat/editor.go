@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/acpkit/go-sdk/client/safetext"
 )
 
 // editor reads a line from a terminal that passes on single keys. It shows the part of a long text
@@ -89,7 +91,7 @@ func (e *editor) close(entered bool) string {
 	line := string(e.text)
 	if e.screen.edited != nil {
 		if entered {
-			shown := printable(line)
+			shown := safetext.OneLine(line, len(line))
 			if e.ask.secret {
 				shown = ""
 			}
@@ -275,8 +277,8 @@ func (e *editor) complete() {
 	if complete == nil {
 		return
 	}
-	all := complete(before)
-	if len(all) == 0 {
+	all := slices.DeleteFunc(complete(before), func(line string) bool { return safetext.OneLine(line, len(line)) != line })
+	if len(all) == 0 { // or their names could act on the terminal
 		return
 	}
 	common := all[0]

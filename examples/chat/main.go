@@ -27,6 +27,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -46,7 +47,8 @@ func main() {
 		err = run(context.Background(), s, console)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "chat:", text(err))
+		said := text(err)
+		fmt.Fprintln(os.Stderr, "chat:", safetext.Lines(said, len(said)))
 		os.Exit(1)
 	}
 }

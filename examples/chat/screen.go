@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
-	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/safetext"
 )
 
 // screen prints a conversation. Its methods may be called from any goroutine.
 type screen struct {
 	out   io.Writer
 	color bool
+	width func() int // of the terminal; 0 if there is none
 
 	mu      sync.Mutex // guards what follows
 	midLine bool       // the current line is not complete
@@ -45,7 +45,7 @@ const (
 )
 
 func newScreen(out io.Writer, color bool) *screen {
-	return &screen{out: out, color: color, rest: map[string]string{}}
+	return &screen{out: out, color: color, width: func() int { return 0 }, rest: map[string]string{}}
 }
 
 func (s *screen) lock() {
@@ -70,22 +70,66 @@ func (s *screen) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// line prints one line. Line breaks and control characters in the text are escaped.
+// shownOfLine is the number of bytes of a text of the agent in a line that is not a question.
+const shownOfLine = 2000
+
+// line prints one line of chat, with at most shownOfLine bytes. Line breaks and control characters in
+// the text are escaped.
 func (s *screen) line(style, format string, args ...any) {
+	s.whole(style, shownOfLine, fmt.Sprintf(format, args...))
+}
+
+// whole prints a line of at most limit bytes. Its rest goes to further rows of the terminal, which
+// begin with a mark, so that none of them looks like a line of its own.
+func (s *screen) whole(style string, limit int, text string) {
 	s.lock()
 	defer s.unlock()
 	s.endLine()
+	fmt.Fprintln(s.out, s.paint(style, s.rows(text, limit)))
+}
+
+// rows returns the rows of a line.
+func (s *screen) rows(text string, limit int) string {
+	return strings.Join(rows(spaced(text, limit), s.width()), "\n")
+}
+
+// spaced returns a text on one line, with its spaces and tabs: chat lines up its lines with them.
+func spaced(text string, limit int) string {
 	var b strings.Builder
-	for rest := fmt.Sprintf(format, args...); ; {
-		i := strings.IndexAny(rest, " \t") // indentation, which OneLine would escape
+	for {
+		i := strings.IndexAny(text[:min(len(text), limit)], " \t")
 		if i < 0 {
-			b.WriteString(permission.OneLine(rest))
-			break
+			b.WriteString(safetext.OneLine(text, limit))
+			return b.String()
 		}
-		b.WriteString(permission.OneLine(rest[:i]) + rest[i:i+1])
-		rest = rest[i+1:]
+		b.WriteString(safetext.OneLine(text[:i], i) + text[i:i+1])
+		text, limit = text[i+1:], limit-i-1
 	}
-	fmt.Fprintln(s.out, s.paint(style, b.String()))
+}
+
+// continued begins a row that continues the one before.
+const continued = "  ┆ "
+
+// rows cuts a line into rows of so many columns; 0 means any number.
+func rows(line string, width int) (all []string) {
+	text := []rune(line)
+	from, used := 0, 0
+	for i, r := range text {
+		n := columns([]rune{r})
+		if r == '\t' {
+			n = 8 // at most
+		}
+		if width > 0 && used+n > max(width-1, 8) && i > from {
+			all = append(all, string(text[from:i]))
+			from, used = i, columns([]rune(continued))
+		}
+		used += n
+	}
+	all = append(all, string(text[from:]))
+	for i := range all[1:] {
+		all[i+1] = continued + all[i+1]
+	}
+	return all
 }
 
 func (s *screen) lines(style, text string) {
@@ -98,7 +142,7 @@ func (s *screen) note(text string) { s.line(plain, "%s", text) }
 
 // stream prints a piece of a text. The first piece begins with the mark on a new line.
 func (s *screen) stream(style, mark, text string, first bool) {
-	if text = printable(text); text == "" {
+	if text = safetext.Lines(text, len(text)); text == "" {
 		return
 	}
 	s.lock()
@@ -130,7 +174,7 @@ func (s *screen) output(id string, data []byte) {
 
 func (s *screen) outputLine(line string) {
 	s.endLine()
-	fmt.Fprintln(s.out, s.paint(dim, "  │ "+printable(line)))
+	fmt.Fprintln(s.out, s.paint(dim, "  │ "+safetext.Lines(line, len(line))))
 }
 
 // endTurn prints the rest of the output of commands.
@@ -160,15 +204,4 @@ func (s *screen) endLine() {
 		fmt.Fprintln(s.out)
 		s.midLine = false
 	}
-}
-
-// printable removes control characters from a text of the agent, which could otherwise repaint the
-// question it asks.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
-			return r
-		}
-		return -1
-	}, s)
 }

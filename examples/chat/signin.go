@@ -9,7 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -67,7 +67,7 @@ func (c *chat) announce(w *signin.Way) {
 func (c *chat) list(ways []signin.Way) string {
 	var b strings.Builder
 	for _, w := range ways {
-		fmt.Fprintf(&b, "\n  -auth %s    %s", permission.OneLine(string(w.ID)), permission.OneLine(c.describe(&w)))
+		fmt.Fprintf(&b, "\n  -auth %s    %s", oneLine(string(w.ID)), oneLine(c.describe(&w)))
 	}
 	return b.String()
 }
@@ -96,7 +96,7 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 		if v.Optional {
 			prompt += ", may be empty"
 		}
-		value, err := c.lines.next(ctx, question{prompt: permission.OneLine(prompt) + ": ", secret: v.Secret})
+		value, err := c.lines.next(ctx, question{prompt: oneLine(prompt) + ": ", secret: v.Secret})
 		if err != nil {
 			return nil, &explained{"the agent needs variables: " + w.Instruction("") + ", and start chat again", err}
 		}
@@ -112,3 +112,5 @@ func (c *chat) restarted(restart *host.RestartError) {
 		c.screen.note("Signed in. The agent is started again.")
 	}
 }
+
+func oneLine(text string) string { return safetext.OneLine(text, shownOfLine) }

@@ -124,5 +124,5 @@ func onTerminal(typed string, out io.Writer) *console {
 func TestNamesOfWaysAreOneLine(t *testing.T) {
 	c := &chat{}
 	text := c.list([]signin.Way{{ID: "a\nb", Name: "A\r\n  -auth c    C", Description: "\x1b[2J"}})
-	assert.Equal(t, "\n"+`  -auth a\nb    A\r\n \x20-auth c \x20\x20\x20C (\x1b[2J)`, text)
+	assert.Equal(t, "\n"+`  -auth a\nb    A\r\n \x20-auth c \x20 \x20C (\x1b[2J)`, text)
 }

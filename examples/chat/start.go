@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/client/negotiate"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -30,7 +31,10 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	}
 	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped, Grace: endGrace}
 	if c.settings.verbose {
-		options.Stderr = c.console.err
+		options.OnStderr = func(line string) {
+			c.start.stderr(line)
+			c.print("agent: " + line)
+		}
 	}
 	process, err := stream.Command(c.command(ctx), options)
 	if err != nil {
@@ -105,7 +109,7 @@ type start struct {
 func (s *start) stderr(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line = strings.TrimSpace(printable(line)); line != "" {
+	if line = strings.TrimSpace(safetext.Lines(line, shownOfLine)); line != "" {
 		s.last = line
 	}
 }
@@ -120,7 +124,7 @@ func (s *start) skipped(line string) {
 	}
 	first := s.noise == 0
 	s.noise += len(line) + 1
-	text := short(strings.TrimSpace(printable(line)), 100)
+	text := strings.TrimSpace(safetext.Lines(line, 100))
 	switch {
 	case s.noise > noiseLimit:
 		s.over = true

@@ -115,7 +115,7 @@ func TestWaitingSaysWhatFor(t *testing.T) {
 		time.Sleep(time.Hour)
 		assert.Equal(t, []string{
 			"2s waiting for gemini --acp to start",
-			"12s waiting for gemini --acp, which says: [2Kdownloading 40% (12 s)",
+			"12s waiting for gemini --acp, which says: downloading 40% (12 s)",
 		}, said)
 	})
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
@@ -155,7 +154,7 @@ func blockText(b thread.Block) string {
 }
 
 func (v *view) toolCall(c *thread.ToolCall, p *seen) (more bool) {
-	title := permission.OneLine(cmp.Or(c.Title, c.ID))
+	title := oneLine(cmp.Or(c.Title, c.ID))
 	if p.title == "" {
 		v.screen.line(cyan, "▸ %s", title)
 		p.title = title

@@ -34,7 +34,7 @@ func TestView(t *testing.T) {
 		want    string
 	}{
 		"pieces of a message":   {[]acp.SessionUpdate{say("Hel"), say("lo.\n"), say("More")}, "Hello.\nMore"},
-		"what a terminal obeys": {[]acp.SessionUpdate{say("a\x1b[2Jb\r\n")}, "a[2Jb\n"},
+		"what a terminal obeys": {[]acp.SessionUpdate{say("a\x1b[2Jb\r\n")}, "ab\n"},
 		"a thought": {[]acp.SessionUpdate{&acp.AgentThoughtChunk{Content: acp.Text("so")}, &acp.AgentThoughtChunk{Content: acp.Text(" far")}, say("Hi")},
 			"· so far\nHi"},
 		"a tool call": {[]acp.SessionUpdate{say("I look."), call("1", "Read a", acp.ToolCallStatusPending), change("1", acp.ToolCallStatusInProgress),

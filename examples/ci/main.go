@@ -26,6 +26,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -120,7 +121,7 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 				if r.Outcome.Decision == permission.Deny {
 					denied.Store(true)
 					for _, line := range r.Question.Lines() {
-						fmt.Fprintln(os.Stderr, "ci: denied:", line)
+						fmt.Fprintln(os.Stderr, "ci: denied:", line) // made to be printed
 					}
 				}
 			},
@@ -130,7 +131,9 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 		return false, err
 	}
 	defer h.Close()
-	process, err := stream.Command(exec.Command(j.agent[0], j.agent[1:]...), &stream.CommandOptions{Stderr: os.Stderr})
+	process, err := stream.Command(exec.Command(j.agent[0], j.agent[1:]...), &stream.CommandOptions{OnStderr: func(line string) {
+		fmt.Fprintln(os.Stderr, safetext.Lines(line, len(line)))
+	}})
 	if err != nil {
 		return false, err
 	}
@@ -153,7 +156,7 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 		return false, err
 	}
 	text, err := session.Prompt(ctx, acp.Text(j.prompt)).Text()
-	fmt.Fprintln(out, text)
+	fmt.Fprintln(out, safetext.Lines(text, len(text)))
 	return denied.Load(), err
 }
 

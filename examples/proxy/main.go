@@ -20,6 +20,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/proxy"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -37,7 +38,9 @@ func main() {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
-		Stderr: os.Stderr, // for example messages of the agent while it starts
+		OnStderr: func(line string) { // for example messages of the agent while it starts
+			fmt.Fprintln(os.Stderr, safetext.Lines(line, len(line)))
+		},
 		OnNoise: func(line string) {
 			log.Warn("the agent printed a line that is not a message", "said", line[:min(len(line), shown)])
 		},

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -114,18 +114,9 @@ func CheckWebURL(raw string) error {
 	return nil
 }
 
-// Printable returns a text of the peer on one line, without control characters and marks of writing
-// direction, which could control a terminal or reorder the text. White space becomes a space.
+// Printable returns a text of the peer on one line that is safe to print. White space becomes a space.
 func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(safetext.Lines(s, len(s)))
 }
 
 // Extensions sets the handlers of cfg for extension methods and notifications, if v has them.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
@@ -34,7 +34,7 @@ func Text(ctx context.Context, w io.Writer, r *Recording) error {
 		}
 	}
 	damaged := strings.TrimSuffix("; "+r.damaged, "; ")
-	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(len(r.entries), "record"), plural(r.all.faults, "fault"), plain(damaged))
+	_, err = fmt.Fprintf(w, "%s, %s%s\n", plural(len(r.entries), "record"), plural(r.all.faults, "fault"), line(damaged))
 	return err
 }
 
@@ -62,14 +62,14 @@ func (r *Recording) line(w io.Writer, pos int32) error {
 	if m.Failed {
 		what += " error"
 	}
-	_, err = fmt.Fprintf(w, "%6d %10.3f %s %s  %s\n", m.Seq, float64(m.At)/1e6, arrow, plain(what), plain(m.Text))
+	_, err = fmt.Fprintf(w, "%6d %10.3f %s %s  %s\n", m.Seq, float64(m.At)/1e6, arrow, line(what), line(m.Text))
 	return err
 }
 
 // faultLines writes the faults of a message that are not written yet.
 func (r *Recording) faultLines(w io.Writer, pos int, shown *int, where string) error {
 	for _, f := range r.entries[pos].Faults[*shown:] {
-		if _, err := fmt.Fprintf(w, "%6s %10s    %s %s: %s (%s)\n", where, "", f.Tier, f.Rule, plain(f.Text), f.Fact); err != nil {
+		if _, err := fmt.Fprintf(w, "%6s %10s    %s %s: %s (%s)\n", where, "", f.Tier, f.Rule, line(f.Text), f.Fact); err != nil {
 			return err
 		}
 		*shown++
@@ -77,13 +77,7 @@ func (r *Recording) faultLines(w io.Writer, pos int, shown *int, where string) e
 	return nil
 }
 
-// plain returns a text without what a terminal would act on: control characters, and those that
-// change the direction of text.
-func plain(s string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) || c == '\u2028' || c == '\u2029' {
-			return '\uFFFD'
-		}
-		return c
-	}, s)
-}
+// shownOfLine is the number of bytes of each text of a message in its line.
+const shownOfLine = 1000
+
+func line(text string) string { return safetext.OneLine(text, shownOfLine) }
