@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,13 +94,15 @@ func TestInstall(t *testing.T) {
 	assert.True(t, strings.HasPrefix(string(said), "acp "+version+" go"), "%s", said)
 }
 
-// publish puts the module in a folder into a proxy as CONTRIBUTING.md releases it: it requires the
-// other modules of this repository in the version that is released.
+var sibling = regexp.MustCompile(`(github\.com/acpkit/go-sdk\S*) v\S+`)
+
+// publish puts the module in a folder into a proxy as .ci/tag leaves it: it requires the other modules of
+// this repository in the version that is released.
 func publish(t *testing.T, proxy string, m module.Version, dir string) {
 	t.Helper()
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
-	if released := bytes.ReplaceAll(mod, []byte("v0.0.0-00010101000000-000000000000"), []byte(m.Version)); !bytes.Equal(mod, released) {
+	if released := sibling.ReplaceAll(mod, []byte("$1 "+m.Version)); !bytes.Equal(mod, released) {
 		own := t.TempDir()
 		require.NoError(t, os.CopyFS(own, os.DirFS(dir)))
 		require.NoError(t, os.WriteFile(filepath.Join(own, "go.mod"), released, 0o600))

@@ -22,7 +22,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/internal/netpair"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -50,10 +49,9 @@ func TestPromisesOfVersion2(t *testing.T) {
 // The promises hold over a network too.
 func TestPromisesOverNetworks(t *testing.T) {
 	for name, v := range map[string]version{"version 1": version1, "version 2": version2} {
-		for _, p := range netpair.Profiles {
+		for _, p := range []profile{overWebSocket, overHTTP, overHTTPResume} {
 			t.Run(name+" over "+string(p), func(t *testing.T) {
-				link := func(t *testing.T) (forAgent, forClient stream.Stream) { return netpair.Connect(t, p) }
-				playAll(t, *scripts/10, link, v)
+				playAll(t, *scripts/10, p.connect, v)
 			})
 		}
 	}

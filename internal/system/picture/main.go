@@ -1,7 +1,7 @@
 // Command picture draws docs/chat.svg, the picture in the README: it runs examples/chat
 // with examples/agent, types what talk lists, and draws what is on the screen.
 //
-//	go generate ./internal/picture
+//	cd internal/system && go generate ./picture
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-//go:generate go run . ../../docs/chat.svg
+//go:generate go run . ../../../docs/chat.svg
 
 func main() {
 	if len(os.Args) != 2 {

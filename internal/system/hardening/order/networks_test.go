@@ -1,6 +1,4 @@
-// Package netpair connects the two ends of a network stream in memory, so that tests of connections
-// run over every transport, even in a synctest bubble.
-package netpair
+package order_test
 
 import (
 	"context"
@@ -14,26 +12,22 @@ import (
 	"github.com/acpkit/go-sdk/stream/websocket"
 )
 
-// Profile is one way to carry messages over a network.
-type Profile string
+// profile is one way to carry messages over a network.
+type profile string
 
-// The profiles.
 const (
-	WebSocket  Profile = "WebSocket"
-	HTTP       Profile = "HTTP"
-	HTTPResume Profile = "HTTP with resume"
+	overWebSocket  profile = "WebSocket"
+	overHTTP       profile = "HTTP"
+	overHTTPResume profile = "HTTP with resume"
 )
 
-// Profiles lists all profiles.
-var Profiles = []Profile{WebSocket, HTTP, HTTPResume}
-
-// Connect returns the ends of a connection that is not initialized. The network between them is
-// closed when the test ends. The caller closes the ends.
-func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
+// connect returns the ends of a connection that is not initialized. The network between them, in
+// memory, is closed when the test ends. The caller closes the ends.
+func (p profile) connect(t *testing.T) (server, client stream.Stream) {
 	t.Helper()
 	end := &serverEnd{ready: make(chan struct{}), closed: make(chan struct{})}
 	var handler http.Handler
-	if p == WebSocket {
+	if p == overWebSocket {
 		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			conn, err := websocket.Accept(w, r, nil)
 			if err != nil {
@@ -47,21 +41,21 @@ func Connect(t testing.TB, p Profile) (server, client stream.Stream) {
 			end.become(s)
 			<-end.closed
 			return nil
-		}, &streamhttp.HandlerOptions{Resume: p == HTTPResume})
+		}, &streamhttp.HandlerOptions{Resume: p == overHTTPResume})
 	}
 	client, err := dial(p, pipenet.Serve(t, handler, nil))
 	if err != nil {
 		t.Fatalf("connecting: %v", err)
 	}
-	if p == WebSocket {
+	if p == overWebSocket {
 		<-end.ready
 		return end.s, client
 	}
 	return end, client
 }
 
-func dial(p Profile, c *http.Client) (stream.Stream, error) {
-	if p == WebSocket {
+func dial(p profile, c *http.Client) (stream.Stream, error) {
+	if p == overWebSocket {
 		return websocket.Dial(context.Background(), "ws://server/", &websocket.DialOptions{Client: c})
 	}
 	return streamhttp.Dial("http://server/", &streamhttp.DialOptions{Client: c})

@@ -14,9 +14,9 @@ import (
 func TestPictureIsUpToDate(t *testing.T) {
 	want, err := picture(t.Context())
 	require.NoError(t, err)
-	got, err := os.ReadFile("../../docs/chat.svg")
+	got, err := os.ReadFile("../../../docs/chat.svg")
 	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got), "run go generate ./internal/picture")
+	assert.Equal(t, string(want), string(got), "run go generate .")
 }
 
 func TestParse(t *testing.T) {
