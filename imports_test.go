@@ -165,7 +165,6 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"internal/rawpeer", []string{"stream"},
 		"it plays a peer of any version by hand"},
-		"a helper of tests that any package may use, except those below the transports"},
 	{"internal/leak", nil,
 		"a helper of tests that any package may use"},
 	{"acptest", []string{"acptest/internal/...", "client/safetext", "stream", "stream/remote"},
