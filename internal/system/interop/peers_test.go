@@ -168,7 +168,7 @@ func TestMain(m *testing.M) {
 		code := m.Run()
 		_ = os.RemoveAll(builds) // what was built for the tests
 		os.Exit(code)
-	case "agent", "agent2", "router":
+	case "agent", "agent2", "router", "library":
 		os.Exit(play(role))
 	default:
 		fmt.Fprintf(os.Stderr, "%s=%s is not a role\n", roleVar, role)
@@ -194,6 +194,9 @@ func serve(ctx context.Context, role string, s stream.Stream, log *slog.Logger) 
 		return agent.Serve(ctx, s, newGoAgent, first)
 	case "agent2":
 		return agent2.Serve(ctx, s, newGoAgent2, second)
+	case "library":
+		serveOnLibrary(ctx, s, log)
+		return nil
 	}
 	return router.Serve(ctx, s, &router.Agents{V1: newGoAgent, V2: newGoAgent2}, &router.Options{V1: first, V2: second})
 }

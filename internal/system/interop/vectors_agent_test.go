@@ -92,7 +92,7 @@ func checkAgent(t *testing.T, v *vector) {
 
 // standardAgent is the fixture that the vectors were observed with.
 type standardAgent struct {
-	conn   *agent.Conn
+	conn   acp.Client
 	mu     sync.Mutex
 	events []any
 }

@@ -190,17 +190,20 @@ func (m message) normal(t *testing.T) string {
 // swap.
 func compare(t *testing.T, want, got []string, rewrite func(message)) {
 	t.Helper()
-	texts := func(lines []string, rewrite func(message)) []string {
-		all := make([]string, len(lines))
-		for i, line := range lines {
-			m := parseMessage(t, line)
-			rewrite(m)
-			all[i] = m.normal(t)
-		}
-		slices.Sort(all)
-		return all
+	assert.Equal(t, normalized(t, want, rewrite), normalized(t, got, func(message) {}))
+}
+
+// normalized returns what the lines say, sorted.
+func normalized(t *testing.T, lines []string, rewrite func(message)) []string {
+	t.Helper()
+	all := make([]string, len(lines))
+	for i, line := range lines {
+		m := parseMessage(t, line)
+		rewrite(m)
+		all[i] = m.normal(t)
 	}
-	assert.Equal(t, texts(want, rewrite), texts(got, func(message) {}))
+	slices.Sort(all)
+	return all
 }
 
 // difference is an entry of testdata/differences.json: vectors that this SDK answers otherwise

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if kind := os.Getenv(libraryVar); kind != "" {
+		serveLibrary(kind)
+		return
+	}
 	code, err := buildAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
