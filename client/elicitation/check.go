@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -24,9 +23,12 @@ type FieldError struct {
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.Problem) }
 
 // Check returns an error if values violate the rules of the form s: a *[FieldError] for
-// each invalid field, joined. Fields of an unknown type are not checked.
+// each invalid field, joined. Fields of an unknown type are not checked. The agent must check patterns that
+// Go does not support, and those that are long or take long; the patterns of a form take
+// a fraction of a second together.
 func Check(s *acp.ElicitationSchema, values map[string]acp.ElicitationContentValue) error {
 	var errs []error
+	patterns := patterns{left: patternSteps}
 	for _, name := range s.Required {
 		if _, ok := values[name]; !ok {
 			errs = append(errs, &FieldError{name, "must be filled in"})
@@ -35,7 +37,7 @@ func Check(s *acp.ElicitationSchema, values map[string]acp.ElicitationContentVal
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		problem := "is not a field of the form"
 		if p, ok := s.Properties[name]; ok {
-			problem = checkValue(p, values[name])
+			problem = checkValue(p, values[name], &patterns)
 		}
 		if problem != "" {
 			errs = append(errs, &FieldError{name, problem})
@@ -45,11 +47,11 @@ func Check(s *acp.ElicitationSchema, values map[string]acp.ElicitationContentVal
 }
 
 // checkValue returns what is wrong with a value. The text continues after the field's name.
-func checkValue(p acp.ElicitationPropertySchema, v acp.ElicitationContentValue) string {
+func checkValue(p acp.ElicitationPropertySchema, v acp.ElicitationContentValue, patterns *patterns) string {
 	switch p := p.(type) {
 	case *acp.StringPropertySchema:
 		if v, ok := v.(acp.ElicitationString); ok {
-			return checkText(p, string(v))
+			return checkText(p, string(v), patterns)
 		}
 		return "must be a text"
 	case *acp.BooleanPropertySchema:
@@ -95,7 +97,7 @@ func number(v acp.ElicitationContentValue) (float64, bool) {
 	return 0, false
 }
 
-func checkText(p *acp.StringPropertySchema, s string) string {
+func checkText(p *acp.StringPropertySchema, s string, patterns *patterns) string {
 	n := uint64(utf8.RuneCountInString(s))
 	switch {
 	case p.MinLength != nil && n < uint64(*p.MinLength):
@@ -106,12 +108,8 @@ func checkText(p *acp.StringPropertySchema, s string) string {
 		len(p.OneOf) > 0 && !slices.ContainsFunc(p.OneOf, func(o acp.EnumOption) bool { return o.Const == s }):
 		return "must be one of the choices"
 	}
-	if p.Pattern != "" {
-		// Regular expressions of Go take linear time. The agent checks a pattern that Go does not
-		// support.
-		if re, err := regexp.Compile(p.Pattern); err == nil && !re.MatchString(s) {
-			return "must match " + p.Pattern
-		}
+	if !patterns.match(p.Pattern, s) {
+		return "must match " + p.Pattern
 	}
 	return checkFormat(p.Format, s)
 }
@@ -152,8 +150,12 @@ func checkChoices(p *acp.MultiSelectPropertySchema, v []string) string {
 	default:
 		choices = v
 	}
+	offered := make(map[string]bool, len(choices))
+	for _, s := range choices {
+		offered[s] = true
+	}
 	for _, s := range v {
-		if !slices.Contains(choices, s) {
+		if !offered[s] {
 			return "must hold choices of the list only"
 		}
 	}
