@@ -52,8 +52,8 @@ func TestDocumentsShowFiles(t *testing.T) {
 	}
 }
 
-// A promise is worth its test: each one that SECURITY.md names exists, in the package that
-// the row or the head of the table names.
+// A promise is worth its test: each row of a table of promises in SECURITY.md names tests, and each one that it names exists,
+// in the package that the row or the head of the table names.
 func TestSecurityNamesTests(t *testing.T) {
 	functions := map[string]string{} // the source of the tests, by folder
 	source := func(dir string) string {
@@ -72,13 +72,21 @@ func TestSecurityNamesTests(t *testing.T) {
 	text, err := os.ReadFile("SECURITY.md")
 	require.NoError(t, err)
 	var head []string
-	named := 0
+	named, table := 0, false
 	for line := range strings.Lines(string(text)) {
 		dirs := head
 		if found := folder.FindAllStringSubmatch(line, -1); found != nil {
 			dirs = append(slices.Clone(head), all(found)...)
 		}
-		if strings.HasPrefix(line, "| promise |") || strings.HasPrefix(line, "An agent on the TypeScript SDK") {
+		switch {
+		case strings.HasPrefix(line, "| promise |"), strings.HasPrefix(line, "| operation |"):
+			table = true
+		case !strings.HasPrefix(line, "|"):
+			table = false
+		case table && !strings.HasPrefix(line, "|--"):
+			assert.True(t, test.MatchString(line), "no test shows that this holds: %s", line)
+		}
+		if strings.HasPrefix(line, "| promise |") || strings.HasPrefix(line, "| operation |") || strings.HasPrefix(line, "An agent on the TypeScript SDK") {
 			head = dirs[len(head):]
 		}
 		for _, name := range all(test.FindAllStringSubmatch(line, -1)) {

@@ -122,6 +122,49 @@ func TestMode(t *testing.T) {
 	assert.Equal(t, usual.Mode(), made.Mode())
 }
 
+// A write in place removes setuid and setgid, for root too.
+func TestModeInPlace(t *testing.T) {
+	h := newFixture(t, files.Options{InPlace: true}, nil)
+	for _, mode := range []os.FileMode{0o600, 0o755, 0o755 | os.ModeSetuid, 0o755 | os.ModeSetgid, 0o740 | os.ModeSetuid | os.ModeSetgid} {
+		h.put(h.at("a"), "a")
+		require.NoError(t, os.Chmod(h.at("a"), mode))
+		require.NoError(t, h.write(h.at("a"), "b"))
+		info, err := os.Stat(h.at("a"))
+		require.NoError(t, err)
+		assert.Equal(t, mode.Perm(), info.Mode())
+	}
+}
+
+// A file outside that is linked into a folder of the session and out of it again, again and again, is not written in
+// place.
+func TestRacedHardLinks(t *testing.T) {
+	if !isLinux {
+		t.Skip("this system lacks what the promise needs: the name by which an open file was opened")
+	}
+	h := newFixture(t, files.Options{InPlace: true}, nil)
+	var stop atomic.Bool
+	var linkers sync.WaitGroup
+	for range 2 {
+		linkers.Go(func() { // ends with stop
+			for !stop.Load() {
+				os.Link(h.secret, h.at("a"))
+				os.Remove(h.at("a"))
+			}
+		})
+	}
+	written := 0
+	for range 8_000 {
+		err := h.write(h.at("a"), "overwritten")
+		if refusal(t, err); err == nil {
+			written++
+		}
+	}
+	stop.Store(true)
+	linkers.Wait()
+	assert.Equal(t, secretText, h.text(h.secret))
+	assert.Positive(t, written, "a file of its own")
+}
+
 func TestNothingIsLeftBehind(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.put(h.at("a"), "a")

@@ -26,17 +26,26 @@ func linksOf(_ *os.File, info fs.FileInfo) uint64 {
 	return 1
 }
 
-// keepOwner gives f the owner of the file that it replaces, if the system permits it.
-func keepOwner(f *os.File, info fs.FileInfo) {
-	st, ok := info.Sys().(*syscall.Stat_t)
+// keepOwner gives f the owner and the group of the file that it replaces, as far as the system permits it, and
+// returns which of them it has.
+func keepOwner(f *os.File, info fs.FileInfo) (owner, group bool) {
 	now, err := f.Stat()
-	if !ok || err != nil {
-		return
+	if err != nil {
+		return false, false
 	}
-	mine, ok := now.Sys().(*syscall.Stat_t)
-	if ok && (mine.Uid != st.Uid || mine.Gid != st.Gid) {
-		_ = f.Chown(int(st.Uid), int(st.Gid))
+	old, ok1 := info.Sys().(*syscall.Stat_t)
+	mine, ok2 := now.Sys().(*syscall.Stat_t)
+	if !ok1 || !ok2 {
+		return false, false
 	}
+	owner, group = mine.Uid == old.Uid, mine.Gid == old.Gid
+	if !owner || !group {
+		if f.Chown(int(old.Uid), int(old.Gid)) == nil {
+			return true, true
+		}
+		group = group || f.Chown(-1, int(old.Gid)) == nil
+	}
+	return owner, group
 }
 
 func isTextBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }

@@ -8,11 +8,11 @@ import (
 
 const doNotBlock = 0
 
-func deviceOf(fs.FileInfo) uint64     { return 0 }
-func keepOwner(*os.File, fs.FileInfo) {}
-func isTextBusy(error) bool           { return false }
-func refusePseudo(*os.Root) error     { return nil }
-func refusePseudoFile(*os.File) error { return nil }
+func deviceOf(fs.FileInfo) uint64                         { return 0 }
+func keepOwner(*os.File, fs.FileInfo) (owner, group bool) { return true, true }
+func isTextBusy(error) bool                               { return false }
+func refusePseudo(*os.Root) error                         { return nil }
+func refusePseudoFile(*os.File) error                     { return nil }
 
 func linksOf(f *os.File, _ fs.FileInfo) uint64 {
 	conn, err := f.SyscallConn()

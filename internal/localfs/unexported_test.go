@@ -2,6 +2,7 @@ package localfs
 
 import (
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -24,6 +25,26 @@ func TestWindowsNames(t *testing.T) {
 	} {
 		assert.Equal(t, safe, safeName(name, "windows"), "%q", name)
 		assert.True(t, safeName(name, "linux"), "%q", name)
+	}
+}
+
+// A test that runs as root cannot fail to keep the owner of a file.
+func TestNarrowed(t *testing.T) {
+	for _, c := range []struct {
+		perm, owner, group, acl, all fs.FileMode // the last four: what is left if that one is not kept, and if all are
+	}{
+		{0o644, 0o644, 0o644, 0o600, 0o600},
+		{0o640, 0o640, 0o600, 0o600, 0o600},
+		{0o664, 0o664, 0o644, 0o600, 0o600},
+		{0o604, 0o604, 0o600, 0o600, 0o600},
+		{0o466, 0o444, 0o466, 0o400, 0o400},
+		{0o755, 0o755, 0o755, 0o700, 0o700},
+	} {
+		assert.Equal(t, c.perm, narrowed(c.perm, true, true, true))
+		assert.Equal(t, c.owner, narrowed(c.perm, false, true, true), "%o", c.perm)
+		assert.Equal(t, c.group, narrowed(c.perm, true, false, true), "%o", c.perm)
+		assert.Equal(t, c.acl, narrowed(c.perm, true, true, false), "%o", c.perm)
+		assert.Equal(t, c.all, narrowed(c.perm, false, false, false), "%o", c.perm)
 	}
 }
 

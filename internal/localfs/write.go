@@ -35,7 +35,8 @@ func (p *Place) MakeFolders() error {
 	return nil
 }
 
-// Replace writes the text to a temporary file, which then takes the place of the file.
+// Replace writes the text to a temporary file, which then takes the place of the file. Nobody may do more
+// with the new file than with the old one.
 func (p *Place) Replace(text string) error {
 	if p.Folder {
 		return ErrNotFile
@@ -43,18 +44,18 @@ func (p *Place) Replace(text string) error {
 	old, info, err := p.openFile(os.O_WRONLY) // fails if the file must not be written
 	switch {
 	case err == nil:
-		old.Close()
 	case errors.Is(err, fs.ErrNotExist):
 		info = nil
 	case isTextBusy(err): // a program that is running can be replaced
-		if info, err = p.dir.Lstat(p.name); err != nil || !info.Mode().IsRegular() {
-			return ErrChanged
+		if old, info, err = p.openFile(os.O_RDONLY); err != nil {
+			return err
 		}
 	default:
 		return err
 	}
 	mode := fs.FileMode(0o644)
 	if info != nil {
+		defer old.Close()
 		mode = 0o600 // until the permissions of the old file are set
 	}
 	name := ".acpkit-" + rand.Text() + ".tmp"
@@ -64,8 +65,7 @@ func (p *Place) Replace(text string) error {
 	}
 	_, err = f.WriteString(text)
 	if err == nil && info != nil {
-		keepOwner(f, info)
-		err = f.Chmod(info.Mode().Perm())
+		err = f.Chmod(permissions(f, old, info))
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = changed(p.dir.Rename(name, p.name))
@@ -76,6 +76,29 @@ func (p *Place) Replace(text string) error {
 	return err
 }
 
+// permissions gives a new file the owner, the group and the ACL of the old one, as far as possible, and returns
+// the permissions that it may have.
+func permissions(f, old *os.File, info fs.FileInfo) fs.FileMode {
+	owner, group := keepOwner(f, info)
+	return narrowed(info.Mode().Perm(), owner, group, copyACL(f, old))
+}
+
+// narrowed returns permissions with which nobody may do more than before, if the owner, the group or the ACL
+// of a file could not be kept.
+func narrowed(perm fs.FileMode, ofOwner, ofGroup, acl bool) fs.FileMode {
+	user, group, others := perm>>6&7, perm>>3&7, perm&7
+	if !ofOwner { // the old owner is one of the group or of the others now
+		group, others = group&user, others&user
+	}
+	if !ofGroup { // the members of the old group are others now, and some of the others are the group
+		group, others = group&others, group&others
+	}
+	if !acl { // it may refuse what the bits grant
+		group, others = 0, 0
+	}
+	return user<<6 | group<<3 | others
+}
+
 // Overwrite writes the text to the file itself.
 func (p *Place) Overwrite(text string) error {
 	f, info, err := p.openOrCreate()
@@ -83,16 +106,36 @@ func (p *Place) Overwrite(text string) error {
 		return err
 	}
 	if info != nil {
-		if linksOf(f, info) > 1 {
-			f.Close()
-			return ErrHardLink
-		}
-		err = f.Truncate(0)
+		err = p.prepare(f)
 	}
 	if err == nil {
 		_, err = f.WriteString(text)
 	}
 	return errors.Join(err, f.Close())
+}
+
+// prepare empties a file that was opened for writing, if it has only the name by which it was opened. Otherwise it may be a file
+// outside. The number of names is looked at first: a file that has one name, and then still has this name, has no other.
+func (p *Place) prepare(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if linksOf(f, info) > 1 {
+		return ErrHardLink
+	}
+	if !isAt(p.dir, f, p.name) {
+		return ErrChanged
+	}
+	if now, err := p.dir.Lstat(p.name); err != nil || !os.SameFile(info, now) {
+		return ErrChanged
+	}
+	if info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 { // the system would keep them for root
+		if err := f.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return f.Truncate(0)
 }
 
 // openOrCreate opens the file for writing. info is nil for a new file. Another program may create
