@@ -103,6 +103,8 @@ func (c *coverage) covers(i int) bool {
 		return false // a subcommand that is not known
 	case i == 1 && slices.Contains(bundlers, c.program) && !strings.HasPrefix(word, "-"):
 		return false
+	case slices.Contains(bundlers, c.program) && strings.Contains(word, ":"):
+		return false // a file of another machine, which tar opens by running a program
 	case looksLikeOption(word) && !c.isPlain(word):
 		return c.names(word) && !c.guards(word) || c.depth > 0 && c.has(word)
 	case scripts[c.program] != nil && c.plain == 0:

@@ -52,7 +52,7 @@ func TestRulesCoverTheOptionsThatTheyList(t *testing.T) {
 		"node *":          {[]string{"node x.js"}, []string{"node --import=x y.js", "node --import x", "node -r x y", "node --require x", "node -e x", "node -p x", "node --env-file=x y", "node --inspect x"}},
 		"python3 *":       {[]string{"python3 x.py"}, []string{"python3 -m x", "python3 -mx", "python3 -c x", "python3 -i", "python3 -X x y.py", "python3 -W x y.py"}},
 		"sed *":           {[]string{"sed -n 1,200p x", "sed -n $p x", "sed 10q x", "sed -n 5p a b"}, []string{"sed e x", "sed 1e x", "sed -n 1e x", "sed s/a/b/e x", "sed -i 1d x", "sed -e e x", "sed -f x", "sed -n -f x y", "sed -nf x", "sed w.x y", "sed --expression=e x", "sed -n 1p x -i", "sed -s -e e"}},
-		"tar *":           {[]string{"tar -tf x.tar", "tar -tzf x.tgz a"}, []string{"tar xf x.tar", "tar cfI x y z", "tar -xf x.tar", "tar -tf x --checkpoint=1 --checkpoint-action=exec=id", "tar -tf x --to-command=id", "tar -tf x -I id", "tar -tIid -f x", "tar -tf x --use-compress-program=id", "tar -tf x --rsh-command=id", "tar -tf -oProxyCommand=x:y"}},
+		"tar *":           {[]string{"tar -tf x.tar", "tar -tzf x.tgz a"}, []string{"tar xf x.tar", "tar cfI x y z", "tar -xf x.tar", "tar -tf x --checkpoint=1 --checkpoint-action=exec=id", "tar -tf x --to-command=id", "tar -tf x -I id", "tar -tIid -f x", "tar -tf x --use-compress-program=id", "tar -tf x --rsh-command=id", "tar -tf -oProxyCommand=x:y", "tar -tf h:x", "tar -tf u@h:x"}},
 		"tar -xf *":       {[]string{"tar -xf x.tar a"}, []string{"tar -xf x.tar --checkpoint-action=exec=id", "tar -xf x -C /"}},
 		"find *":          {nil, []string{"find . -exec id ;", "find . -delete", "find . -fprintf x y", "find . -name x"}},
 		"grep *":          {[]string{"grep -rn x .", "grep -A3 x y", "grep -3 x y", "grep --include=*.go x .", "grep a=b x"}, []string{"grep -f x y", "grep --file=x y", "grep -rnZ x"}},
@@ -103,10 +103,10 @@ func TestGuardedFiles(t *testing.T) {
 		}})
 	}
 	for name, files := range map[string][]string{
-		"version control": {".git/config", ".git/hooks/pre-commit", "sub/.git/config", "a/.git", "bare/HEAD", ".hg/hgrc", ".svn/x", ".jj/x", ".githooks/pre-commit", ".husky/pre-commit", ".pre-commit-config.yaml", "lefthook.yml"},
-		"editors":         {".vscode/tasks.json", ".vscode/settings.json", "a/.idea/x", ".zed/tasks.json", ".cursor/mcp.json", ".devcontainer/devcontainer.json"},
+		"version control": {".git/config", ".git/hooks/pre-commit", "sub/.git/config", "a/.git", "bare/HEAD", ".hg/hgrc", ".svn/x", ".jj/x", ".sl/config", "_darcs/prefs/defaults", ".githooks/pre-commit", ".husky/pre-commit", ".pre-commit-config.yaml", "lefthook.yml"},
+		"editors":         {".vscode/tasks.json", ".vscode/settings.json", "a/.idea/x", ".zed/tasks.json", ".helix/languages.toml", ".cursor/mcp.json", ".devcontainer/devcontainer.json"},
 		"shells":          {".envrc", "a/b/.envrc", ".bashrc", ".ssh/authorized_keys"},
-		"agents":          {".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".mcp.json"},
+		"agents":          {".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", "opencode.json", ".mcp.json"},
 		"CI":              {".github/workflows/ci.yml", ".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", ".travis.yml"},
 		"other spellings": {".GIT/config", ".g\u200cit/config", ".git./config", "GIT~1/config", ".GitHub/workflows/x", "JENKINSFILE", ".ENVRC", "x/head", ".g\u0131t/x"},
 	} {

@@ -11,16 +11,17 @@ import (
 // another machine after a push. A rule that allows writes covers them only if its pattern has the name.
 var guarded = []string{
 	// Version control: hooks and commands of the configuration.
-	".git", ".hg", ".svn", ".jj", ".gitconfig", "git~1",
+	".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", ".gitconfig", "git~1",
 	".githooks", ".husky", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml",
 	// Editors: tasks and settings that name programs.
-	".vscode", ".idea", ".zed", ".cursor", ".windsurf", ".devcontainer", ".devcontainer.json",
+	".vscode", ".idea", ".zed", ".cursor", ".windsurf", ".helix", ".kiro", ".devcontainer", ".devcontainer.json",
 	// Shells.
 	".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".ssh",
 	// Agents: hooks, and programs that serve tools.
-	".claude", ".codex", ".gemini", ".opencode", ".qwen", ".mcp.json",
+	".claude", ".codex", ".gemini", ".opencode", ".qwen", ".mcp.json", "opencode.json", "opencode.jsonc",
 	// Continuous integration.
 	".github", ".gitlab", ".gitlab-ci.yml", ".gitea", ".forgejo", ".circleci", ".buildkite", ".travis.yml", ".drone.yml", ".woodpecker", ".woodpecker.yml",
+	".cirrus.yml", ".semaphore", ".tekton", ".teamcity",
 	"jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", "appveyor.yml", ".appveyor.yml",
 }
 
