@@ -357,7 +357,7 @@ func (s *source) public() bool {
 var fset = token.NewFileSet()
 
 // ruled are the nested modules whose sources follow the rules of the main module.
-var ruled = []string{"acptest", "cmd/acp", "internal/system"}
+var ruled = []string{"acptest", "cmd/acp", "internal/gen", "internal/system"}
 
 // sources parses every Go file of the main module and of those in ruled, on all systems.
 var sources = sync.OnceValues(func() ([]*source, error) {

@@ -1,6 +1,6 @@
 package acp
 
-//go:generate go -C .. run ./internal/gen
+//go:generate go -C ../internal/gen run .
 
 import "github.com/acpkit/go-sdk/internal/wire"
 

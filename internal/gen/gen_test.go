@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const root = "../.."
-
 // The committed files are up to date.
 func TestUpToDate(t *testing.T) {
 	for _, ver := range versions {

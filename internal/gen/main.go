@@ -2,9 +2,10 @@
 // checks, roles, capabilities and the method table), and what the two ends have for each
 // method (the call, the row of the handler, the capability). It reads the facts in
 // internal/schema, the texts in internal/gen/text and the tables in shared.go and the
-// files named after the versions. It runs in the root of the module:
+// files named after the versions. It runs in its folder, a module of its own that requires nothing but what
+// its tests need, so that nothing is downloaded for it:
 //
-//	go run ./internal/gen
+//	go -C internal/gen run .
 //
 // The texts decide the files of the types: what internal/gen/text/v1/content.txt describes
 // goes to acp/content_gen.go. A type, method or constant without a text, a text without
@@ -29,11 +30,14 @@ func main() {
 	}
 }
 
+// root is the folder of the main module.
+const root = "../.."
+
 const factsDir = "internal/schema"
 
 func run() error {
 	for _, ver := range versions {
-		v, err := ver.load(".")
+		v, err := ver.load(root)
 		if err != nil {
 			return err
 		}
@@ -44,7 +48,7 @@ func run() error {
 		if list := v.faults(); len(list) > 0 {
 			return fmt.Errorf("%s", strings.Join(list, "\n     "))
 		}
-		if err := ver.replace(".", files); err != nil {
+		if err := ver.replace(root, files); err != nil {
 			return err
 		}
 	}
