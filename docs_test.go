@@ -68,7 +68,7 @@ func TestSecurityNamesTests(t *testing.T) {
 		}
 		return functions[dir]
 	}
-	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|cmd|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
+	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|cmd|draft2|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
 	text, err := os.ReadFile("SECURITY.md")
 	require.NoError(t, err)
 	var head []string
@@ -262,7 +262,7 @@ func declared(file *ast.File) map[string]ast.Node {
 // The doc of a vocabulary links every interface and the params of every method, from which all other
 // types can be reached. Every link refers to an existing name.
 func TestVocabularyDocsListTypes(t *testing.T) {
-	for _, pkg := range []string{"acp", "acp/v2"} {
+	for _, pkg := range []string{"acp", "draft2/acp"} {
 		doc, err := os.ReadFile(pkg + "/doc.go")
 		require.NoError(t, err)
 		linked := all(stringMatches(regexp.MustCompile(`\[([A-Z]\w+)\]`), doc))
@@ -328,7 +328,7 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 		}
 		for _, span := range all(stringMatches(code, text)) {
 			span = strings.TrimPrefix(span, "./")
-			inTree := regexp.MustCompile(`^(acp|acptest|agent|client|cmd|stream|rpcerr|internal|examples|docs|\.ci|\.github)/[\w./-]+$`).MatchString(span)
+			inTree := regexp.MustCompile(`^(acp|acptest|agent|client|cmd|draft2|stream|rpcerr|internal|examples|docs|\.ci|\.github)/[\w./-]+$`).MatchString(span)
 			switch {
 			case inTree && !strings.HasSuffix(span, "/vX.Y.Z"): // which is a tag
 				_, err := os.Stat(strings.TrimSuffix(span, "/..."))
@@ -349,7 +349,7 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 func TestArchitectureNamesFilesInTheirFolders(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
 	require.NoError(t, err)
-	named := regexp.MustCompile("`([a-z]\\w*\\.go)`|`((?:internal|acp|acptest|agent|client|cmd|stream|rpcerr)/[\\w/.-]*)`|\\]\\(\\.\\./([\\w/.-]+)\\)")
+	named := regexp.MustCompile("`([a-z]\\w*\\.go)`|`((?:internal|acp|acptest|agent|client|cmd|draft2|stream|rpcerr)/[\\w/.-]*)`|\\]\\(\\.\\./([\\w/.-]+)\\)")
 	checked := 0
 	for line := range strings.Lines(string(text)) {
 		folders := map[string]bool{}

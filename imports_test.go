@@ -62,7 +62,7 @@ var importRules = []importRule{
 		"the vocabulary has no connection and no I/O"},
 	{"internal/envelope", nil,
 		"it lies below everything: streams and the engine share it"},
-	{"acp/v2", []string{"acp", "internal/wire", "rpcerr"},
+	{"draft2/acp", []string{"acp", "internal/wire", "rpcerr"},
 		"a vocabulary shares with that of version 1 what is the same in both"},
 	{"internal/wire", []string{"internal/envelope"},
 		"it lies below the vocabulary and the engine"},
@@ -94,7 +94,7 @@ var importRules = []importRule{
 		"it tests the stores of others"},
 	{"agent/tools", []string{"acp", "agent", "internal/panics", "internal/validate"},
 		"tools work in any agent of version 1, with or without the kit"},
-	{"agent/kit", []string{"acp", "acp/v2", "agent", "agent/v2", "agent/journal", "agent/tools", "agent/workspace", "agent/router", "agent/router/adapter", "stream", "rpcerr",
+	{"agent/kit", []string{"acp", "draft2/acp", "agent", "draft2/agent", "agent/journal", "agent/tools", "agent/workspace", "draft2/serve", "draft2/serve/adapter", "stream", "rpcerr",
 		"internal/endpoint", "internal/panics", "internal/rpc", "internal/validate"},
 		"it composes the parts of an agent, and none of them imports it; it stores no update that cannot be sent"},
 	{"agent/loop", []string{"acp", "agent/kit", "agent/tools", "rpcerr"},
@@ -105,15 +105,15 @@ var importRules = []importRule{
 		"it tests the stores of others"},
 	{"agent/workspace", []string{"acp", "agent", "agent/tools", "rpcerr", "internal/command", "internal/localfs", "internal/process"},
 		"it works in any agent of version 1, with or without the kit, and shares with clients how this machine is used"},
-	{"agent/router/adapter", []string{"acp", "acp/v2", "agent", "agent/v2", "client", "stream", "rpcerr", "internal/endpoint", "internal/wire"},
+	{"draft2/serve/adapter", []string{"acp", "draft2/acp", "agent", "draft2/agent", "client", "stream", "rpcerr", "internal/endpoint", "internal/wire"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2, and tells methods of both from extensions"},
-	{"agent/router", []string{"acp", "acp/v2", "agent", "agent/v2", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},
+	{"draft2/serve", []string{"acp", "draft2/acp", "agent", "draft2/agent", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},
 		"it chooses between two agents before there is a connection, and is no client"},
-	{"agent/v2", []string{"acp/v2", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
+	{"draft2/agent", []string{"draft2/acp", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
 		"an agent of version 2 does not link the ends of version 1"},
 	{"agent", []string{"acp", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
 		"an agent does not link the client's end, nor an error system it does not use"},
-	{"client/v2", []string{"acp/v2", "stream", "rpcerr", "internal/panics", "internal/reserve", "internal/rpc", "internal/endpoint", "internal/wire"},
+	{"draft2/client", []string{"draft2/acp", "stream", "rpcerr", "internal/panics", "internal/reserve", "internal/rpc", "internal/endpoint", "internal/wire"},
 		"a client of version 2 does not link the ends of version 1; it explains errors of the user, whose methods may panic"},
 	{"client", []string{"acp", "stream", "rpcerr", "client/signin", "internal/panics", "internal/reserve", "internal/rpc", "internal/endpoint", "internal/wire"},
 		"a client does not link the agent's end, nor an error system it does not use; it explains errors of the user, whose methods may panic"},
@@ -121,12 +121,12 @@ var importRules = []importRule{
 		"its items name no version of the protocol, and programs of any version link it, so it knows no connection"},
 	{"client/permission", []string{"acp", "rpcerr", "client/safetext", "client/thread", "internal/filename", "internal/panics"},
 		"its decisions name no version of the protocol, and programs of any version link it, so it knows no connection; threads read tool calls for it"},
-	{"client/v2/thread", []string{"acp/v2", "client/thread"},
+	{"draft2/thread", []string{"draft2/acp", "client/thread"},
 		"it feeds a model that names no version, and knows no connection"},
-	{"client/v2/permission", []string{"acp/v2", "client/permission", "client/v2/thread"},
+	{"draft2/permission", []string{"draft2/acp", "client/permission", "draft2/thread"},
 		"it feeds a model that names no version, and knows no connection"},
-	{"client/negotiate", []string{"acp", "acp/v2", "stream", "rpcerr", "client", "client/thread", "client/permission",
-		"client/v2", "client/v2/thread", "client/v2/permission", "internal/envelope", "internal/endpoint", "internal/panics"},
+	{"draft2/connect", []string{"acp", "draft2/acp", "stream", "rpcerr", "client", "client/thread", "client/permission",
+		"draft2/client", "draft2/thread", "draft2/permission", "internal/envelope", "internal/endpoint", "internal/panics"},
 		"it serves programs that speak both versions; no other package may import it"},
 	{"client/files", []string{"acp", "rpcerr", "internal/localfs", "internal/reserve"},
 		"files are served to whatever names its sessions"},
@@ -169,19 +169,21 @@ var importRules = []importRule{
 		"a helper of tests that any package may use"},
 	{"acptest", []string{"acptest/internal/...", "client/safetext", "stream", "stream/remote"},
 		"it shows what the checks in its internal packages have found"},
-	{"acptest/passive", []string{"acp", "acp/v2", "internal/envelope", "internal/validate", "internal/wire"},
+	{"acptest/passive", []string{"acp", "draft2/acp", "internal/envelope", "internal/validate", "internal/wire"},
 		"it judges messages alone, by what the vocabularies say, and knows no connection"},
-	{"acptest/...", []string{"acptest/...", "acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "internal/envelope", "internal/process"},
+	{"acptest/...", []string{"acptest/...", "acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "stream/remote", "internal/envelope", "internal/process"},
 		"the checks play a peer by hand, on the rules for recorded traffic, and their reference peers are built as users build theirs"},
-	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
+	{"draft2/examples/...", []string{"draft2/...", "rpcerr/...", "stream", "stream/remote"},
+		"people copy examples into modules that cannot import internal packages"},
+	{"examples/...", []string{"acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "stream/remote", "examples/agent/worker"},
 		"people copy examples into modules that cannot import internal packages"},
 	{"cmd/acp/internal/recording", []string{"stream"},
 		"programs that read recordings need no connection, and the network no recordings"},
-	{"cmd/acp/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "acptest", "acptest/passive", "cmd/acp/internal/..."},
+	{"cmd/acp/...", []string{"acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "stream/remote", "acptest", "acptest/passive", "cmd/acp/internal/..."},
 		"a command that others could have written shows that the public packages are enough"},
-	{"internal/system/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/...", "github.com/stretchr/testify/..."},
+	{"internal/system/...", []string{"acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "internal/...", "github.com/stretchr/testify/..."},
 		"what its tests share is for tests alone"},
-	{"internal/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "internal/..."},
+	{"internal/...", []string{"acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "internal/..."},
 		"tools and tests of the project may use all of it, and nothing from elsewhere"},
 }
 
@@ -261,7 +263,7 @@ func deps(t *testing.T, pkg string) []string {
 
 // A program links only what it uses.
 func TestStdioLinksNoNetwork(t *testing.T) {
-	for _, program := range []string{"./examples/echo", "./examples/ask", "./examples/echo2"} {
+	for _, program := range []string{"./examples/echo", "./examples/ask", "./draft2/examples/agent"} {
 		for _, dep := range deps(t, program) {
 			assert.False(t, dep == "net/http" || strings.HasPrefix(dep, "github.com/coder/") || strings.HasPrefix(dep, module+"/stream/"),
 				"%s links %s", program, dep)
@@ -285,14 +287,13 @@ func TestProgramsLinkOneVersion(t *testing.T) {
 	for _, program := range []string{"./examples/echo", "./examples/ask", "./agent", "./client", "./client/host", "./client/supervise"} {
 		for _, dep := range deps(t, program) {
 			name := strings.TrimPrefix(dep, module+"/")
-			assert.False(t, strings.HasPrefix(dep, module) && strings.Contains(dep+"/", "/v2/") || matches("agent/router/...", name) || name == "client/negotiate",
-				"%s links %s", program, dep)
+			assert.False(t, matches("draft2/...", name), "%s links %s", program, dep)
 		}
 	}
-	for _, program := range []string{"./examples/echo2", "./agent/v2", "./client/v2", "./client/v2/thread", "./client/v2/permission"} {
+	for _, program := range []string{"./draft2/examples/agent", "./draft2/agent", "./draft2/client", "./draft2/thread", "./draft2/permission"} {
 		for _, dep := range deps(t, program) {
 			name := strings.TrimPrefix(dep, module+"/")
-			assert.NotContains(t, []string{"agent", "client", "client/negotiate"}, name, "%s links %s", program, dep)
+			assert.NotContains(t, []string{"agent", "client", "draft2/connect"}, name, "%s links %s", program, dep)
 		}
 	}
 }

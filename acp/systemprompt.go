@@ -1,4 +1,4 @@
-// Copied to acp/v2 by go generate.
+// Copied to draft2/acp by go generate.
 
 package acp
 

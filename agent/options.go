@@ -1,4 +1,4 @@
-// Copied to agent/v2 by go generate.
+// Copied to draft2/agent by go generate.
 
 package agent
 

@@ -1,4 +1,4 @@
-// Copied to client/v2 by go generate.
+// Copied to draft2/client by go generate.
 
 package client
 
@@ -57,7 +57,7 @@ func explain(c *Conn, err error) string {
 }
 
 // packages matches the names of packages at the beginning of errors and of errors that they wrap.
-var packages = regexp.MustCompile(`(^|: |; |\()((acp|agent|client|elicitation|files|host|negotiate|permission|proxy|router|rpcerr|signin|stream|streamhttp|remote|supervise|terminals|thread|websocket): )+`)
+var packages = regexp.MustCompile(`(^|: |; |\()((acp|agent|client|draft2/connect|draft2/serve|elicitation|files|host|permission|proxy|rpcerr|signin|stream|streamhttp|remote|supervise|terminals|thread|websocket): )+`)
 
 // withoutPackages removes the names of packages from the text of err. Text from the peer does not
 // change.

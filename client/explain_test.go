@@ -70,7 +70,7 @@ func TestExplain(t *testing.T) {
 	// Names of packages are removed. The text of the agent does not change.
 	for want, err := range map[string]error{
 		`signing in with "key": Invalid params (-32602)`:         fmt.Errorf("host: %w", fmt.Errorf("signin: signing in with %q: %w", "key", rpcerr.InvalidParams(nil))),
-		"initializing: the server answered with HTTP status 500": fmt.Errorf("negotiate: %w", fmt.Errorf("streamhttp: initializing: %w", &stream.StatusError{Code: 500})),
+		"initializing: the server answered with HTTP status 500": fmt.Errorf("draft2/connect: %w", fmt.Errorf("streamhttp: initializing: %w", &stream.StatusError{Code: 500})),
 		"client: host: bad (-32001)":                             &rpcerr.RequestError{Code: -32001, Message: "client: host: bad"},
 		"calling: client: bad (-32001)":                          fmt.Errorf("agent: calling: %w", &rpcerr.RequestError{Code: -32001, Message: "client: bad"}),
 		"process exited with status 3: stream: no":               fmt.Errorf("client: %w", &stream.ExitError{Status: 3, Stderr: "stream: no"}),

@@ -1,4 +1,4 @@
-// Copied to client/v2 by go generate.
+// Copied to draft2/client by go generate.
 
 package client
 

@@ -132,7 +132,7 @@ func TestSignals(t *testing.T) {
 		args  []string
 		until func(t *testing.T, p *program) // waits for the moment of the signal
 	}{
-		"echo": {nil, nil}, "echo2": {nil, nil}, "agent": {nil, nil},
+		"echo": {nil, nil}, "agent": {nil, nil},
 		"proxy": {[]string{self}, func(_ *testing.T, p *program) { p.started() }},
 		"chat":  {[]string{"-dir", t.TempDir(), "--", self}, func(_ *testing.T, p *program) { p.started() }},
 		"ask, in a turn": {[]string{"Are you there?", self}, func(_ *testing.T, p *program) {

@@ -107,7 +107,7 @@ func Command(cmd *exec.Cmd, opts *CommandOptions) (*Process, error) {
 }
 
 // CommandDial returns a function that runs a new process at each call, for the packages that start an
-// agent again: client/supervise and client/negotiate. command must return a new exec.Cmd each time.
+// agent again: client/supervise and draft2/connect. command must return a new exec.Cmd each time.
 func CommandDial(command func() *exec.Cmd, opts *CommandOptions) func(ctx context.Context) (Stream, error) {
 	return func(context.Context) (Stream, error) {
 		if command == nil {

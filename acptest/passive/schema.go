@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
-	_ "github.com/acpkit/go-sdk/acp/v2" // registers the methods of version 2
+	_ "github.com/acpkit/go-sdk/draft2/acp" // registers the methods of version 2
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"

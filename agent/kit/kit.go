@@ -24,7 +24,7 @@
 //     owners.
 //
 // [Agent.Serve] serves clients of version 1 of the protocol, and clients of version 2 through
-// package agent/router/adapter.
+// package draft2/serve/adapter.
 package kit
 
 import (
@@ -36,14 +36,14 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/agent/router"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
 	"github.com/acpkit/go-sdk/agent/tools"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -116,7 +116,7 @@ type Options struct {
 	Extension func(ctx context.Context, conn *agent.Conn, method string, params json.RawMessage) (any, error)
 
 	// Router configures the connections that Serve makes.
-	Router *router.Options
+	Router *serve.Options
 
 	// Logger receives what cannot be returned to a client. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
@@ -173,7 +173,7 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	if a.err != nil {
 		return errors.Join(a.err, s.Close())
 	}
-	var o router.Options
+	var o serve.Options
 	if a.opts.Router != nil {
 		o = *a.opts.Router
 	}
@@ -190,7 +190,7 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 		v1 := func(c *agent.Conn) acp.Agent { return a.connect(c, outer.Ending()) }
 		return adapter.FromV1(v1, &adapter.Options{Agent: o.V1, Logger: o.Logger})(outer)
 	}
-	return router.Serve(ctx, s, &router.Agents{V1: a.Connect, V2: newV2}, &o)
+	return serve.Serve(ctx, s, &serve.Agents{V1: a.Connect, V2: newV2}, &o)
 }
 
 // Connect returns the agent of one connection. A program that serves only version 1 passes it to

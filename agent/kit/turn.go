@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -56,7 +56,7 @@ func (a *Agent) hasRoom(ctx context.Context) error {
 }
 
 // receiving is a middleware that refuses prompts of version 2 early: before they become part of the
-// conversation and wait in package agent/v2.
+// conversation and wait in package draft2/agent.
 func (a *Agent) receiving(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if _, ok := params.(*acp2.PromptRequest); ok {

@@ -1,4 +1,4 @@
-// Copied to client/v2/thread by go generate.
+// Copied to draft2/thread by go generate.
 
 package thread
 
@@ -9,7 +9,7 @@ import (
 )
 
 // This file converts the updates that are alike in both versions. The others are in fromv1.go for
-// version 1, and in event.go of client/v2/thread for version 2.
+// version 1, and in event.go of draft2/thread for version 2.
 
 // alike returns the event of an update that is the same in both versions, or nil for another one.
 func alike(u acp.SessionUpdate) Event {

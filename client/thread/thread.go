@@ -48,7 +48,7 @@
 // The items, and the [Event] values that create them, are independent of the version of the
 // protocol. [Thread.Apply], [Thread.Prompt], [Thread.EndTurn], [Thread.Permission],
 // [Thread.Opened] and [Set] are for version 1. Package
-// [github.com/acpkit/go-sdk/client/v2/thread] is for version 2. It uses [Thread.Do],
+// [github.com/acpkit/go-sdk/draft2/thread] is for version 2. It uses [Thread.Do],
 // [Thread.AddChunk], [Thread.Ask] and [Thread.Enqueue], which serve every version.
 package thread
 

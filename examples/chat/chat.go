@@ -11,8 +11,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -33,10 +33,10 @@ type chat struct {
 	// The fields below belong to the connection.
 	start    *start
 	process  *stream.Process // nil if chat has not started the agent
-	conn     *negotiate.Conn // nil until the agent has responded
-	session  *negotiate.Session
-	sessions []negotiate.SessionInfo // the last list
-	view     atomic.Pointer[view]    // of the session; nil before there is one
+	conn     *connect.Conn   // nil until the agent has responded
+	session  *connect.Session
+	sessions []connect.SessionInfo // the last list
+	view     atomic.Pointer[view]  // of the session; nil before there is one
 }
 
 func run(ctx context.Context, s settings, console *console) error {

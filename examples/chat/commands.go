@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 // command is something that the user can type at the prompt after a colon.
@@ -74,7 +74,7 @@ func (c *chat) setMode(ctx context.Context, args []string) error {
 	case modes == nil:
 		return errors.New("the session has no modes; :set lists its options")
 	case len(args) > 0:
-		return c.session.SetOption(ctx, negotiate.ModeOption, args[0])
+		return c.session.SetOption(ctx, connect.ModeOption, args[0])
 	}
 	for _, m := range modes.Available {
 		c.screen.line(plain, "%s %-12s %s", marked(m.ID == modes.Current), m.ID, m.Description)

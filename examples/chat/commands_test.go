@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 func TestCommands(t *testing.T) {
@@ -79,7 +79,7 @@ func TestCompletion(t *testing.T) {
 				Ungrouped: []acp.SessionConfigSelectOption{{Value: "brief", Name: "B"}, {Value: "full", Name: "F"}}}}},
 			{ID: "fast", Name: "Fast", Kind: &acp.SessionConfigBoolean{}},
 		})
-	c := &chat{sessions: []negotiate.SessionInfo{{ID: "one"}, {ID: "two"}}}
+	c := &chat{sessions: []connect.SessionInfo{{ID: "one"}, {ID: "two"}}}
 	c.view.Store(newView(newScreen(io.Discard, false), "s", th, "/"))
 	for before, want := range map[string][]string{
 		"":               nil,

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/draft2/agent"
 )
 
 // diffShown is how many lines are shown of a change.

@@ -6,24 +6,24 @@ import (
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/signin"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 // This file has the differences between the versions of the protocol.
 
 // offer returns what chat offers in each version. In version 1 the host serves files and terminals.
 // In version 2 the agent has its own and only asks.
-func (c *chat) offer() *negotiate.Options {
+func (c *chat) offer() *connect.Options {
 	var terminal *acp2.ClientAuthCapabilities
 	if c.settings.url == "" && c.console.tty != nil {
 		terminal = &acp2.ClientAuthCapabilities{Terminal: &acp2.TerminalAuthCapabilities{}}
 	}
-	return &negotiate.Options{
+	return &connect.Options{
 		Only: map[string]int{"": 1, "1": 1, "2": 2}[c.settings.protocol],
 		V1:   c.host.Client,
 		InitializeV1: func(served acp.Client) *acp.InitializeRequest {

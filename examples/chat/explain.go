@@ -12,10 +12,10 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )

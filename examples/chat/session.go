@@ -12,17 +12,17 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 // listed is the maximum number of listed sessions.
 const listed = 20
 
 func (c *chat) begin(ctx context.Context) error {
-	var session *negotiate.Session
+	var session *connect.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		session, err = c.conn.StartSession(ctx, &negotiate.SessionParams{Cwd: c.dir})
+		session, err = c.conn.StartSession(ctx, &connect.SessionParams{Cwd: c.dir})
 		return err
 	})
 	if err != nil {
@@ -44,13 +44,13 @@ func (c *chat) load(ctx context.Context, id string) error {
 	v := newView(c.screen, id, c.conn.Thread(id), c.dir)
 	v.load(true)
 	c.view.Store(v)
-	var session *negotiate.Session
+	var session *connect.Session
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
 		open := c.conn.ResumeSession
 		if f.Load {
 			open = c.conn.LoadSession
 		}
-		session, err = open(ctx, id, &negotiate.SessionParams{Cwd: c.dir})
+		session, err = open(ctx, id, &connect.SessionParams{Cwd: c.dir})
 		return err
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	defer end()
 	var over thread.Turn
 	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		over, err = c.session.Prompt(ctx, negotiate.Text(prompt)).Wait()
+		over, err = c.session.Prompt(ctx, connect.Text(prompt)).Wait()
 		return err
 	})
 	c.draw()
@@ -98,7 +98,7 @@ func (c *chat) listSessions(ctx context.Context) error {
 	if !c.conn.Features().List {
 		return &explained{c.agentTitle() + " cannot list its sessions", nil}
 	}
-	var found []negotiate.SessionInfo
+	var found []connect.SessionInfo
 	err := c.signedIn(ctx, func(ctx context.Context) error {
 		found = nil
 		for s, err := range c.conn.Sessions(ctx, c.dir) {

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -149,7 +149,7 @@ func (s *start) doing(agent string) string {
 func (c *chat) initialize(alive context.Context, file io.Writer) error {
 	s := c.start
 	stop := waiting(c.notice, func() string { return s.doing(c.settings.agentName()) + "; Ctrl-C ends it" })
-	conn, err := negotiate.Connect(alive, func(context.Context) (stream.Stream, error) {
+	conn, err := connect.Connect(alive, func(context.Context) (stream.Stream, error) {
 		wire, err := c.connect(alive)
 		if err == nil && file != nil {
 			wire = record(wire, file)

@@ -71,7 +71,7 @@ func TestStartsThatFail(t *testing.T) {
 			if !strings.HasPrefix(name, "no reason") {
 				assert.NotContains(t, text(err), "chat with -v")
 			}
-			assert.NotRegexp(t, "(stream|streamhttp|websocket|negotiate|client|host|acp): ", text(err))
+			assert.NotRegexp(t, "(stream|streamhttp|websocket|draft2/connect|client|host|acp): ", text(err))
 			assert.Less(t, time.Since(began), 4*time.Second, "without waiting for a grace")
 		})
 	}

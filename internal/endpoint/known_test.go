@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"

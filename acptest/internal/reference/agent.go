@@ -13,8 +13,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/agent/router"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/draft2/serve"
 )
 
 // Prompts are what the agent understands, by the names of prompts of the checks.
@@ -65,7 +65,7 @@ func NewAgent(lines int) *kit.Agent {
 			Ready: func(context.Context) error { return nil },
 		},
 		Logger: silent,
-		Router: &router.Options{Logger: silent},
+		Router: &serve.Options{Logger: silent},
 	})
 }
 

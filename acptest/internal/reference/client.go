@@ -14,11 +14,11 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/elicitation"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/client/terminals"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -65,7 +65,7 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 	defer end()
 	unstarted := context.AfterFunc(ctx, end)
 	silent := slog.New(slog.DiscardHandler) // what the checks send is wrong on purpose
-	conn, err := negotiate.ConnectOver(life, s, &negotiate.Options{
+	conn, err := connect.ConnectOver(life, s, &connect.Options{
 		Permission: h.Policy(), Logger: silent,
 		V1: func(conn *client.Conn) acp.Client {
 			if c.Careless {
@@ -79,9 +79,9 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 		return err
 	}
 	defer conn.Close()
-	var session *negotiate.Session
+	var session *connect.Session
 	start := func(ctx context.Context) error {
-		session, err = conn.StartSession(ctx, &negotiate.SessionParams{Cwd: c.Cwd})
+		session, err = conn.StartSession(ctx, &connect.SessionParams{Cwd: c.Cwd})
 		return err
 	}
 	if v1 := conn.V1(); v1 != nil {
@@ -99,7 +99,7 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 		}
 		return conn.Err()
 	}
-	_, err = session.Prompt(ctx, negotiate.Text("Hello.")).Wait()
+	_, err = session.Prompt(ctx, connect.Text("Hello.")).Wait()
 	return err
 }
 

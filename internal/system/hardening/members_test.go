@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/acpkit/go-sdk/acp" // registers the methods
-	_ "github.com/acpkit/go-sdk/acp/v2"
+	_ "github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/internal/wire"

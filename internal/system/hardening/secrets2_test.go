@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
 	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/stream"
 )

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -102,11 +102,11 @@ func startAnyAgent2(t testing.TB, newAgent func(*agent2.Conn) acp2.Agent, opts *
 // startRouted returns the peer of an agent of version 2 that a router has chosen.
 func startRouted(t testing.TB, lines *stream.LinesOptions) *echoPeer {
 	t.Helper()
-	agents := &router.Agents{
+	agents := &serve.Agents{
 		V1: func(*agent.Conn) acp.Agent { return &testAgent{} },
 		V2: func(*agent2.Conn) acp2.Agent { return &testAgent2{} },
 	}
-	return serve2(t, lines, func(ctx context.Context, s stream.Stream) error { return router.Serve(ctx, s, agents, nil) })
+	return serve2(t, lines, func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, agents, nil) })
 }
 
 // startAdapted returns the peer of an agent of version 1 that serves a client of version 2.

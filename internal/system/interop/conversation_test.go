@@ -25,7 +25,7 @@ func TestConversation(t *testing.T) {
 		if transport == "WebSocket" && agent != "their router" {
 			without = append(without, "before initialize") // it ends the connection
 		}
-		converse(t, s, connect).all(t, without...)
+		converse(t, s, connected).all(t, without...)
 	})
 }
 
@@ -44,7 +44,7 @@ func converse(t *testing.T, s stream.Stream, connect func(*testing.T, stream.Str
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	h := newGoClient(t)
-	conn := connect(t, s, h.of)
+	conn := connected(t, s, h.of)
 	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: h.dir}
 }
 

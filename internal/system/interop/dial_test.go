@@ -17,8 +17,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// connect connects our client over s. The connection is closed when the test ends.
-func connect(t *testing.T, s stream.Stream, newClient func(*client.Conn) acp.Client) *client.Conn {
+// connected connects our client over s. The connection is closed when the test ends.
+func connected(t *testing.T, s stream.Stream, newClient func(*client.Conn) acp.Client) *client.Conn {
 	t.Helper()
 	conn := connectMortal(t, s, newClient)
 	t.Cleanup(func() {

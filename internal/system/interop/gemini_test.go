@@ -153,7 +153,7 @@ func startGemini(ctx context.Context, t *testing.T, dir string, newClient func(*
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "GEMINI_API_KEY=fake"}
-	conn := connect(t, spawn(t, cmd), newClient)
+	conn := connected(t, spawn(t, cmd), newClient)
 	res, err := conn.Initialize(ctx, &acp.InitializeRequest{})
 	require.NoError(t, err)
 	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})

@@ -89,7 +89,7 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 					}
 					agent.Answer(prompt, `{"stopReason":"end_turn"}`)
 				}()
-				conn := connect(t, near, h.Client)
+				conn := connected(t, near, h.Client)
 				_, err = conn.Initialize(t.Context(), nil)
 				require.NoError(t, err)
 				session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})

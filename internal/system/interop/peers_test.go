@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/internal/process"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -180,14 +180,14 @@ func TestMain(m *testing.M) {
 // router. Whatever it logs is a warning at least; the tests look for that on stderr.
 func play(role string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if err := serve(context.Background(), role, stream.Stdio(), log); err != nil {
+	if err := serveRole(context.Background(), role, stream.Stdio(), log); err != nil {
 		log.Error("agent ended", "err", err)
 		return 1
 	}
 	return 0
 }
 
-func serve(ctx context.Context, role string, s stream.Stream, log *slog.Logger) error {
+func serveRole(ctx context.Context, role string, s stream.Stream, log *slog.Logger) error {
 	first, second := &agent.Options{Unstable: true, Logger: log}, &agent2.Options{Unstable: true, Logger: log}
 	switch role {
 	case "agent":
@@ -198,5 +198,5 @@ func serve(ctx context.Context, role string, s stream.Stream, log *slog.Logger) 
 		serveOnLibrary(ctx, s, log)
 		return nil
 	}
-	return router.Serve(ctx, s, &router.Agents{V1: newGoAgent, V2: newGoAgent2}, &router.Options{V1: first, V2: second})
+	return serve.Serve(ctx, s, &serve.Agents{V1: newGoAgent, V2: newGoAgent2}, &serve.Options{V1: first, V2: second})
 }

@@ -66,7 +66,7 @@ func ourServer(t *testing.T, role string) string {
 	t.Helper()
 	log := pairtest.StrictLogger(t)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		return serve(ctx, role, s, log)
+		return serveRole(ctx, role, s, log)
 	}, &remote.Options{Logger: log})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -144,7 +144,7 @@ func eachRemote(t *testing.T, test func(*testing.T, *conversation)) {
 		delete(ways, "stdio")
 	}
 	eachWay(t, agents, func(t *testing.T, _, _ string, s stream.Stream) {
-		c := converse(t, s, connect)
+		c := converse(t, s, connected)
 		c.start(t)
 		test(t, c)
 	})

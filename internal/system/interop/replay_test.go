@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
 	"github.com/acpkit/go-sdk/client"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -214,7 +214,7 @@ func TestReplayOfTheRouter(t *testing.T) {
 
 func askRouter(t *testing.T, p *recordedProcess) {
 	f := &fixture2{}
-	agents := &router.Agents{
+	agents := &serve.Agents{
 		V1: func(*agent.Conn) acp.Agent { return &fixture1{f} },
 		V2: func(*agent2.Conn) acp2.Agent { return f },
 	}
@@ -227,7 +227,7 @@ func askRouter(t *testing.T, p *recordedProcess) {
 	w, in, out := newWire(t)
 	ended := make(chan error, 1)
 	go func() { // ends with the input
-		ended <- router.Serve(context.Background(), stream.Lines(in, out, nil), agents, &router.Options{Logger: slog.New(slog.DiscardHandler)})
+		ended <- serve.Serve(context.Background(), stream.Lines(in, out, nil), agents, &serve.Options{Logger: slog.New(slog.DiscardHandler)})
 	}()
 	var want, got []string
 	for _, l := range p.lines {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

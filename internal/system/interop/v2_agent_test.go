@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// goAgent2 is the agent of version 2 of peers/README.md, made with package agent/v2. It
+// goAgent2 is the agent of version 2 of peers/README.md, made with package draft2/agent. It
 // takes every optional method there is.
 type goAgent2 struct {
 	peertest.FullAgent

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -49,7 +49,7 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 					Ask: func(context.Context, *permission.Question) (string, error) { return "id-allow_once", nil },
 				})
 				require.NoError(t, err)
-				conn, err := negotiate.Connect(ctx, negotiate.Dial(dial), &negotiate.Options{Permission: policy, Logger: pairtest.StrictLogger(t)})
+				conn, err := connect.Connect(ctx, connect.Dial(dial), &connect.Options{Permission: policy, Logger: pairtest.StrictLogger(t)})
 				require.NoError(t, err)
 				defer func() {
 					assert.NoError(t, conn.Close())
@@ -65,11 +65,11 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 }
 
 // talk holds the conversation, by methods that are independent of the version.
-func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
-	session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: pairtest.TempDir(t)})
+func talk(t *testing.T, ctx context.Context, conn *connect.Conn) {
+	session, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: pairtest.TempDir(t)})
 	require.NoError(t, err)
 	for prompt, said := range map[string]string{"say one two": "onetwo", "permission": "selected id-allow_once"} {
-		turn, err := session.Prompt(ctx, negotiate.Text(prompt)).Wait()
+		turn, err := session.Prompt(ctx, connect.Text(prompt)).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, "end_turn", turn.StopReason)
 		items := session.Thread().Snapshot().Items.Slice()
@@ -83,7 +83,7 @@ func talk(t *testing.T, ctx context.Context, conn *negotiate.Conn) {
 	}
 	require.NoError(t, session.SetOption(ctx, "model", "big"))
 	require.NoError(t, session.Close(ctx))
-	reopened, err := conn.LoadSession(ctx, session.ID(), &negotiate.SessionParams{Cwd: pairtest.TempDir(t)})
+	reopened, err := conn.LoadSession(ctx, session.ID(), &connect.SessionParams{Cwd: pairtest.TempDir(t)})
 	require.NoError(t, err)
 	shown := 0
 	for _, item := range reopened.Thread().Snapshot().Items.All() {
@@ -110,15 +110,15 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient(t)
-				opts := &negotiate.Options{Logger: pairtest.StrictLogger(t), V1: h.of, ConnV1: &client.Options{Unstable: true}}
-				var conn *negotiate.Conn
+				opts := &connect.Options{Logger: pairtest.StrictLogger(t), V1: h.of, ConnV1: &client.Options{Unstable: true}}
+				var conn *connect.Conn
 				var err error
 				if again {
-					conn, err = negotiate.Connect(ctx, negotiate.Dial(dial), opts)
+					conn, err = connect.Connect(ctx, connect.Dial(dial), opts)
 				} else {
 					s, dialErr := dial(ctx)
 					require.NoError(t, dialErr)
-					conn, err = negotiate.ConnectOver(ctx, s, opts)
+					conn, err = connect.ConnectOver(ctx, s, opts)
 				}
 				require.NoError(t, err)
 				defer func() {
@@ -126,15 +126,15 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 					assert.NoError(t, conn.Wait())
 				}()
 				require.Equal(t, 1, conn.ProtocolVersion())
-				session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: h.dir})
+				session, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: h.dir})
 				require.NoError(t, err)
 				if !again && transport != "stdio" { // without files, but it works
-					turn, err := session.Prompt(ctx, negotiate.Text("say yes")).Wait()
+					turn, err := session.Prompt(ctx, connect.Text("say yes")).Wait()
 					require.NoError(t, err)
 					assert.Equal(t, "end_turn", turn.StopReason)
 					return
 				}
-				_, err = session.Prompt(ctx, negotiate.Text("files")).Wait()
+				_, err = session.Prompt(ctx, connect.Text("files")).Wait()
 				require.NoError(t, err)
 				text, err := os.ReadFile(filepath.Join(h.dir, "file.txt"))
 				require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestVersionErrorsOfTypeScript(t *testing.T) {
 	t.Parallel()
 	negotiated := func(only int) func(context.Context, way) error {
 		return func(ctx context.Context, dial way) error {
-			_, err := negotiate.Connect(ctx, negotiate.Dial(dial), &negotiate.Options{Only: only})
+			_, err := connect.Connect(ctx, connect.Dial(dial), &connect.Options{Only: only})
 			return err
 		}
 	}

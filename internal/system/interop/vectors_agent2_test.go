@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router"
-	agent2 "github.com/acpkit/go-sdk/agent/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -42,11 +42,11 @@ func checkAgent2(t *testing.T, v *vector, routed bool) {
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
 		if routed {
-			agents := &router.Agents{
+			agents := &serve.Agents{
 				V1: func(*agent.Conn) acp.Agent { return &fixture1{f} },
 				V2: func(*agent2.Conn) acp2.Agent { return f },
 			}
-			ended <- router.Serve(ctx, s, agents, &router.Options{Logger: quiet})
+			ended <- serve.Serve(ctx, s, agents, &serve.Options{Logger: quiet})
 		} else {
 			ended <- agent2.Serve(ctx, s, func(*agent2.Conn) acp2.Agent { return f }, &agent2.Options{Logger: quiet})
 		}

@@ -24,7 +24,7 @@ func Check(t *testing.T, seed uint64, version int, open func(t *testing.T) journ
 		r := rand.New(rand.NewPCG(seed, 20))
 		sc := New(seed, Options{Turns: 1 + r.IntN(5), Slow: []time.Duration{0, 40 * time.Millisecond, 2 * time.Second}[r.IntN(3)]})
 		a := sc.agent(open(t))
-		c := connect(t, version, a)
+		c := connected(t, version, a)
 		defer func() { stop(t, a, c) }()
 		id := c.Open()
 		for n, turn := range sc.Turns {
@@ -40,16 +40,16 @@ func Check(t *testing.T, seed uint64, version int, open func(t *testing.T) journ
 			case 2:
 				c.CloseSession(id)
 				old := c
-				c = connect(t, version, a)
+				c = connected(t, version, a)
 				old.Close()
 			case 3:
 				c.Close()
-				c = connect(t, version, a)
+				c = connected(t, version, a)
 				synctest.Wait() // the session has left the old connection
 			case 4:
 				stop(t, a, c)
 				a = sc.agent(open(t))
-				c = connect(t, version, a)
+				c = connected(t, version, a)
 			}
 			if err := c.Load(id); err != nil {
 				t.Fatalf("seed %d, turn %d, load %d: %v", seed, n, how, err)
@@ -67,7 +67,7 @@ func (sc *Script) agent(store journal.Store) *kit.Agent {
 	return kit.New(o)
 }
 
-func connect(t *testing.T, version int, a *kit.Agent) *Client {
+func connected(t *testing.T, version int, a *kit.Agent) *Client {
 	ours, theirs := stream.Pipe()
 	go a.Serve(context.Background(), theirs) // ends with the connection
 	return NewClient(t, version, ours, nil)

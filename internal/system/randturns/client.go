@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/thread"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -23,8 +23,8 @@ import (
 // answers questions as the script says.
 type Client struct {
 	t         *testing.T
-	conn      *negotiate.Conn
-	sessions  map[string]*negotiate.Session
+	conn      *connect.Conn
+	sessions  map[string]*connect.Session
 	cancels   atomic.Bool   // the agent is expected to ask for a cancel
 	onUpdate  func()        // called after each update; may be nil
 	cancelled chan struct{} // gets a value when the agent asks for a cancel
@@ -33,9 +33,9 @@ type Client struct {
 // NewClient connects to an agent. Version is 1 or 2.
 func NewClient(t *testing.T, version int, s stream.Stream, onUpdate func()) *Client {
 	t.Helper()
-	c := &Client{t: t, sessions: map[string]*negotiate.Session{}, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
+	c := &Client{t: t, sessions: map[string]*connect.Session{}, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
 	var err error
-	c.conn, err = negotiate.ConnectOver(t.Context(), s, &negotiate.Options{
+	c.conn, err = connect.ConnectOver(t.Context(), s, &connect.Options{
 		V1:   func(*client.Conn) acp.Client { return handler1{c} },
 		V2:   func(*client2.Conn) acp2.Client { return handler2{c} },
 		Only: version, Logger: slog.New(slog.DiscardHandler),
@@ -54,7 +54,7 @@ func (c *Client) must(err error) {
 // Close ends the connection.
 func (c *Client) Close() { c.conn.Close() }
 
-var params = &negotiate.SessionParams{Cwd: "/w"}
+var params = &connect.SessionParams{Cwd: "/w"}
 
 // Open opens a new session.
 func (c *Client) Open() string {
@@ -87,7 +87,7 @@ func (c *Client) Play(id string, turn *Turn) error {
 			continue
 		}
 		if c.conn.ProtocolVersion() == 1 && option == "mode" && len(value)%2 == 0 { // modes are options, too
-			option = negotiate.ModeOption
+			option = connect.ModeOption
 		}
 		if err := s.SetOption(c.t.Context(), option, value); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (c *Client) Play(id string, turn *Turn) error {
 		case <-ctx.Done():
 		}
 	}()
-	prompt := []thread.Block{negotiate.Text(turn.Prompt)}
+	prompt := []thread.Block{connect.Text(turn.Prompt)}
 	if turn.Image {
 		prompt = append(prompt, thread.Block{Type: thread.BlockImage, MIMEType: "image/png", Data: "AAAA"})
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
-	v2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client/thread"
-	v2thread "github.com/acpkit/go-sdk/client/v2/thread"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+	v2 "github.com/acpkit/go-sdk/draft2/acp"
+	v2thread "github.com/acpkit/go-sdk/draft2/thread"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

@@ -9,9 +9,9 @@ import (
 	"os/exec"
 
 	acp1 "github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/acp/v2"
-	"github.com/acpkit/go-sdk/agent/v2"
-	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/internal/bench/work"
 	"github.com/acpkit/go-sdk/stream"
 )

@@ -7,7 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
 )
 
 // FullAgent has every method of the agent, extensions included. All of them call Do.

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	acp1 "github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/acp/v2"
 	agent1 "github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/agent/router/adapter"
-	"github.com/acpkit/go-sdk/agent/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/supervise"
 	"github.com/acpkit/go-sdk/client/thread"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/stream"
 )
 

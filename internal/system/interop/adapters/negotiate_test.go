@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
 	model "github.com/acpkit/go-sdk/client/thread"
-	client2 "github.com/acpkit/go-sdk/client/v2"
+	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -54,7 +54,7 @@ type either struct {
 	live  []string // who said what, and the tool calls, before the history was loaded
 }
 
-func (e *either) connect(t *testing.T, rec *recording, only, version int) *negotiate.Conn {
+func (e *either) connect(t *testing.T, rec *recording, only, version int) *connect.Conn {
 	t.Helper()
 	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		e.asked++
@@ -64,7 +64,7 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
 	dropped := func(method string, err error) { t.Errorf("dropped %s: %v", method, err) }
-	conn, err := negotiate.Connect(ctx, func(context.Context) (stream.Stream, error) {
+	conn, err := connect.Connect(ctx, func(context.Context) (stream.Stream, error) {
 		p, err := stream.Command(e.place.command(), &stream.CommandOptions{
 			OnNoise: func(line string) { t.Errorf("the agent wrote what is no message: %s", line) },
 		})
@@ -72,7 +72,7 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 			return nil, err
 		}
 		return rec.tap(p, ""), nil
-	}, &negotiate.Options{
+	}, &connect.Options{
 		Permission: policy, Only: only, Logger: pairtest.StrictLogger(t),
 		ConnV1: &client.Options{OnDropped: dropped}, ConnV2: &client2.Options{OnDropped: dropped},
 	})
@@ -92,13 +92,13 @@ func (e *either) connect(t *testing.T, rec *recording, only, version int) *negot
 }
 
 // converse holds the conversation and returns the id of the session.
-func (e *either) converse(t *testing.T, conn *negotiate.Conn) string {
+func (e *either) converse(t *testing.T, conn *connect.Conn) string {
 	ctx := t.Context()
-	s, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: e.place.dir})
+	s, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: e.place.dir})
 	require.NoError(t, err)
 	require.NoError(t, s.SetOption(ctx, "mode", e.place.adapter.asking))
 	prompt := func(word string) model.Turn {
-		turn, err := s.Prompt(ctx, negotiate.Text(scriptMark+word)).Wait()
+		turn, err := s.Prompt(ctx, connect.Text(scriptMark+word)).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, model.StateIdle, turn.State)
 		return turn
@@ -115,7 +115,7 @@ func (e *either) converse(t *testing.T, conn *negotiate.Conn) string {
 	assert.Equal(t, 2, e.asked)
 	prompt("run")
 
-	turn := s.Prompt(ctx, negotiate.Text(scriptMark+"wait"))
+	turn := s.Prompt(ctx, connect.Text(scriptMark+"wait"))
 	for now := range s.Thread().Watch(ctx) {
 		if all := told(now); all[len(all)-1] == "agent: I wait." {
 			break
@@ -139,17 +139,17 @@ func (e *either) converse(t *testing.T, conn *negotiate.Conn) string {
 }
 
 // load opens the session with its history and returns what the history shows.
-func (e *either) load(t *testing.T, conn *negotiate.Conn, id string) []string {
+func (e *either) load(t *testing.T, conn *connect.Conn, id string) []string {
 	ctx := t.Context()
-	s, err := conn.LoadSession(ctx, id, &negotiate.SessionParams{Cwd: e.place.dir})
+	s, err := conn.LoadSession(ctx, id, &connect.SessionParams{Cwd: e.place.dir})
 	require.NoError(t, err)
 	history := told(s.Thread().Snapshot())
-	_, err = s.Prompt(ctx, negotiate.Text(scriptMark+"say")).Wait()
+	_, err = s.Prompt(ctx, connect.Text(scriptMark+"say")).Wait()
 	require.NoError(t, err)
 	require.NoError(t, s.Close(ctx))
-	s, err = conn.ResumeSession(ctx, id, &negotiate.SessionParams{Cwd: e.place.dir})
+	s, err = conn.ResumeSession(ctx, id, &connect.SessionParams{Cwd: e.place.dir})
 	require.NoError(t, err)
-	_, err = s.Prompt(ctx, negotiate.Text(scriptMark+"say")).Wait()
+	_, err = s.Prompt(ctx, connect.Text(scriptMark+"say")).Wait()
 	require.NoError(t, err)
 	require.NoError(t, conn.DeleteSession(ctx, id))
 	return append(e.live, history...)

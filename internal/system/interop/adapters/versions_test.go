@@ -12,8 +12,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/negotiate"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -45,12 +45,12 @@ func TestLimitedVersions(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				starts := 0
-				conn, err := negotiate.Connect(ctx, stream.CommandDial(func() *exec.Cmd {
+				conn, err := connect.Connect(ctx, stream.CommandDial(func() *exec.Cmd {
 					starts++
 					cmd := place.command()
 					cmd.Env = append(cmd.Env, "CLAUDE_AGENT_ACP_PROTOCOL="+test.limit)
 					return cmd
-				}, nil), &negotiate.Options{Only: test.only, Logger: pairtest.StrictLogger(t)})
+				}, nil), &connect.Options{Only: test.only, Logger: pairtest.StrictLogger(t)})
 				if test.version == 0 {
 					both, ok := errors.AsType[*acp.VersionError](err)
 					require.True(t, ok, "%v", err)
@@ -61,7 +61,7 @@ func TestLimitedVersions(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, test.version, conn.ProtocolVersion())
 				assert.Equal(t, 1, starts)
-				_, err = conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
+				_, err = conn.StartSession(ctx, &connect.SessionParams{Cwd: place.dir})
 				assert.NoError(t, err)
 				assert.NoError(t, conn.Close())
 				assert.NoError(t, conn.Wait())
@@ -83,18 +83,18 @@ func TestHostKit(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		defer h.Close()
-		conn, err := negotiate.Connect(ctx, stream.CommandDial(place.command, nil),
-			&negotiate.Options{V1: h.Client, Only: 1, Logger: pairtest.StrictLogger(t)})
+		conn, err := connect.Connect(ctx, stream.CommandDial(place.command, nil),
+			&connect.Options{V1: h.Client, Only: 1, Logger: pairtest.StrictLogger(t)})
 		require.NoError(t, err)
-		session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
+		session, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: place.dir})
 		require.NoError(t, err)
 		require.NoError(t, session.SetOption(ctx, "mode", a.asking))
-		turn, err := session.Prompt(ctx, negotiate.Text(scriptMark+place.writing(t))).Wait()
+		turn, err := session.Prompt(ctx, connect.Text(scriptMark+place.writing(t))).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, "end_turn", turn.StopReason)
 		assert.Equal(t, "new\n", place.text(t))
 		assert.Equal(t, 1, asked)
-		_, err = session.Prompt(ctx, negotiate.Text(scriptMark+"run")).Wait()
+		_, err = session.Prompt(ctx, connect.Text(scriptMark+"run")).Wait()
 		require.NoError(t, err)
 		assert.NoError(t, conn.Close())
 		assert.NoError(t, conn.Wait())
@@ -111,11 +111,11 @@ func TestWithoutAccount(t *testing.T) {
 		for _, only := range []int{1, 2} {
 			ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 			defer cancel()
-			conn, err := negotiate.Connect(ctx, stream.CommandDial(place.command, nil), &negotiate.Options{Only: only, Logger: pairtest.StrictLogger(t)})
+			conn, err := connect.Connect(ctx, stream.CommandDial(place.command, nil), &connect.Options{Only: only, Logger: pairtest.StrictLogger(t)})
 			require.NoError(t, err)
-			session, err := conn.StartSession(ctx, &negotiate.SessionParams{Cwd: place.dir})
+			session, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: place.dir})
 			if err == nil {
-				_, err = session.Prompt(ctx, negotiate.Text(scriptMark+"say")).Wait()
+				_, err = session.Prompt(ctx, connect.Text(scriptMark+"say")).Wait()
 			}
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired, "version %d: methods %v", only, conn.AuthMethods())
 			begin := time.Now()

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/acpkit/go-sdk/acp/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

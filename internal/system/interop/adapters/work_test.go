@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/acp/v2"
 	model "github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/client/v2"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"github.com/acpkit/go-sdk/acp"
-	acp2 "github.com/acpkit/go-sdk/acp/v2"
 	sdk "github.com/acpkit/go-sdk/agent"
-	sdk2 "github.com/acpkit/go-sdk/agent/v2"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	sdk2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/contract"
 	"github.com/acpkit/go-sdk/rpcerr/kind"

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+)
+
+// NewMessageID returns a new id for a message.
+func NewMessageID() acp.MessageID { return acp.MessageID("msg_" + rand.Text()) }
+
+// Message sends a chunk of the message with the given id. The client concatenates the
+// chunks.
+func (s *Session) Message(ctx context.Context, id acp.MessageID, text string) error {
+	return s.Update(ctx, &acp.AgentMessageChunk{MessageID: id, Content: acp.Text(text)})
+}
+
+// MessageFrom sends the texts that a model streams as chunks of the message with the given id.
+// It sends the first text at once and joins the following ones for 25 ms or up to 2 KiB. A
+// text may end inside a rune. MessageFrom returns when the sequence ends or yields an error,
+// which it returns, or when ctx is done; the text that has arrived is sent in every case. It
+// calls the sequence on the goroutine of the caller.
+func (s *Session) MessageFrom(ctx context.Context, id acp.MessageID, deltas iter.Seq2[string, error]) error {
+	return endpoint.JoinText(ctx, deltas, func(text string) error { return s.Message(ctx, id, text) })
+}
+
+// Thought sends a chunk of the thought with the given id.
+func (s *Session) Thought(ctx context.Context, id acp.MessageID, text string) error {
+	return s.Update(ctx, &acp.AgentThoughtChunk{MessageID: id, Content: acp.Text(text)})
+}
+
+// ReplaceMessage sends a complete message, which replaces the earlier content of the
+// message with that id.
+func (s *Session) ReplaceMessage(ctx context.Context, id acp.MessageID, content ...acp.ContentBlock) error {
+	return s.Update(ctx, &acp.AgentMessage{MessageID: id, Content: acp.Some(content)})
+}
+
+// UserMessage sends a complete message of the user, for the replay of a session.
+func (s *Session) UserMessage(ctx context.Context, id acp.MessageID, content ...acp.ContentBlock) error {
+	return s.Update(ctx, &acp.UserMessage{MessageID: id, Content: acp.Some(content)})
+}
+
+// AddToolContent adds one item to the content of a tool call.
+func (s *Session) AddToolContent(ctx context.Context, id acp.ToolCallID, item acp.ToolCallContent) error {
+	return s.Update(ctx, &acp.ToolCallContentChunk{ToolCallID: id, Content: item})
+}
+
+// Plan sends the complete plan with the given id, which replaces the previous one.
+func (s *Session) Plan(ctx context.Context, id acp.PlanID, entries ...acp.PlanEntry) error {
+	return s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: id, Entries: entries}})
+}
+
+// StartToolCall announces a tool call and returns a ToolCall for the updates that follow.
+// It replaces an empty ToolCallID by a new one and an absent Status by in_progress. The
+// argument call is neither modified nor retained.
+func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCallUpdate) (*ToolCall, error) {
+	if call == nil {
+		return nil, errors.New("agent: StartToolCall was given no call: pass at least its Title")
+	}
+	c := *call
+	if c.ToolCallID == "" {
+		// The id is random because a session, and with it the id, outlives this process.
+		c.ToolCallID = acp.ToolCallID("call_" + rand.Text())
+	}
+	if c.Status.IsZero() {
+		c.Status = acp.Some(acp.ToolCallStatusInProgress)
+	}
+	if err := s.Update(ctx, &c); err != nil {
+		return nil, err
+	}
+	return s.ToolCall(c.ToolCallID), nil
+}
+
+func (t *ToolCall) status(ctx context.Context, status acp.ToolCallStatus, content []acp.ToolCallContent) error {
+	u := &acp.ToolCallUpdate{Status: acp.Some(status)}
+	if len(content) > 0 {
+		u.Content = acp.Some(content)
+	}
+	return t.Update(ctx, u)
+}
+
+// addContent adds an item to a copy of the content of the update.
+func addContent(u *acp.ToolCallUpdate, item acp.ToolCallContent) {
+	content, _ := u.Content.Get()
+	u.Content = acp.Some(append(slices.Clip(content), item))
+}
+
+// AskPermission asks the user whether an action may proceed, and returns the option that
+// the user chose. While it waits, the session's state is requires_action if foreground
+// work is in progress and ctx is not that of background work. If subject names a tool
+// call, the call need not have been announced before. If there are no options, the user
+// can choose to allow or to reject the action once.
+//
+// If the work is cancelled, the error wraps [acp.ErrTurnCancelled] or is the error of ctx.
+// It is also an error if the client returns an outcome of an unknown kind or an option
+// that was not offered, so a nil error always comes with one of the options. Use [Allows]
+// to determine whether the option allows the action.
+//
+// Protocol: session/request_permission.
+func (s *Session) AskPermission(ctx context.Context, title string, subject acp.RequestPermissionSubject, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	return s.askPermission(ctx, acp.RequestPermissionRequest{Title: title, Subject: subject, Options: options})
+}
+
+// AskPermission asks the user whether this tool call may proceed; see
+// [Session.AskPermission].
+func (t *ToolCall) AskPermission(ctx context.Context, title string, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	return t.session.AskPermission(ctx, title, &acp.ToolCallPermissionSubject{ToolCall: acp.ToolCallUpdate{ToolCallID: t.id}}, options...)
+}
+
+// RequestPermission sends req for the session and returns the response of the client as it
+// is. It replaces the session's id in a copy of req. While it waits, the session's state is
+// requires_action as for [Session.AskPermission]. Use that method unless the response
+// itself is needed.
+//
+// Protocol: session/request_permission.
+func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	var own acp.RequestPermissionRequest
+	if req != nil {
+		own = *req
+	}
+	return s.requestPermission(ctx, own)
+}

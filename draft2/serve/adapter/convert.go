@@ -1,0 +1,220 @@
+package adapter
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// convert converts a value to the other version. The value must have the same JSON form in both
+// versions. Unknown variants are kept.
+func convert[T any](v any) (*T, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("adapter: %w", err)
+	}
+	return decode[T](raw)
+}
+
+func decode[T any](raw []byte) (*T, error) {
+	v := new(T)
+	if err := json.Unmarshal(raw, v); err != nil {
+		return nil, fmt.Errorf("adapter: a %T cannot be expressed in the other version: %w", v, err)
+	}
+	return v, nil
+}
+
+// object is a JSON object that is changed before it is decoded.
+type object map[string]json.RawMessage
+
+func objectOf(v any) (object, error) {
+	o, err := convert[object](v)
+	if err != nil {
+		return nil, err
+	}
+	return *o, nil
+}
+
+func (o object) rename(from, to string) {
+	if v, ok := o[from]; ok {
+		delete(o, from)
+		o[to] = v
+	}
+}
+
+// setDefault sets a member if it is absent.
+func (o object) setDefault(name, value string) {
+	if _, ok := o[name]; !ok {
+		o[name] = json.RawMessage(value)
+	}
+}
+
+// mcpServers returns servers in the form of version 1, which has other kinds of them. Package
+// draft2/agent has checked them against the capabilities of the agent.
+func mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
+	var out []acp.MCPServer
+	for _, server := range list {
+		switch s := server.(type) {
+		case *acp2.MCPServerStdio:
+			v := &acp.MCPServerStdio{Name: s.Name, Command: string(s.Command), Args: s.Args, Meta: s.Meta}
+			for _, e := range s.Env {
+				v.Env = append(v.Env, acp.EnvVariable{Name: e.Name, Value: e.Value, Meta: e.Meta})
+			}
+			out = append(out, v)
+		case *acp2.MCPServerHTTP:
+			v := &acp.MCPServerHTTP{Name: s.Name, URL: s.URL, Meta: s.Meta}
+			for _, h := range s.Headers {
+				v.Headers = append(v.Headers, acp.HTTPHeader{Name: h.Name, Value: h.Value, Meta: h.Meta})
+			}
+			out = append(out, v)
+		default:
+			return nil, rpcerr.InvalidParams(nil).WithDetail("mcpServers: the agent supports servers of type stdio and http only")
+		}
+	}
+	return out, nil
+}
+
+func paths(list []acp2.AbsolutePath) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = string(p)
+	}
+	return out
+}
+
+// authMethods returns authentication methods in the form of version 2.
+func authMethods(list []acp.AuthMethod) ([]acp2.AuthMethod, error) {
+	var all []object
+	for _, method := range list {
+		o, err := objectOf(method)
+		if err != nil {
+			return nil, err
+		}
+		o.rename("id", "methodId")
+		o.setDefault("type", `"agent"`)
+		if terminal, ok := method.(*acp.AuthMethodTerminal); ok && terminal.Env != nil {
+			env := []acp2.EnvVariable{}
+			for _, name := range slices.Sorted(maps.Keys(terminal.Env)) {
+				env = append(env, acp2.EnvVariable{Name: name, Value: terminal.Env[name]})
+			}
+			if o["env"], err = json.Marshal(env); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, o)
+	}
+	res, err := convert[acp2.InitializeResponse](map[string]any{
+		"protocolVersion": acp2.ProtocolVersion, "info": acp2.Implementation{Name: "x", Version: "x"}, "authMethods": all,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res.AuthMethods, nil
+}
+
+// toolCall returns a tool call or its update in the form of version 2. v is an *acp.ToolCall or an
+// acp.ToolCallUpdate.
+func toolCall(v any, content []acp.ToolCallContent) (*acp2.ToolCallUpdate, error) {
+	o, err := objectOf(v)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range o {
+		if string(value) == "null" || string(value) == `""` {
+			delete(o, name) // null means unchanged in version 1, cleared in version 2
+		}
+	}
+	if content != nil {
+		items := []any{}
+		for _, c := range content {
+			if d, ok := c.(*acp.Diff); ok {
+				diff := agent2.Diff(d.Path, d.OldText, &d.NewText)
+				diff.Meta = d.Meta
+				items = append(items, diff)
+			} else {
+				items = append(items, c)
+			}
+		}
+		if o["content"], err = json.Marshal(items); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	u, err := decode[acp2.ToolCallUpdate](raw)
+	if err != nil {
+		return nil, err
+	}
+	locations, _ := u.Locations.Get()
+	for i := range locations {
+		if line := locations[i].Line; line != nil && *line == 0 {
+			locations[i].Line = nil // version 2 counts from 1
+		}
+	}
+	return u, nil
+}
+
+// configOptions returns options in the form of version 2.
+func configOptions(list []acp.SessionConfigOption) ([]acp2.SessionConfigOption, error) {
+	out := make([]acp2.SessionConfigOption, 0, len(list))
+	for _, option := range list {
+		o, err := objectOf(option)
+		if err != nil {
+			return nil, err
+		}
+		o.rename("id", "configId")
+		if s, ok := option.Kind.(*acp.SessionConfigSelect); ok && s.Options.Grouped != nil {
+			groups := []acp2.SessionConfigSelectGroup{}
+			for _, g := range s.Options.Grouped {
+				group, err := objectOf(g)
+				if err != nil {
+					return nil, err
+				}
+				group.rename("group", "groupId")
+				converted, err := convert[acp2.SessionConfigSelectGroup](group)
+				if err != nil {
+					return nil, err
+				}
+				groups = append(groups, *converted)
+			}
+			if o["options"], err = json.Marshal(groups); err != nil {
+				return nil, err
+			}
+		}
+		converted, err := convert[acp2.SessionConfigOption](o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *converted)
+	}
+	return out, nil
+}
+
+// commands returns slash commands in the form of version 2, where commands and their input have a
+// type.
+func commands(list []acp.AvailableCommand) []acp2.AvailableCommand {
+	out := make([]acp2.AvailableCommand, 0, len(list))
+	for _, c := range list {
+		command := &acp2.Command{Name: c.Name, Description: c.Description, Meta: c.Meta}
+		switch in := c.Input.(type) {
+		case *acp.UnstructuredCommandInput:
+			command.Input = &acp2.TextCommandInput{Hint: in.Hint, Meta: in.Meta}
+		case nil:
+		default:
+			command.Input = &acp2.TextCommandInput{} // version 1 defines no other kind of input
+		}
+		out = append(out, command)
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package adapter
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Prompt accepts a prompt after the previous turn has ended, and passes it on to the agent.
+func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
+	s, err := a.known(req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.accepts(req.Prompt); err != nil {
+		return nil, err
+	}
+	own, err := convert[acp.PromptRequest](req)
+	if err != nil {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("prompt: the agent cannot read all of its content").WithCause(err)
+	}
+	id := agent2.NewMessageID()
+	return a.above.Session(req.SessionID).AcceptAs(ctx, id, req, func(ctx context.Context) (acp2.StopReason, error) {
+		s.begin(id, own.Prompt)
+		defer func() {
+			if s.end() {
+				a.forgets(req.SessionID)
+			}
+		}()
+		res, err := a.below.Prompt(ctx, own)
+		if ctx.Err() != nil {
+			s.questionsEnd() // the turn was cancelled, which also cancels its questions
+		}
+		if err != nil {
+			return "", err
+		}
+		a.above.Session(req.SessionID).SetTurnUsage((*acp2.Usage)(res.Usage))
+		return acp2.StopReason(res.StopReason), nil
+	})
+}
+
+type messageIDKey struct{}
+
+// UserMessageID returns the id that the prompt has as a message of the user in version 2. ctx
+// must be the ctx of the agent's Prompt, or one derived from it; ok is false if the client
+// speaks version 1. An agent that stores its sessions stores the id with the prompt, and sends
+// it with the prompt when it replays the session, so that a client finds the message again.
+func UserMessageID(ctx context.Context) (id acp.MessageID, ok bool) {
+	id, ok = ctx.Value(messageIDKey{}).(acp.MessageID)
+	return id, ok
+}
+
+// withMessageID is the middleware that sets the value for [UserMessageID].
+func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		if req, ok := params.(*acp.PromptRequest); ok {
+			if s := a.lookup(acp2.SessionID(req.SessionID)); s != nil {
+				s.mu.Lock()
+				if s.turn != nil {
+					ctx = context.WithValue(ctx, messageIDKey{}, acp.MessageID(s.turn.message))
+				}
+				s.mu.Unlock()
+			}
+		}
+		return next(ctx, method, params)
+	}
+}
+
+// accepts returns an error if a prompt has content that the agent does not support.
+func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
+	for _, b := range blocks {
+		need := ""
+		switch b.(type) {
+		case *acp2.ImageContent:
+			need = "image"
+		case *acp2.AudioContent:
+			need = "audio"
+		case *acp2.EmbeddedResource:
+			need = "embeddedContext"
+		}
+		if need != "" && !a.has("promptCapabilities."+need) {
+			return rpcerr.InvalidParams(nil).WithDetail("prompt: the agent did not advertise session.prompt." + need)
+		}
+	}
+	return nil
+}
+
+// turn is the work of the agent on a prompt.
+type turn struct {
+	message acp2.MessageID // id of the prompt
+	echo    echo
+	closes  bool // the session was closed during the turn
+}
+
+// begin records that a turn begins.
+func (s *session) begin(id acp2.MessageID, prompt []acp.ContentBlock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn = &turn{message: id, echo: echo{want: prompt}}
+	s.messages.end()
+}
+
+// end records that the turn has ended. It reports whether the session was closed during the turn.
+func (s *session) end() (closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	closed = s.turn.closes
+	s.turn = nil
+	s.messages.end()
+	return closed
+}
+
+// closes records that the agent has closed the session. It reports whether a turn is in progress.
+// Its last updates still reach the client.
+func (s *session) closes() (busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil {
+		s.turn.closes = true
+	}
+	return s.turn != nil
+}
+
+// Cancel does nothing, because ctx ends the call to the agent, which then sends session/cancel.
+func (a *adapter) Cancel(context.Context, *acp2.CancelSessionNotification) error { return nil }
