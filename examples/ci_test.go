@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,6 +49,7 @@ func TestExitStatusInCI(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			file := filepath.Join(dir, "log.jsonl")
+			require.NoError(t, os.WriteFile(file, nil, 0o644))
 			flags := append([]string{"-dir", dir, "-log", file}, tt.flags...)
 			out, err := exec.Command(filepath.Join(programs, "ci"), append(flags, tt.args...)...).CombinedOutput()
 			code := 0
@@ -62,6 +64,11 @@ func TestExitStatusInCI(t *testing.T) {
 				log, err := os.Open(file)
 				require.NoError(t, err)
 				defer log.Close()
+				info, err := log.Stat()
+				require.NoError(t, err)
+				if runtime.GOOS != "windows" {
+					assert.Zero(t, info.Mode().Perm()&0o077, "others do not read it")
+				}
 				lines := 0
 				for r := bufio.NewReader(log); ; lines++ {
 					line, err := r.ReadBytes('\n')

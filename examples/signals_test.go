@@ -144,7 +144,7 @@ func TestSignals(t *testing.T) {
 			p.expect("prompt")
 			p.terminal()
 		}},
-		"bridge, with a client that is still connected": {[]string{"-listen", "127.0.0.1:0", "--", self}, func(t *testing.T, p *program) {
+		"bridge, with a client that is still connected": {[]string{"-listen", "127.0.0.1:0", "-no-token", "--", self}, func(t *testing.T, p *program) {
 			url, err := p.out.ReadString('\n')
 			require.NoError(t, err)
 			conn, err := remote.Dial(t.Context(), strings.TrimSpace(url), nil)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -325,4 +326,21 @@ func BenchmarkList(b *testing.B) {
 			page(b, s, journal.Query{Cursor: next})
 		}
 	})
+}
+
+// Other users of the machine read no session, wherever the store is.
+func TestOnlyTheUserReadsSessions(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	written(t, dir)
+	n := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		require.NoError(t, err)
+		if n++; runtime.GOOS != "windows" {
+			assert.Zero(t, info.Mode().Perm()&0o077, "%s has %v", path, info.Mode())
+		}
+		return nil
+	}))
+	assert.Greater(t, n, 3)
 }

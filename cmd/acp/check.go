@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -130,7 +129,7 @@ func (o *checkOptions) target(role string, args []string) (acptest.Target, error
 		if len(args) > 1 || len(o.env.all) > 0 {
 			return acptest.Target{}, &codeError{2, "a URL stands alone: it takes no arguments, and -env is for commands"}
 		}
-		return acptest.URL(args[0], &remote.DialOptions{Header: token}), nil
+		return acptest.URL(args[0], &remote.DialOptions{Header: remote.TokenHeader}), nil
 	}
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return acptest.Target{}, startError(args[0], err)
@@ -175,14 +174,6 @@ func (o *checkOptions) client(args []string) (acptest.Target, error) {
 		}
 	}
 	return target, nil
-}
-
-// token returns the header with the token in ACP_TOKEN, if it is set.
-func token(context.Context) (http.Header, error) {
-	if secret := os.Getenv("ACP_TOKEN"); secret != "" {
-		return http.Header{"Authorization": {"Bearer " + secret}}, nil
-	}
-	return nil, nil
 }
 
 func (o *checkOptions) run(target acptest.Target) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // catchUp is how long the recording may take to catch up after the end of the traffic.
@@ -20,18 +22,22 @@ type tapOptions struct {
 	raw            bool
 	listen, to     string
 	hosts, origins string
+	open           bool // to every user of this machine
+
+	authorize func(*http.Request) (*remote.Principal, error) // of the clients of listen; nil means all
 }
 
 func tap(args []string) error {
 	var o tapOptions
-	flags := newFlags("tap", "[-raw] -- AGENT [ARG ...]", "[-raw] -listen ADDRESS -to URL [-hosts NAMES] [-origins ORIGINS]")
+	flags := newFlags("tap", "[-raw] -- AGENT [ARG ...]", "[-raw] -listen ADDRESS -to URL [-hosts NAMES] [-origins ORIGINS] [-no-token]")
 	flags.BoolVar(&o.raw, "raw", false, "do not mask credentials in the recording")
-	flags.StringVar(&o.listen, "listen", "", "serve clients over WebSocket and HTTP at this address, such as 127.0.0.1:7000")
+	flags.StringVar(&o.listen, "listen", "", "serve clients over WebSocket and HTTP at this address, such as 127.0.0.1:7000 or unix:PATH")
 	flags.StringVar(&o.to, "to", "", "the URL of the agent for the clients of -listen (ws, wss, http, https)")
 	flags.StringVar(&o.hosts, "hosts", "", "names under which clients may reach -listen, separated by commas")
 	flags.StringVar(&o.origins, "origins", "", "origins of web pages that may use -listen, separated by commas")
+	flags.BoolVar(&o.open, "no-token", false, "serve every user of this machine, with the Authorization that they send to the agent")
 	_ = flags.Parse(args)
-	network := o.listen != "" || o.to != "" || o.hosts != "" || o.origins != ""
+	network := o.listen != "" || o.to != "" || o.hosts != "" || o.origins != "" || o.open
 	switch {
 	case network && flags.NArg() > 0:
 		return &codeError{2, "tap starts an agent or serves the network, not both: leave out the command, or the flags -listen and -to"}

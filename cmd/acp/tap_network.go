@@ -18,10 +18,6 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// tokenVariable names the environment variable with the token that clients must send, and that is
-// sent to the agent. A flag would show it to everyone who lists processes.
-const tokenVariable = "ACP_TOKEN"
-
 // maxClients is how many clients are served at a time.
 const maxClients = 4096
 
@@ -31,33 +27,41 @@ func tapNetwork(o *tapOptions) error {
 	if err != nil || to.Host == "" || !slices.Contains([]string{"ws", "wss", "http", "https"}, to.Scheme) {
 		return &codeError{2, "-to must be the URL of an agent with ws, wss, http or https, such as wss://agent.example.com/acp"}
 	}
-	token := os.Getenv(tokenVariable)
-	listener, err := net.Listen("tcp", o.listen)
+	listener, err := remote.Listen(o.listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("another program listens on %s: end it, or choose another port with -listen", o.listen)
+		return fmt.Errorf("another program listens on %s: end it, or choose another address with -listen", o.listen)
 	case err != nil:
 		return fmt.Errorf("cannot listen on %s: %w (an address such as 127.0.0.1:7000 is needed)", o.listen, err)
 	}
-	if token == "" && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		_ = listener.Close()
-		return fmt.Errorf("%s can be reached from other machines: set %s to a token that clients must send, or listen on 127.0.0.1", o.listen, tokenVariable)
+	if !o.open {
+		if o.authorize, err = remote.AuthorizeUser(listener, os.Stderr); err != nil {
+			return errors.Join(fmt.Errorf("%w, or say -no-token", err), listener.Close())
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	return o.serve(ctx, listener, token)
+	return o.serve(ctx, listener)
 }
 
 // serve serves clients until ctx ends.
-func (o *tapOptions) serve(ctx context.Context, listener net.Listener, token string) error {
+func (o *tapOptions) serve(ctx context.Context, listener net.Listener) error {
 	rec := o.record([]string{"-listen", o.listen, "-to", o.to})
 	defer rec.Close(catchUp)
-	fmt.Fprintf(os.Stderr, "acp: clients reach the agent at http://%s and ws://%[1]s\n", listener.Addr())
+	at := "http://%s and ws://%[1]s"
+	if listener.Addr().Network() == "unix" {
+		at = "unix:%s"
+	}
+	fmt.Fprintf(os.Stderr, "acp: clients reach the agent at "+at+"\n", listener.Addr())
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	authorize, header := o.authorize, func(context.Context) func(context.Context) (http.Header, error) { return remote.TokenHeader }
+	if authorize == nil {
+		authorize, header = everyone, senderHeader
+	}
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		fromClient, fromAgent := rec.Connect()
 		defer fromClient.End("")
-		agent, err := remote.Dial(ctx, o.to, &remote.DialOptions{Header: authorization(ctx, token)})
+		agent, err := remote.Dial(ctx, o.to, &remote.DialOptions{Header: header(ctx)})
 		if err != nil {
 			fromAgent.End(err.Error())
 			log.Error("acp: the agent cannot be reached", "error", err)
@@ -72,7 +76,7 @@ func (o *tapOptions) serve(ctx context.Context, listener net.Listener, token str
 		fromAgent.End(how)
 		return err
 	}, &remote.Options{
-		Authorize: authorize(token), AllowedHosts: list(o.hosts), AllowedOrigins: list(o.origins),
+		Authorize: authorize, AllowedHosts: list(o.hosts), AllowedOrigins: list(o.origins),
 		MaxConnections: maxClients, MaxPrincipalConnections: maxClients, Logger: log,
 	})
 	return handler.Serve(ctx, listener)
@@ -87,26 +91,19 @@ func received(s stream.Stream, see func(msg []byte)) stream.Stream {
 	})
 }
 
-// A tap without a token listens on the loopback interface only, and the agent decides who may
-// connect: the tap sends it the Authorization header of each client. The header is also the principal
-// of the client, so that no client can use the connection of another one.
+// Without a token the agent decides who may connect: the tap sends it the Authorization header of each
+// client. The header is also the principal of the client, so that no client can use the connection of
+// another one.
 const senderPrefix = "Authorization: "
 
-func authorize(token string) func(*http.Request) (*remote.Principal, error) {
-	if token != "" {
-		return remote.BearerToken(token)
-	}
-	return func(r *http.Request) (*remote.Principal, error) {
-		return &remote.Principal{ID: senderPrefix + r.Header.Get("Authorization")}, nil
-	}
+func everyone(r *http.Request) (*remote.Principal, error) {
+	return &remote.Principal{ID: senderPrefix + r.Header.Get("Authorization")}, nil
 }
 
-// authorization returns the header with which the tap connects to the agent for a client.
-func authorization(ctx context.Context, token string) func(context.Context) (http.Header, error) {
+// senderHeader returns the header of a client, with which the tap connects to the agent for it.
+func senderHeader(ctx context.Context) func(context.Context) (http.Header, error) {
 	value := ""
-	if token != "" {
-		value = "Bearer " + token
-	} else if sender, ok := remote.PrincipalFrom(ctx); ok {
+	if sender, ok := remote.PrincipalFrom(ctx); ok {
 		value = strings.TrimPrefix(sender.ID, senderPrefix)
 	}
 	return func(context.Context) (http.Header, error) {

@@ -53,7 +53,9 @@ func serveAgent(t *testing.T, token string) (address string) {
 func tapAt(t *testing.T, state, to string, env ...string) (address string, cmd *exec.Cmd) {
 	t.Helper()
 	cmd = acp(state, "tap", "-listen", "127.0.0.1:0", "-to", to, "-origins", "https://editor.example")
-	cmd.Env = append(cmd.Env, env...)
+	if cmd.Env = append(cmd.Env, env...); len(env) == 0 {
+		cmd.Args = append(cmd.Args, "-no-token")
+	}
 	said, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -118,7 +120,7 @@ func TestNetworkClientsThatAreRefused(t *testing.T) {
 	_, err := s.Read()
 	assert.Error(t, err)
 
-	own, _ := tapAt(t, t.TempDir(), "ws://"+agent, tokenVariable+"=s3cret")
+	own, _ := tapAt(t, t.TempDir(), "ws://"+agent, remote.TokenVariable+"=s3cret")
 	status := func(address string, header ...string) int {
 		req, err := http.NewRequest(http.MethodPost, "http://"+address, strings.NewReader(initialize))
 		require.NoError(t, err)
@@ -147,6 +149,6 @@ func TestPortInUse(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	got := run(t, acp(t.TempDir(), "tap", "-listen", l.Addr().String(), "-to", "ws://127.0.0.1:1"), nil)
-	assert.Equal(t, "acp: another program listens on "+l.Addr().String()+": end it, or choose another port with -listen\n", got.err)
+	assert.Equal(t, "acp: another program listens on "+l.Addr().String()+": end it, or choose another address with -listen\n", got.err)
 	assert.Equal(t, "exit status 1", got.state)
 }

@@ -187,6 +187,7 @@ func TestBadInput(t *testing.T) {
 		"bad URL":            {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "agent"}, 2, "-to must be the URL of an agent"},
 		"bad scheme":         {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "ftp://agent"}, 2, "with ws, wss, http or https"},
 		"bad address":        {[]string{"tap", "-listen", "nowhere", "-to", "ws://agent"}, 1, "an address such as 127.0.0.1:7000 is needed"},
+		"open to others":     {[]string{"tap", "-listen", "127.0.0.1:0", "-to", "ws://agent"}, 1, "set ACP_TOKEN"},
 		"open to the world":  {[]string{"tap", "-listen", ":0", "-to", "ws://agent"}, 1, "set ACP_TOKEN"},
 		"recordings of what": {[]string{"recordings", "all"}, 2, "recordings takes no arguments"},
 	} {

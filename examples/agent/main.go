@@ -6,11 +6,13 @@
 // it built in. With -listen it serves over WebSocket and HTTP instead, and prints its URL:
 //
 //	go run ./examples/agent -listen 127.0.0.1:8080
-//	go run ./examples/chat -url http://127.0.0.1:8080/acp
+//	ACP_TOKEN=... go run ./examples/chat -url http://127.0.0.1:8080/acp
 //
-// Clients must send the token in ACP_TOKEN if it is set. Without one it listens on the loopback
-// interface alone, and uses no files and commands of this machine. Otherwise it uses them for
-// clients that have none, such as those of version 2 of the protocol, in the folder of the session.
+// Clients must send the token in ACP_TOKEN. If it is not set, one is made and shown on the terminal,
+// because every user of this machine can reach a port. A Unix socket in a folder of your own, as with
+// -listen unix:$XDG_RUNTIME_DIR/agent.sock, needs none. With -no-token every user of this machine is
+// served, and the agent uses no files and commands of its own. Otherwise it uses them for clients
+// that have none, such as those of version 2 of the protocol, in the folder of the session.
 package main
 
 import (
@@ -32,52 +34,61 @@ import (
 
 func main() {
 	state := flag.String("state", worker.DefaultState(), "folder in which sessions are kept")
-	address := flag.String("listen", "", "serve over WebSocket and HTTP at this address, such as 127.0.0.1:8080")
+	var s server
+	flag.StringVar(&s.address, "listen", "", "serve over WebSocket and HTTP at this `address`, such as 127.0.0.1:8080 or unix:PATH")
 	hosts := flag.String("hosts", "", "names under which clients may reach -listen, separated by commas")
+	flag.BoolVar(&s.open, "no-token", false, "with -listen: serve every user of this machine")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: agent [flags]\n\nA client starts it and talks to it on standard input and output, or connects to -listen.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if err := run(*state, *address, strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' })); err != nil {
+	s.hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' })
+	if err := s.run(*state); err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}
 }
 
-func run(state, address string, hosts []string) error {
-	token := os.Getenv(tokenVariable)
-	a, err := worker.New(state, address == "" || token != "")
+// server holds the flags of -listen.
+type server struct {
+	address string
+	hosts   []string
+	open    bool // to every user
+}
+
+func (s *server) run(state string) error {
+	a, err := worker.New(state, s.address == "" || !s.open)
 	if err != nil {
 		return err
 	}
-	if address == "" {
+	if s.address == "" {
 		stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
 		err = a.Serve(context.Background(), stream.Stdio())
 	} else {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		err = listen(ctx, address, token, &remote.Options{AllowedHosts: hosts}, a)
+		err = s.listen(ctx, a)
 	}
 	return errors.Join(err, a.Close(context.Background()))
 }
 
-// tokenVariable names the environment variable with the token that clients must send.
-// A flag would show it to everyone who lists processes.
-const tokenVariable = "ACP_TOKEN"
-
 // listen serves over WebSocket and HTTP until ctx ends. It prints the URL that clients dial.
-func listen(ctx context.Context, address, token string, options *remote.Options, a *kit.Agent) error {
-	if token != "" {
-		options.Authorize = remote.BearerToken(token)
+func (s *server) listen(ctx context.Context, a *kit.Agent) error {
+	options := &remote.Options{AllowedHosts: s.hosts}
+	listener, err := remote.Listen(s.address)
+	if err == nil && !s.open {
+		if options.Authorize, err = remote.AuthorizeUser(listener, os.Stderr); err != nil {
+			err = errors.Join(fmt.Errorf("%w, or say -no-token", err), listener.Close())
+		}
 	}
-	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
-	if token == "" && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		return errors.Join(fmt.Errorf("%s can be reached from other machines: set %s to serve there", address, tokenVariable), listener.Close())
+	if _, isPort := listener.Addr().(*net.TCPAddr); isPort {
+		fmt.Printf("http://%s/acp\n", listener.Addr())
+	} else {
+		fmt.Println(s.address)
 	}
-	fmt.Printf("http://%s/acp\n", listener.Addr())
 	return remote.NewHandler(a.Serve, options).Serve(ctx, listener)
 }

@@ -5,7 +5,9 @@
 //	go run ./examples/bridge -listen 127.0.0.1:8080 -- gemini --acp     # clients dial this; each gets a process of its own
 //
 // Messages pass byte for byte. The bridge does not depend on the methods of the protocol, so newer
-// methods work too. ACP_TOKEN is the token to send, or the one that clients must send.
+// methods work too. ACP_TOKEN is the token to send, or the one that clients must send. If it is not
+// set, one is made and shown on the terminal, because every user of this machine can reach a port. A
+// Unix socket in a folder of your own, as with -listen unix:$XDG_RUNTIME_DIR/agent.sock, needs none.
 package main
 
 import (
@@ -26,27 +28,25 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// tokenVariable names the environment variable with the token. A flag would show it to
-// everyone who lists processes.
-const tokenVariable = "ACP_TOKEN"
-
 func main() {
 	stream.EndOnSignal(nil) // a signal ends all agents too
-	url := flag.String("url", "", "reach the agent at this URL (http, https, ws, wss)")
-	address := flag.String("listen", "", "serve an agent at this address, such as 127.0.0.1:8080")
+	url := flag.String("url", "", "reach the agent at this `URL` (http, https, ws, wss, or unix:PATH)")
+	var s server
+	flag.StringVar(&s.address, "listen", "", "serve an agent at this `address`, such as 127.0.0.1:8080 or unix:PATH")
 	hosts := flag.String("hosts", "", "names under which clients may reach -listen, separated by commas")
+	flag.BoolVar(&s.open, "no-token", false, "serve every user of this machine")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: bridge -url URL\n       bridge -listen ADDRESS [-hosts NAMES] -- AGENT [ARG ...]\n\nFlags:")
+		fmt.Fprintln(os.Stderr, "usage: bridge -url URL\n       bridge -listen ADDRESS [-hosts NAMES] [-no-token] -- AGENT [ARG ...]\n\nFlags:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	token := os.Getenv(tokenVariable)
+	s.hosts, s.command = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' }), flag.Args()
 	var err error
 	switch {
-	case *url != "" && *address == "" && flag.NArg() == 0:
-		err = reach(context.Background(), stream.Stdio(), *url, token)
-	case *url == "" && *address != "" && flag.NArg() > 0:
-		err = serve(context.Background(), *address, strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' }), token, flag.Args(), os.Stdout)
+	case *url != "" && s.address == "" && len(s.command) == 0:
+		err = reach(context.Background(), stream.Stdio(), *url)
+	case *url == "" && s.address != "" && len(s.command) > 0:
+		err = s.serve(context.Background(), os.Stdout)
 	default:
 		flag.Usage()
 		os.Exit(2)
@@ -54,7 +54,7 @@ func main() {
 	if err != nil {
 		text := client.Explain(nil, err)
 		if status, ok := errors.AsType[*stream.StatusError](err); ok && status.Code == http.StatusUnauthorized {
-			text += " Set it in " + tokenVariable + "."
+			text += " Set it in " + remote.TokenVariable + "."
 		}
 		fmt.Fprintln(os.Stderr, "bridge:", text)
 		os.Exit(1)
@@ -62,41 +62,46 @@ func main() {
 }
 
 // reach carries messages between an editor and the agent at a URL.
-func reach(ctx context.Context, editor stream.Stream, url, token string) error {
-	agent, err := remote.Dial(ctx, url, &remote.DialOptions{Header: func(context.Context) (http.Header, error) {
-		header := http.Header{}
-		if token != "" {
-			header.Set("Authorization", "Bearer "+token)
-		}
-		return header, nil
-	}})
+func reach(ctx context.Context, editor stream.Stream, url string) error {
+	agent, err := remote.Dial(ctx, url, &remote.DialOptions{Header: remote.TokenHeader})
 	if err != nil {
 		return err
 	}
 	return stream.Forward(editor, agent)
 }
 
+// server serves an agent.
+type server struct {
+	address string
+	hosts   []string
+	open    bool     // to every user
+	command []string // of the agent
+}
+
 // serve starts the agent anew for each connection, until ctx ends. It prints the URL
 // that clients dial.
-func serve(ctx context.Context, address string, hosts []string, token string, command []string, out io.Writer) error {
-	options := &remote.Options{AllowedHosts: hosts, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
-	if token != "" {
-		options.Authorize = remote.BearerToken(token)
+func (s *server) serve(ctx context.Context, out io.Writer) error {
+	options := &remote.Options{AllowedHosts: s.hosts, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	listener, err := remote.Listen(s.address)
+	if err == nil && !s.open {
+		if options.Authorize, err = remote.AuthorizeUser(listener, os.Stderr); err != nil {
+			err = errors.Join(fmt.Errorf("%w, or say -no-token", err), listener.Close())
+		}
 	}
-	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
-	if token == "" && !listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
-		return errors.Join(fmt.Errorf("%s can be reached from other machines: set %s to serve there", address, tokenVariable), listener.Close())
+	if _, isPort := listener.Addr().(*net.TCPAddr); isPort {
+		fmt.Fprintf(out, "http://%s/acp\n", listener.Addr())
+	} else {
+		fmt.Fprintln(out, s.address)
 	}
-	fmt.Fprintf(out, "http://%s/acp\n", listener.Addr())
-	return remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		process, err := stream.Command(exec.Command(command[0], command[1:]...), nil)
+	return remote.NewHandler(func(ctx context.Context, client stream.Stream) error {
+		process, err := stream.Command(exec.Command(s.command[0], s.command[1:]...), nil)
 		if err != nil {
 			return err
 		}
 		defer context.AfterFunc(ctx, func() { process.Close() })()
-		return stream.Forward(s, process)
+		return stream.Forward(client, process)
 	}, options).Serve(ctx, listener)
 }

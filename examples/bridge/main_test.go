@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // The test binary is the agent. It first sends a request of its own, and then answers each request
@@ -54,14 +55,15 @@ func TestBridge(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	url, printed := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, "127.0.0.1:0", nil, "secret", []string{exe}, printed) }() // ends with ctx
+	t.Setenv(remote.TokenVariable, "secret")
+	go func() { served <- (&server{address: "127.0.0.1:0", command: []string{exe}}).serve(ctx, printed) }() // ends with ctx
 	line, err := bufio.NewReader(url).ReadString('\n')
 	require.NoError(t, err)
 	address := strings.TrimSpace(line)
 	for _, address := range []string{address, "ws" + strings.TrimPrefix(address, "http")} {
 		editor, end := stream.Pipe()
 		reached := make(chan error, 1)
-		go func() { reached <- reach(ctx, end, address, "secret") }() // ends with the editor
+		go func() { reached <- reach(ctx, end, address) }() // ends with the editor
 		say := func(msg string) string {
 			require.NoError(t, editor.Write([]byte(msg)))
 			for {
@@ -80,13 +82,21 @@ func TestBridge(t *testing.T) {
 		require.NoError(t, editor.Close())
 		assert.NoError(t, <-reached)
 	}
+	t.Setenv(remote.TokenVariable, "wrong")
 	refused, _ := stream.Pipe()
-	assert.Error(t, reach(ctx, refused, "ws"+strings.TrimPrefix(address, "http"), "wrong"))
+	assert.Error(t, reach(ctx, refused, "ws"+strings.TrimPrefix(address, "http")))
 	cancel()
 	assert.NoError(t, <-served)
 }
 
-func TestOpenAddressNeedsAToken(t *testing.T) {
-	err := serve(t.Context(), "0.0.0.0:0", nil, "", []string{filepath.Join(t.TempDir(), "none")}, new(bytes.Buffer))
-	assert.ErrorContains(t, err, tokenVariable)
+// Every user of this machine can reach a port.
+func TestPortsNeedAToken(t *testing.T) {
+	t.Setenv(remote.TokenVariable, "")
+	none := []string{filepath.Join(t.TempDir(), "none")}
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		var out bytes.Buffer
+		assert.ErrorContains(t, (&server{address: address, command: none}).serve(t.Context(), &out), "set ACP_TOKEN", address)
+		assert.Empty(t, out.String())
+	}
+	assert.ErrorContains(t, (&server{address: "0.0.0.0:0", command: none, open: true}).serve(t.Context(), new(bytes.Buffer)), "other machines")
 }

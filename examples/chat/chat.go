@@ -53,10 +53,13 @@ func run(ctx context.Context, s settings, console *console) error {
 	var file io.Writer
 	if s.record != "" {
 		f, err := os.OpenFile(s.record, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err == nil {
+			defer f.Close()
+			err = f.Chmod(0o600) // others may be able to read one that existed
+		}
 		if err != nil {
 			return fmt.Errorf("-record: %w", err)
 		}
-		defer f.Close()
 		file = f
 	}
 	c.host, err = host.New(&host.Options{

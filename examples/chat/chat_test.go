@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -119,12 +120,20 @@ func TestPermission(t *testing.T) {
 	}
 }
 
+// The file has the conversation, and nobody else reads it, also if they could read what it had before.
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.jsonl")
+	write(t, path, "of before")
+	require.NoError(t, os.Chmod(path, 0o644))
 	converse(t, settings{record: path, prompt: "help"}, "")
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
+	info, err := file.Stat()
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		assert.Zero(t, info.Mode().Perm()&0o077)
+	}
 	directions := map[string]int{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		var line struct {

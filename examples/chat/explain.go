@@ -18,6 +18,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // explained is an error with a text for the user, which may have several lines.
@@ -48,7 +49,7 @@ func (c *chat) explain(what string, err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text += " Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
 	case status != nil && status.Code == http.StatusUnauthorized:
-		text += " Set it in " + tokenVariable + "."
+		text += " Set it in " + remote.TokenVariable + "."
 	case version != nil:
 		for _, other := range []int{acp.ProtocolVersion, acp2.ProtocolVersion} {
 			if other != version.Requested && slices.Contains(append(version.Supported, version.Answered), other) {

@@ -3,7 +3,7 @@
 //	go run ./examples/chat                          # the example agent, and a prompt to type at
 //	go run ./examples/chat -yes -prompt "run ls"    # one turn, nothing asked
 //	go run ./examples/chat -- gemini --acp          # another agent
-//	go run ./examples/chat -url http://127.0.0.1:8080/acp    # one that listens
+//	ACP_TOKEN=... go run ./examples/chat -url http://127.0.0.1:8080/acp    # one that listens
 //
 // The agent gets the text files below the working directory, and terminals that run
 // with your rights. Chat asks before each write and each command, whether or not the agent
@@ -113,7 +113,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.StringVar(&s.dir, "dir", ".", "`folder` to work in; the agent gets no files outside")
 	flags.StringVar(&s.record, "record", "", "write the conversation to this `file`, one JSON object a line")
 	flags.StringVar(&s.auth, "auth", "", "`id` of the way to sign in if the agent asks for it")
-	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss) instead of starting one; ACP_TOKEN is sent to it")
+	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss, or unix:PATH) instead of starting one; ACP_TOKEN is sent to it")
 	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
 	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
 	flags.StringVar(&s.protocol, "protocol", "1", "`version` of the protocol: 1, 2 (a draft), or newest for the newest that the agent speaks")

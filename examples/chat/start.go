@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,15 +18,12 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// tokenVariable names the environment variable with the token for a remote agent.
-const tokenVariable = "ACP_TOKEN"
-
 // endGrace is how long the agent may take to end by itself. Tests shorten it.
 var endGrace = 5 * time.Second
 
 func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 	if c.settings.url != "" {
-		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: header})
+		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: remote.TokenHeader})
 	}
 	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped, Grace: endGrace}
 	if c.settings.verbose {
@@ -61,14 +57,6 @@ func (c *chat) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), c.env...)
 	return cmd
-}
-
-func header(context.Context) (http.Header, error) {
-	header := http.Header{}
-	if token := os.Getenv(tokenVariable); token != "" {
-		header.Set("Authorization", "Bearer "+token)
-	}
-	return header, nil
 }
 
 // record writes every message of a stream to out, one JSON object a line: the seconds since the

@@ -169,9 +169,9 @@ func (w lineWriter) Write(p []byte) (int, error) {
 }
 
 // listening starts the example agent as a server, and returns its URL.
-func listening(t *testing.T, token string) (agent *exec.Cmd, url string) {
+func listening(t *testing.T, token string, flags ...string) (agent *exec.Cmd, url string) {
 	t.Helper()
-	agent = exec.Command(exampleAgent(t), "-state", t.TempDir(), "-listen", "127.0.0.1:0")
+	agent = exec.Command(exampleAgent(t), append([]string{"-state", t.TempDir(), "-listen", "127.0.0.1:0"}, flags...)...)
 	agent.Env = append(agent.Environ(), "ACP_TOKEN="+token)
 	out, err := agent.StdoutPipe()
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestRemoteAgent(t *testing.T) {
 // Without a token everyone on this machine can connect to the agent, so it offers no files and
 // commands of its own user.
 func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
-	agent, url := listening(t, "")
+	agent, url := listening(t, "", "-no-token")
 	defer agent.Wait()
 	defer agent.Process.Kill()
 	dir := t.TempDir()
@@ -218,8 +218,30 @@ func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestOpenAgentNeedsAToken(t *testing.T) {
-	out, err := exec.Command(exampleAgent(t), "-state", t.TempDir(), "-listen", "0.0.0.0:0").CombinedOutput()
-	assert.Error(t, err)
-	assert.Contains(t, string(out), "set ACP_TOKEN")
+// Every user of this machine can reach a port. So a token is needed also on the loopback interface,
+// and none is made where it would be written to a log.
+func TestListeningAgentNeedsAToken(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", "unix:" + filepath.Join(os.TempDir(), "acp-agent.sock")} {
+		cmd := exec.Command(exampleAgent(t), "-state", t.TempDir(), "-listen", address)
+		cmd.Env = append(cmd.Environ(), "ACP_TOKEN=")
+		out, err := cmd.CombinedOutput()
+		assert.Error(t, err, address)
+		assert.Contains(t, string(out), "set ACP_TOKEN", address)
+		assert.NotContains(t, string(out), "ACP_TOKEN=", address)
+	}
+}
+
+// A Unix socket in a folder of the user needs no token.
+func TestAgentAtAUnixSocket(t *testing.T) {
+	folder, err := os.MkdirTemp("", "") // that of the test is too long for the name of a socket
+	require.NoError(t, err)
+	defer os.RemoveAll(folder)
+	address := "unix:" + filepath.Join(folder, "s")
+	agent, url := listening(t, "", "-listen", address)
+	assert.Equal(t, address, url)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "hello\n")
+	assert.Contains(t, converse(t, settings{url: url, dir: dir, yes: true, prompt: "read a.txt"}, ""), "a.txt has 1 line.")
+	require.NoError(t, agent.Process.Signal(syscall.SIGTERM))
+	assert.NoError(t, agent.Wait())
 }

@@ -140,10 +140,13 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 	wire := stream.Stream(process)
 	if j.log != "" {
 		file, err := os.OpenFile(j.log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err == nil {
+			defer file.Close()
+			err = file.Chmod(0o600) // others may be able to read one that existed
+		}
 		if err != nil {
 			return false, errors.Join(err, process.Close())
 		}
-		defer file.Close()
 		wire = logged(wire, file)
 	}
 	conn, err := client.Connect(ctx, wire, h.Client, nil)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/streamhttp"
@@ -31,10 +33,14 @@ type DialOptions struct {
 }
 
 // Dial returns a stream to the agent at a URL: over WebSocket for ws and wss, over
-// streamable HTTP for http and https. ctx is for the handshake of a WebSocket; over
-// HTTP nothing is sent before the first message.
+// streamable HTTP for http and https. An address unix:PATH is that of a Unix socket, over which a
+// WebSocket is used. ctx is for the handshake of a WebSocket; over HTTP nothing is sent before the
+// first message.
 func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream, error) {
 	o := *cmp.Or(opts, new(DialOptions))
+	if path, ok := strings.CutPrefix(address, unixScheme); ok {
+		address, o.Client = "ws://localhost", overUnix(o.Client, path)
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("remote: the URL cannot be parsed") // the URL may contain a secret
@@ -57,5 +63,14 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream
 		}
 		return conn, nil
 	}
-	return nil, errors.New("remote: the scheme of the URL must be ws, wss, http or https")
+	return nil, errors.New("remote: the scheme of the URL must be ws, wss, http, https or unix")
+}
+
+// overUnix returns a copy of a client that connects to a Unix socket.
+func overUnix(base *http.Client, path string) *http.Client {
+	c := *cmp.Or(base, new(http.Client))
+	c.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	return &c
 }

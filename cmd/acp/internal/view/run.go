@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
@@ -59,16 +61,35 @@ func serve(ctx context.Context, r *Recording, opts Options, stdout, stderr io.Wr
 	address := fmt.Sprintf("http://%s/%s/", listener.Addr(), server.Token)
 	_, _ = fmt.Fprintf(stdout, "%s\n%s\nCtrl-C ends it.\n", r.Path, address)
 	if opts.Open {
-		browser := opener(runtime.GOOS, address)
-		if err := browser.Start(); err != nil {
+		dir, err := open(address)
+		if err != nil {
 			_, _ = fmt.Fprintf(stderr, "the browser cannot be started: %v: open the address above\n", err)
-		} else {
-			go func() { _ = browser.Wait() }() // ends with the program that hands the address on
 		}
+		defer os.RemoveAll(dir)
 	}
 	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = web.Close() })()
 	return web.Serve(listener)
+}
+
+// open opens an address in the browser of the user, by a page of its own in a new folder that only the
+// user may read: the arguments of a program can be read by everyone on the machine, and the address
+// has the token.
+func open(address string) (dir string, err error) {
+	dir, err = os.MkdirTemp("", "acp-view-")
+	if err != nil {
+		return "", err
+	}
+	way := filepath.Join(dir, "recording.html")
+	if err := os.WriteFile(way, fmt.Appendf(nil, `<!DOCTYPE html><meta http-equiv="refresh" content="0; url=%s">`, address), 0o600); err != nil {
+		return dir, err
+	}
+	browser := opener(runtime.GOOS, way)
+	if err := browser.Start(); err != nil {
+		return dir, err
+	}
+	go func() { _ = browser.Wait() }() // ends with the program that hands the page on
+	return dir, nil
 }
 
 // choose returns the recording to show: the named one, or the newest.
@@ -90,13 +111,13 @@ func choose(name string) (string, error) {
 	return list[0].Path, nil
 }
 
-// opener returns the command of a system that opens an address in the browser of the user.
-func opener(system, address string) *exec.Cmd {
+// opener returns the command of a system that opens a page in the browser of the user.
+func opener(system, page string) *exec.Cmd {
 	switch system {
 	case "windows":
-		return exec.Command("rundll32", "url.dll,FileProtocolHandler", address)
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", page)
 	case "darwin":
-		return exec.Command("open", address)
+		return exec.Command("open", page)
 	}
-	return exec.Command("xdg-open", address)
+	return exec.Command("xdg-open", page)
 }

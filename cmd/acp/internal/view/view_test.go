@@ -169,6 +169,9 @@ func TestOnlyTheUserOfThisMachineSeesTheRecording(t *testing.T) {
 		"a longer token":                  {s.Token + "A/api/info", nil, 403},
 		"the page of another site":        {s.Token + "/api/info", []string{"Origin", "https://evil.example"}, 403},
 		"a page of another local program": {s.Token + "/api/info", []string{"Origin", "http://127.0.0.1:3000"}, 403},
+		"a page with a path":              {s.Token + "/api/info", []string{"Origin", "http://127.0.0.1:4711/x"}, 403},
+		"a page with a user":              {s.Token + "/api/info", []string{"Origin", "http://user@127.0.0.1:4711"}, 403},
+		"a page of another scheme":        {s.Token + "/api/info", []string{"Origin", "ftp://127.0.0.1:4711"}, 403},
 		"no origin to speak of":           {s.Token + "/api/info", []string{"Origin", "null"}, 403},
 		"a picture in another site":       {s.Token + "/api/info", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		"a name that resolves to here":    {s.Token + "/api/info", []string{"Host", "evil.example:4711"}, 403},
@@ -527,8 +530,10 @@ func TestRunServesUntilItsContextEnds(t *testing.T) {
 }
 
 // -open hands the address to the program that each system has for that, and says so if there is none.
+// The browser is given a page of the user's own that leads to the address, because every user of the
+// machine sees the arguments of programs.
 func TestOpen(t *testing.T) {
-	address := "http://127.0.0.1:1/token/"
+	address := "/tmp/a/recording.html"
 	for system, want := range map[string]string{
 		"linux": "xdg-open " + address, "freebsd": "xdg-open " + address, "darwin": "open " + address,
 		"windows": "rundll32 url.dll,FileProtocolHandler " + address,
@@ -540,7 +545,7 @@ func TestOpen(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	program := "#!/bin/sh\necho \"$@\" >" + dir + "/part\n/bin/mv " + dir + "/part " + dir + "/asked\n"
+	program := "#!/bin/sh\n(echo \"$@\"; /bin/ls -ld ${1%/*} $1; /bin/cat $1) >" + dir + "/part\n/bin/mv " + dir + "/part " + dir + "/asked\n"
 	var said strings.Builder
 	show := func() (address string) {
 		said.Reset()
@@ -555,7 +560,12 @@ func TestOpen(t *testing.T) {
 	shown := show()
 	asked, err := os.ReadFile(dir + "/asked")
 	require.NoError(t, err)
-	assert.Equal(t, shown+"\n", string(asked))
+	lines := strings.Split(string(asked), "\n")
+	assert.Regexp(t, `^/\S+/recording\.html$`, lines[0])
+	assert.Regexp(t, `^drwx------`, lines[1])
+	assert.Regexp(t, `^-rw-------`, lines[2])
+	assert.Contains(t, lines[3], "url="+shown+`"`)
+	assert.NoFileExists(t, lines[0], "it goes with the program")
 	assert.Empty(t, said.String())
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "xdg-open")))
