@@ -94,7 +94,7 @@ func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue
 	case *SessionConfigBooleanValue:
 		if v != nil {
 			e.Name(`,"type":"boolean"`)
-			e.Bool(`,"value":`, v.Value)
+			wire.WriteBool(e, `,"value":`, v.Value)
 			return
 		}
 	case *UnknownSessionConfigOptionValue:

@@ -14,36 +14,21 @@ func decodeWriteTextFileRequest(d *wire.Decoder, v *WriteTextFileRequest) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "path":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Path))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Path))
 		case "content":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 2) && o.Check(d.String(&v.Content))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "path", "content")
 }
 
 func validWriteTextFileRequest(v *WriteTextFileRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(v.Path) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(v.Path))
 }
 
 var codecWriteTextFileRequest = wire.Codec{
@@ -53,19 +38,14 @@ var codecWriteTextFileRequest = wire.Codec{
 		return d.End(v, decodeWriteTextFileRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*WriteTextFileRequest)
-		if !ok || x == nil {
-			return b, wrongType[WriteTextFileRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeWriteTextFileRequest(&e, x)
+		if x := wire.Payload[WriteTextFileRequest](&e, v); x != nil {
+			encodeWriteTextFileRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*WriteTextFileRequest)
-		return ok && x != nil && validWriteTextFileRequest(x, strict)
-	},
-	Is: is[WriteTextFileRequest],
+	Valid: wire.Valid(validWriteTextFileRequest),
+	Is:    wire.Is[WriteTextFileRequest],
 }
 
 func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.FieldErrors {
@@ -73,42 +53,23 @@ func decodeReadTextFileRequest(d *wire.Decoder, v *ReadTextFileRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "path":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Path))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Path))
 		case "line":
-			if o.Is(d, 2) && !d.Null() {
-				v.Line = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.Line))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.Line)))
 		case "limit":
-			if o.Is(d, 3) && !d.Null() {
-				v.Limit = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.Limit))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.Limit)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "path")
 }
 
 func validReadTextFileRequest(v *ReadTextFileRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(v.Path) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(v.Path))
 }
 
 var codecReadTextFileRequest = wire.Codec{
@@ -118,19 +79,14 @@ var codecReadTextFileRequest = wire.Codec{
 		return d.End(v, decodeReadTextFileRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ReadTextFileRequest)
-		if !ok || x == nil {
-			return b, wrongType[ReadTextFileRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeReadTextFileRequest(&e, x)
+		if x := wire.Payload[ReadTextFileRequest](&e, v); x != nil {
+			encodeReadTextFileRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ReadTextFileRequest)
-		return ok && x != nil && validReadTextFileRequest(x, strict)
-	},
-	Is: is[ReadTextFileRequest],
+	Valid: wire.Valid(validReadTextFileRequest),
+	Is:    wire.Is[ReadTextFileRequest],
 }
 
 func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest) *wire.FieldErrors {
@@ -138,33 +94,21 @@ func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "toolCall":
-			if o.Is(d, 1) {
-				o.Check(decodeToolCallUpdate(d, &v.ToolCall))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeToolCallUpdate(d, &v.ToolCall))
 		case "options":
-			if o.Is(d, 2) {
-				o.Check(decodePermissionOptionList(d, &v.Options, false))
-			}
+			_ = o.Is(d, 2) && o.Check(decodePermissionOptionList(d, &v.Options, false))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "toolCall", "options")
 }
 
 func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if !validToolCallUpdate(&v.ToolCall, strict) {
+	if strict && v.SessionID == "" ||
+		!validToolCallUpdate(&v.ToolCall, strict) {
 		return false
 	}
 	for i := range v.Options {
@@ -182,19 +126,14 @@ var codecRequestPermissionRequest = wire.Codec{
 		return d.End(v, decodeRequestPermissionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*RequestPermissionRequest)
-		if !ok || x == nil {
-			return b, wrongType[RequestPermissionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeRequestPermissionRequest(&e, x)
+		if x := wire.Payload[RequestPermissionRequest](&e, v); x != nil {
+			encodeRequestPermissionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*RequestPermissionRequest)
-		return ok && x != nil && validRequestPermissionRequest(x, strict)
-	},
-	Is: is[RequestPermissionRequest],
+	Valid: wire.Valid(validRequestPermissionRequest),
+	Is:    wire.Is[RequestPermissionRequest],
 }
 
 func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors {
@@ -202,51 +141,27 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCallId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "kind":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Enum((*string)(&v.Kind), wordsToolKind)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Enum((*string)(&v.Kind), wordsToolKind) == nil
 		case "status":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Enum((*string)(&v.Status), wordsToolCallStatus)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Enum((*string)(&v.Status), wordsToolCallStatus) == nil
 		case "title":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Title) == nil
 		case "name":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.Name)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.Name) == nil
 		case "content":
-			if o.Is(d, 5) && !d.Null() {
-				_ = decodeToolCallContentList(d, &v.Content, true)
-			}
+			_ = o.Is(d, 5) && !d.Null() && decodeToolCallContentList(d, &v.Content, true) == nil
 		case "locations":
-			if o.Is(d, 6) && !d.Null() {
-				_ = decodeToolCallLocationList(d, &v.Locations, true)
-			}
+			_ = o.Is(d, 6) && !d.Null() && decodeToolCallLocationList(d, &v.Locations, true) == nil
 		case "rawInput":
-			if o.Is(d, 7) {
-				_ = d.Raw((*[]byte)(&v.RawInput))
-			}
+			_ = o.Is(d, 7) && d.Raw((*[]byte)(&v.RawInput)) == nil
 		case "rawOutput":
-			if o.Is(d, 8) {
-				_ = d.Raw((*[]byte)(&v.RawOutput))
-			}
+			_ = o.Is(d, 8) && d.Raw((*[]byte)(&v.RawOutput)) == nil
 		case "_meta":
-			if o.Is(d, 9) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 9) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 10) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 10)
 		}
 	}
 	return o.End("toolCallId")
@@ -257,10 +172,8 @@ func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
 		return false
 	}
 	for i := range v.Content {
-		if v.Content[i] == nil {
-			return false
-		}
-		if !validToolCallContent(v.Content[i], strict) {
+		if v.Content[i] == nil ||
+			!validToolCallContent(v.Content[i], strict) {
 			return false
 		}
 	}
@@ -281,25 +194,16 @@ func decodeToolCallContent(d *wire.Decoder, p *ToolCallContent) *wire.FieldError
 	switch string(tag) {
 	case "content":
 		v := wire.New[Content](d)
-		if errs := decodeContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContent(d, v)
 	case "diff":
 		v := wire.New[Diff](d)
-		if errs := decodeDiff(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiff(d, v)
 	case "terminal":
 		v := wire.New[Terminal](d)
-		if errs := decodeTerminal(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTerminal(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -311,15 +215,11 @@ func decodeToolCallContent(d *wire.Decoder, p *ToolCallContent) *wire.FieldError
 }
 
 func decodeToolCallContentList(d *wire.Decoder, p *[]ToolCallContent, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ToolCallContent{}
-	for a.Next(d) {
-		var x ToolCallContent
-		if a.Keep(decodeToolCallContent(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ToolCallContent](d)
+	for l.Next(d) {
+		l.Keep(decodeToolCallContent(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validToolCallContent(v ToolCallContent, strict bool) bool {
@@ -339,39 +239,24 @@ func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
 	switch string(tag) {
 	case "text":
 		v := wire.New[TextContent](d)
-		if errs := decodeTextContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTextContent(d, v)
 	case "image":
 		v := wire.New[ImageContent](d)
-		if errs := decodeImageContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeImageContent(d, v)
 	case "audio":
 		v := wire.New[AudioContent](d)
-		if errs := decodeAudioContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAudioContent(d, v)
 	case "resource_link":
 		v := wire.New[ResourceLink](d)
-		if errs := decodeResourceLink(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeResourceLink(d, v)
 	case "resource":
 		v := wire.New[EmbeddedResource](d)
-		if errs := decodeEmbeddedResource(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeEmbeddedResource(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -383,15 +268,11 @@ func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
 }
 
 func decodeContentBlockList(d *wire.Decoder, p *[]ContentBlock, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ContentBlock{}
-	for a.Next(d) {
-		var x ContentBlock
-		if a.Keep(decodeContentBlock(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ContentBlock](d)
+	for l.Next(d) {
+		l.Keep(decodeContentBlock(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validContentBlock(v ContentBlock, strict bool) bool {
@@ -411,26 +292,15 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "audience":
-			if o.Is(d, 0) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.Audience, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && wire.ReadStrings(d, &v.Audience, true) == nil
 		case "lastModified":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.LastModified)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.LastModified) == nil
 		case "priority":
-			if o.Is(d, 2) && !d.Null() {
-				v.Priority = wire.New[float64](d)
-				if d.Float(v.Priority) != nil {
-					v.Priority = nil
-				}
+			if o.Is(d, 2) && !d.Null() && d.Float(wire.NewAt(d, &v.Priority)) != nil {
+				v.Priority = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -443,26 +313,15 @@ func decodeTextContent(d *wire.Decoder, v *TextContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "text":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Text))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Text))
 		case "annotations":
-			if o.Is(d, 1) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("text")
@@ -473,44 +332,26 @@ func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "data":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Data))
 		case "mimeType":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.MIMEType))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.MIMEType))
 		case "annotations":
-			if o.Is(d, 2) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "uri":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.URI)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.URI) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("data", "mimeType")
 }
 
 func validImageContent(v *ImageContent, strict bool) bool {
-	if v.URI != "" && strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(v.URI != "" && strict && !wire.IsURI(v.URI))
 }
 
 func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
@@ -518,30 +359,17 @@ func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "data":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Data))
 		case "mimeType":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.MIMEType))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.MIMEType))
 		case "annotations":
-			if o.Is(d, 2) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("data", "mimeType")
@@ -552,59 +380,34 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "uri":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URI))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URI))
 		case "annotations":
-			if o.Is(d, 2) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "description":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Description) == nil
 		case "mimeType":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.MIMEType)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.MIMEType) == nil
 		case "size":
-			if o.Is(d, 5) && !d.Null() {
-				v.Size = wire.New[int64](d)
-				if wire.ReadInt(d, v.Size) != nil {
-					v.Size = nil
-				}
+			if o.Is(d, 5) && !d.Null() && wire.ReadInt(d, wire.NewAt(d, &v.Size)) != nil {
+				v.Size = nil
 			}
 		case "title":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 6) && !d.Null() && d.String(&v.Title) == nil
 		case "_meta":
-			if o.Is(d, 7) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 7) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 8) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 8)
 		}
 	}
 	return o.End("name", "uri")
 }
 
 func validResourceLink(v *ResourceLink, strict bool) bool {
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URI))
 }
 
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
@@ -657,33 +460,20 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "text":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Text))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Text))
 		case "uri":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URI))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URI))
 		case "mimeType":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.MIMEType)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.MIMEType) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("text", "uri")
 }
 
 func validTextResourceContents(v *TextResourceContents, strict bool) bool {
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URI))
 }
 
 func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.FieldErrors {
@@ -691,33 +481,20 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "blob":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Blob))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Blob))
 		case "uri":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URI))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URI))
 		case "mimeType":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.MIMEType)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.MIMEType) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("blob", "uri")
 }
 
 func validBlobResourceContents(v *BlobResourceContents, strict bool) bool {
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URI))
 }
 
 func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErrors {
@@ -725,36 +502,22 @@ func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "resource":
-			if o.Is(d, 0) {
-				o.Check(decodeEmbeddedResourceResource(d, &v.Resource))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeEmbeddedResourceResource(d, &v.Resource))
 		case "annotations":
-			if o.Is(d, 1) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("resource")
 }
 
 func validEmbeddedResource(v *EmbeddedResource, strict bool) bool {
-	if v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) {
-		return false
-	}
-	return true
+	return !(v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict))
 }
 
 func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
@@ -762,29 +525,18 @@ func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("content")
 }
 
 func validContent(v *Content, strict bool) bool {
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
@@ -792,40 +544,24 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "path":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Path))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Path))
 		case "newText":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.NewText))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.NewText))
 		case "oldText":
-			if o.Is(d, 2) && !d.Null() {
-				v.OldText = wire.New[string](d)
-				if d.String(v.OldText) != nil {
-					v.OldText = nil
-				}
+			if o.Is(d, 2) && !d.Null() && d.String(wire.NewAt(d, &v.OldText)) != nil {
+				v.OldText = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("path", "newText")
 }
 
 func validDiff(v *Diff, strict bool) bool {
-	if strict && !wire.IsAbsPath(v.Path) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(v.Path))
 }
 
 func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
@@ -833,29 +569,18 @@ func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("terminalId")
 }
 
 func validTerminal(v *Terminal, strict bool) bool {
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.TerminalID == "")
 }
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
@@ -863,44 +588,28 @@ func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "path":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Path))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Path))
 		case "line":
-			if o.Is(d, 1) && !d.Null() {
-				v.Line = wire.New[uint32](d)
-				if wire.ReadUint(d, v.Line) != nil {
-					v.Line = nil
-				}
+			if o.Is(d, 1) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.Line)) != nil {
+				v.Line = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("path")
 }
 
 func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ToolCallLocation{}
-	for a.Next(d) {
-		var x ToolCallLocation
-		if a.Keep(decodeToolCallLocation(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ToolCallLocation](d)
+	for l.Next(d) {
+		l.Keep(decodeToolCallLocation(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
-	if strict && !wire.IsAbsPath(v.Path) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(v.Path))
 }
 
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
@@ -908,48 +617,29 @@ func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "optionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.OptionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.OptionID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "kind":
-			if o.Is(d, 2) {
-				o.Check(d.Enum((*string)(&v.Kind), wordsPermissionOptionKind))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Enum((*string)(&v.Kind), wordsPermissionOptionKind))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("optionId", "name", "kind")
 }
 
 func decodePermissionOptionList(d *wire.Decoder, p *[]PermissionOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []PermissionOption{}
-	for a.Next(d) {
-		var x PermissionOption
-		if a.Keep(decodePermissionOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[PermissionOption](d)
+	for l.Next(d) {
+		l.Keep(decodePermissionOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validPermissionOption(v *PermissionOption, strict bool) bool {
-	if strict && v.OptionID == "" {
-		return false
-	}
-	if strict && v.Kind == "" {
-		return false
-	}
-	return true
+	return !(strict && v.OptionID == "" ||
+		strict && v.Kind == "")
 }
 
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
@@ -959,52 +649,28 @@ func decodeCreateTerminalRequest(d *wire.Decoder, v *CreateTerminalRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "command":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Command))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Command))
 		case "args":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Args, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Args, false))
 		case "env":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeEnvVariableList(d, &v.Env, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeEnvVariableList(d, &v.Env, false))
 		case "cwd":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(d.String(&v.Cwd))
 		case "outputByteLimit":
-			if o.Is(d, 5) && !d.Null() {
-				v.OutputByteLimit = wire.New[uint64](d)
-				o.Check(wire.ReadUint(d, v.OutputByteLimit))
-			}
+			_ = o.Is(d, 5) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.OutputByteLimit)))
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "command")
 }
 
 func validCreateTerminalRequest(v *CreateTerminalRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.Command == "" {
-		return false
-	}
-	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.Command == "" ||
+		v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd))
 }
 
 var codecCreateTerminalRequest = wire.Codec{
@@ -1014,19 +680,14 @@ var codecCreateTerminalRequest = wire.Codec{
 		return d.End(v, decodeCreateTerminalRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateTerminalRequest)
-		if !ok || x == nil {
-			return b, wrongType[CreateTerminalRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateTerminalRequest(&e, x)
+		if x := wire.Payload[CreateTerminalRequest](&e, v); x != nil {
+			encodeCreateTerminalRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateTerminalRequest)
-		return ok && x != nil && validCreateTerminalRequest(x, strict)
-	},
-	Is: is[CreateTerminalRequest],
+	Valid: wire.Valid(validCreateTerminalRequest),
+	Is:    wire.Is[CreateTerminalRequest],
 }
 
 func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
@@ -1034,34 +695,22 @@ func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "value":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Value))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Value))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "value")
 }
 
 func decodeEnvVariableList(d *wire.Decoder, p *[]EnvVariable, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []EnvVariable{}
-	for a.Next(d) {
-		var x EnvVariable
-		if a.Keep(decodeEnvVariable(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[EnvVariable](d)
+	for l.Next(d) {
+		l.Keep(decodeEnvVariable(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeTerminalOutputRequest(d *wire.Decoder, v *TerminalOutputRequest) *wire.FieldErrors {
@@ -1069,32 +718,19 @@ func decodeTerminalOutputRequest(d *wire.Decoder, v *TerminalOutputRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "terminalId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "terminalId")
 }
 
 func validTerminalOutputRequest(v *TerminalOutputRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.TerminalID == "")
 }
 
 var codecTerminalOutputRequest = wire.Codec{
@@ -1104,19 +740,14 @@ var codecTerminalOutputRequest = wire.Codec{
 		return d.End(v, decodeTerminalOutputRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*TerminalOutputRequest)
-		if !ok || x == nil {
-			return b, wrongType[TerminalOutputRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeTerminalOutputRequest(&e, x)
+		if x := wire.Payload[TerminalOutputRequest](&e, v); x != nil {
+			encodeTerminalOutputRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*TerminalOutputRequest)
-		return ok && x != nil && validTerminalOutputRequest(x, strict)
-	},
-	Is: is[TerminalOutputRequest],
+	Valid: wire.Valid(validTerminalOutputRequest),
+	Is:    wire.Is[TerminalOutputRequest],
 }
 
 func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *wire.FieldErrors {
@@ -1124,32 +755,19 @@ func decodeReleaseTerminalRequest(d *wire.Decoder, v *ReleaseTerminalRequest) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "terminalId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "terminalId")
 }
 
 func validReleaseTerminalRequest(v *ReleaseTerminalRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.TerminalID == "")
 }
 
 var codecReleaseTerminalRequest = wire.Codec{
@@ -1159,19 +777,14 @@ var codecReleaseTerminalRequest = wire.Codec{
 		return d.End(v, decodeReleaseTerminalRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ReleaseTerminalRequest)
-		if !ok || x == nil {
-			return b, wrongType[ReleaseTerminalRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeReleaseTerminalRequest(&e, x)
+		if x := wire.Payload[ReleaseTerminalRequest](&e, v); x != nil {
+			encodeReleaseTerminalRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ReleaseTerminalRequest)
-		return ok && x != nil && validReleaseTerminalRequest(x, strict)
-	},
-	Is: is[ReleaseTerminalRequest],
+	Valid: wire.Valid(validReleaseTerminalRequest),
+	Is:    wire.Is[ReleaseTerminalRequest],
 }
 
 func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitRequest) *wire.FieldErrors {
@@ -1179,32 +792,19 @@ func decodeWaitForTerminalExitRequest(d *wire.Decoder, v *WaitForTerminalExitReq
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "terminalId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "terminalId")
 }
 
 func validWaitForTerminalExitRequest(v *WaitForTerminalExitRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.TerminalID == "")
 }
 
 var codecWaitForTerminalExitRequest = wire.Codec{
@@ -1214,19 +814,14 @@ var codecWaitForTerminalExitRequest = wire.Codec{
 		return d.End(v, decodeWaitForTerminalExitRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*WaitForTerminalExitRequest)
-		if !ok || x == nil {
-			return b, wrongType[WaitForTerminalExitRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeWaitForTerminalExitRequest(&e, x)
+		if x := wire.Payload[WaitForTerminalExitRequest](&e, v); x != nil {
+			encodeWaitForTerminalExitRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*WaitForTerminalExitRequest)
-		return ok && x != nil && validWaitForTerminalExitRequest(x, strict)
-	},
-	Is: is[WaitForTerminalExitRequest],
+	Valid: wire.Valid(validWaitForTerminalExitRequest),
+	Is:    wire.Is[WaitForTerminalExitRequest],
 }
 
 func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.FieldErrors {
@@ -1234,32 +829,19 @@ func decodeKillTerminalRequest(d *wire.Decoder, v *KillTerminalRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "terminalId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "terminalId")
 }
 
 func validKillTerminalRequest(v *KillTerminalRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.TerminalID == "")
 }
 
 var codecKillTerminalRequest = wire.Codec{
@@ -1269,19 +851,14 @@ var codecKillTerminalRequest = wire.Codec{
 		return d.End(v, decodeKillTerminalRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*KillTerminalRequest)
-		if !ok || x == nil {
-			return b, wrongType[KillTerminalRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeKillTerminalRequest(&e, x)
+		if x := wire.Payload[KillTerminalRequest](&e, v); x != nil {
+			encodeKillTerminalRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*KillTerminalRequest)
-		return ok && x != nil && validKillTerminalRequest(x, strict)
-	},
-	Is: is[KillTerminalRequest],
+	Valid: wire.Valid(validKillTerminalRequest),
+	Is:    wire.Is[KillTerminalRequest],
 }
 
 func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest) *wire.FieldErrors {
@@ -1290,15 +867,9 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "message":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Message))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Message))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -1309,10 +880,7 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 }
 
 func validCreateElicitationRequest(v *CreateElicitationRequest, strict bool) bool {
-	if v.Mode == nil || !validElicitationMode(v.Mode, strict) {
-		return false
-	}
-	return true
+	return !(v.Mode == nil || !validElicitationMode(v.Mode, strict))
 }
 
 var codecCreateElicitationRequest = wire.Codec{
@@ -1322,19 +890,14 @@ var codecCreateElicitationRequest = wire.Codec{
 		return d.End(v, decodeCreateElicitationRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateElicitationRequest)
-		if !ok || x == nil {
-			return b, wrongType[CreateElicitationRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateElicitationRequest(&e, x)
+		if x := wire.Payload[CreateElicitationRequest](&e, v); x != nil {
+			encodeCreateElicitationRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateElicitationRequest)
-		return ok && x != nil && validCreateElicitationRequest(x, strict)
-	},
-	Is: is[CreateElicitationRequest],
+	Valid: wire.Valid(validCreateElicitationRequest),
+	Is:    wire.Is[CreateElicitationRequest],
 }
 
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
@@ -1342,18 +905,12 @@ func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldError
 	switch string(tag) {
 	case "form":
 		v := wire.New[ElicitationFormMode](d)
-		if errs := decodeElicitationFormMode(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationFormMode(d, v)
 	case "url":
 		v := wire.New[ElicitationURLMode](d)
-		if errs := decodeElicitationURLMode(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationURLMode(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("mode", found)
@@ -1379,25 +936,16 @@ func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "toolCallId":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String((*string)(&v.ToolCallID))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.String((*string)(&v.ToolCallID)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) *wire.FieldErrors {
@@ -1405,11 +953,7 @@ func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "requestId":
-			if o.Is(d, 0) {
-				o.Check(decodeRequestID(d, &v.RequestID))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && o.Check(decodeRequestID(d, &v.RequestID))
 		}
 	}
 	return o.End("requestId")
@@ -1420,31 +964,17 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "type":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Enum((*string)(&v.Type), wordsElicitationSchemaType)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Enum((*string)(&v.Type), wordsElicitationSchemaType) == nil
 		case "title":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Title) == nil
 		case "properties":
-			if o.Is(d, 2) {
-				o.Check(decodeElicitationPropertySchemaMap(d, &v.Properties))
-			}
+			_ = o.Is(d, 2) && o.Check(decodeElicitationPropertySchemaMap(d, &v.Properties))
 		case "required":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Required, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Required, false))
 		case "description":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if v.Type == "" {
@@ -1455,10 +985,8 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 
 func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
 	for i := range v.Properties {
-		if v.Properties[i] == nil {
-			return false
-		}
-		if !validElicitationPropertySchema(v.Properties[i], strict) {
+		if v.Properties[i] == nil ||
+			!validElicitationPropertySchema(v.Properties[i], strict) {
 			return false
 		}
 	}
@@ -1472,39 +1000,24 @@ func decodeElicitationPropertySchema(d *wire.Decoder, p *ElicitationPropertySche
 	switch string(tag) {
 	case "string":
 		v := wire.New[StringPropertySchema](d)
-		if errs := decodeStringPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeStringPropertySchema(d, v)
 	case "number":
 		v := wire.New[NumberPropertySchema](d)
-		if errs := decodeNumberPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeNumberPropertySchema(d, v)
 	case "integer":
 		v := wire.New[IntegerPropertySchema](d)
-		if errs := decodeIntegerPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeIntegerPropertySchema(d, v)
 	case "boolean":
 		v := wire.New[BooleanPropertySchema](d)
-		if errs := decodeBooleanPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeBooleanPropertySchema(d, v)
 	case "array":
 		v := wire.New[MultiSelectPropertySchema](d)
-		if errs := decodeMultiSelectPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMultiSelectPropertySchema(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -1546,38 +1059,24 @@ func decodeEnumOption(d *wire.Decoder, v *EnumOption) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "const":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Const))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Const))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Title))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("const", "title")
 }
 
 func decodeEnumOptionList(d *wire.Decoder, p *[]EnumOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []EnumOption{}
-	for a.Next(d) {
-		var x EnumOption
-		if a.Keep(decodeEnumOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[EnumOption](d)
+	for l.Next(d) {
+		l.Keep(decodeEnumOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.FieldErrors {
@@ -1585,31 +1084,17 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minLength":
-			if o.Is(d, 2) && !d.Null() {
-				v.MinLength = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.MinLength))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MinLength)))
 		case "maxLength":
-			if o.Is(d, 3) && !d.Null() {
-				v.MaxLength = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.MaxLength))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MaxLength)))
 		case "pattern":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(d.String(&v.Pattern))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(d.String(&v.Pattern))
 		case "format":
-			if o.Is(d, 5) && !d.Null() {
-				o.Check(d.Enum((*string)(&v.Format), wordsStringFormat))
-			}
+			_ = o.Is(d, 5) && !d.Null() && o.Check(d.Enum((*string)(&v.Format), wordsStringFormat))
 		case "default":
 			if o.Is(d, 6) {
 				var x string
@@ -1620,23 +1105,13 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 				}
 			}
 		case "enum":
-			if o.Is(d, 7) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Enum, false))
-			}
+			_ = o.Is(d, 7) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Enum, false))
 		case "oneOf":
-			if o.Is(d, 8) && !d.Null() {
-				o.Check(decodeEnumOptionList(d, &v.OneOf, false))
-			}
+			_ = o.Is(d, 8) && !d.Null() && o.Check(decodeEnumOptionList(d, &v.OneOf, false))
 		case "_meta":
-			if o.Is(d, 9) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 9) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 10) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 10)
 		}
 	}
 	return o.End()
@@ -1647,23 +1122,13 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minimum":
-			if o.Is(d, 2) && !d.Null() {
-				v.Minimum = wire.New[float64](d)
-				o.Check(d.Float(v.Minimum))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(d.Float(wire.NewAt(d, &v.Minimum)))
 		case "maximum":
-			if o.Is(d, 3) && !d.Null() {
-				v.Maximum = wire.New[float64](d)
-				o.Check(d.Float(v.Maximum))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(d.Float(wire.NewAt(d, &v.Maximum)))
 		case "default":
 			if o.Is(d, 4) {
 				var x float64
@@ -1674,15 +1139,9 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 				}
 			}
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End()
@@ -1693,23 +1152,13 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minimum":
-			if o.Is(d, 2) && !d.Null() {
-				v.Minimum = wire.New[int64](d)
-				o.Check(wire.ReadInt(d, v.Minimum))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadInt(d, wire.NewAt(d, &v.Minimum)))
 		case "maximum":
-			if o.Is(d, 3) && !d.Null() {
-				v.Maximum = wire.New[int64](d)
-				o.Check(wire.ReadInt(d, v.Maximum))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadInt(d, wire.NewAt(d, &v.Maximum)))
 		case "default":
 			if o.Is(d, 4) {
 				var x int64
@@ -1720,15 +1169,9 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 				}
 			}
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End()
@@ -1739,13 +1182,9 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v *BooleanPropertySchema) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "default":
 			if o.Is(d, 2) {
 				var x bool
@@ -1756,15 +1195,9 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v *BooleanPropertySchema) *wir
 				}
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End()
@@ -1775,19 +1208,13 @@ func decodeMultiSelectItems(d *wire.Decoder, p *MultiSelectItems) *wire.FieldErr
 	switch string(tag) {
 	case "string":
 		v := wire.New[StringMultiSelectItems](d)
-		if errs := decodeStringMultiSelectItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeStringMultiSelectItems(d, v)
 	}
 	if !found || tag == nil {
 		v := wire.New[TitledMultiSelectItems](d)
-		if errs := decodeTitledMultiSelectItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTitledMultiSelectItems(d, v)
 	}
 	u := wire.New[UnknownMultiSelectItems](d)
 	u.Type = d.Text(tag)
@@ -1800,19 +1227,11 @@ func decodeStringMultiSelectItems(d *wire.Decoder, v *StringMultiSelectItems) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "enum":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadStrings(d, &v.Enum, false))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadStrings(d, &v.Enum, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("enum")
@@ -1823,15 +1242,9 @@ func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "anyOf":
-			if o.Is(d, 0) {
-				o.Check(decodeEnumOptionList(d, &v.AnyOf, false))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeEnumOptionList(d, &v.AnyOf, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("anyOf")
@@ -1842,27 +1255,15 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "items":
-			if o.Is(d, 0) {
-				o.Check(decodeMultiSelectItems(d, &v.Items))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeMultiSelectItems(d, &v.Items))
 		case "title":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "minItems":
-			if o.Is(d, 3) && !d.Null() {
-				v.MinItems = wire.New[uint64](d)
-				o.Check(wire.ReadUint(d, v.MinItems))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MinItems)))
 		case "maxItems":
-			if o.Is(d, 4) && !d.Null() {
-				v.MaxItems = wire.New[uint64](d)
-				o.Check(wire.ReadUint(d, v.MaxItems))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MaxItems)))
 		case "default":
 			if o.Is(d, 5) {
 				var x []string
@@ -1873,25 +1274,16 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 				}
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 7) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 7)
 		}
 	}
 	return o.End("items")
 }
 
 func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
-	if v.Items == nil {
-		return false
-	}
-	return true
+	return !(v.Items == nil)
 }
 
 func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.FieldErrors {
@@ -1900,15 +1292,9 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "requestedSchema":
-			if o.Is(d, 0) {
-				o.Check(decodeElicitationSchema(d, &v.RequestedSchema))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeElicitationSchema(d, &v.RequestedSchema))
 		case "mode":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	if o.Found() {
@@ -1919,13 +1305,8 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 }
 
 func validElicitationFormMode(v *ElicitationFormMode, strict bool) bool {
-	if !validElicitationSchema(&v.RequestedSchema, strict) {
-		return false
-	}
-	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
-		return false
-	}
-	return true
+	return !(!validElicitationSchema(&v.RequestedSchema, strict) ||
+		v.Scope == nil || !validElicitationScope(v.Scope, strict))
 }
 
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
@@ -1972,19 +1353,11 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "elicitationId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ElicitationID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ElicitationID)))
 		case "url":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URL))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URL))
 		case "mode":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	if o.Found() {
@@ -1995,16 +1368,9 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 }
 
 func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
-	if strict && v.ElicitationID == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.URL) {
-		return false
-	}
-	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.ElicitationID == "" ||
+		strict && !wire.IsURI(v.URL) ||
+		v.Scope == nil || !validElicitationScope(v.Scope, strict))
 }
 
 func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldErrors {
@@ -2012,40 +1378,23 @@ func decodeMessageMCPRequest(d *wire.Decoder, v *MessageMCPRequest) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "serverId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ServerID)))
 		case "requestId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.RequestID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.RequestID)))
 		case "method":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.Method))
-			}
+			_ = o.Is(d, 2) && o.Check(d.String(&v.Method))
 		case "params":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(d.RawObject((*[]byte)(&v.Params)))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(d.RawObject((*[]byte)(&v.Params)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("serverId", "requestId", "method")
 }
 
 func validMessageMCPRequest(v *MessageMCPRequest, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	if strict && v.RequestID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ServerID == "" ||
+		strict && v.RequestID == "")
 }
 
 var codecMessageMCPRequest = wire.Codec{
@@ -2055,19 +1404,14 @@ var codecMessageMCPRequest = wire.Codec{
 		return d.End(v, decodeMessageMCPRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPRequest)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMessageMCPRequest(&e, x)
+		if x := wire.Payload[MessageMCPRequest](&e, v); x != nil {
+			encodeMessageMCPRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*MessageMCPRequest)
-		return ok && x != nil && validMessageMCPRequest(x, strict)
-	},
-	Is: is[MessageMCPRequest],
+	Valid: wire.Valid(validMessageMCPRequest),
+	Is:    wire.Is[MessageMCPRequest],
 }
 
 func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.FieldErrors {
@@ -2075,33 +1419,19 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "protocolVersion":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.ProtocolVersion))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.ProtocolVersion))
 		case "agentCapabilities":
-			if o.Is(d, 1) && !d.Null() {
-				v.AgentCapabilities = wire.New[AgentCapabilities](d)
-				if decodeAgentCapabilities(d, v.AgentCapabilities) != nil {
-					v.AgentCapabilities = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAgentCapabilities(d, wire.NewAt(d, &v.AgentCapabilities)) != nil {
+				v.AgentCapabilities = nil
 			}
 		case "authMethods":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeAuthMethodList(d, &v.AuthMethods, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeAuthMethodList(d, &v.AuthMethods, true) == nil
 		case "agentInfo":
-			if o.Is(d, 3) && !d.Null() {
-				v.AgentInfo = wire.New[Implementation](d)
-				if decodeImplementation(d, v.AgentInfo) != nil {
-					v.AgentInfo = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeImplementation(d, wire.NewAt(d, &v.AgentInfo)) != nil {
+				v.AgentInfo = nil
 			}
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("protocolVersion")
@@ -2109,10 +1439,8 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 
 func validInitializeResponse(v *InitializeResponse, strict bool) bool {
 	for i := range v.AuthMethods {
-		if v.AuthMethods[i] == nil {
-			return false
-		}
-		if !validAuthMethod(v.AuthMethods[i], strict) {
+		if v.AuthMethods[i] == nil ||
+			!validAuthMethod(v.AuthMethods[i], strict) {
 			return false
 		}
 	}
@@ -2126,19 +1454,14 @@ var codecInitializeResponse = wire.Codec{
 		return d.End(v, decodeInitializeResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*InitializeResponse)
-		if !ok || x == nil {
-			return b, wrongType[InitializeResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeInitializeResponse(&e, x)
+		if x := wire.Payload[InitializeResponse](&e, v); x != nil {
+			encodeInitializeResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*InitializeResponse)
-		return ok && x != nil && validInitializeResponse(x, strict)
-	},
-	Is: is[InitializeResponse],
+	Valid: wire.Valid(validInitializeResponse),
+	Is:    wire.Is[InitializeResponse],
 }
 
 func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldErrors {
@@ -2146,50 +1469,29 @@ func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "loadSession":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Bool(&v.LoadSession)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Bool(&v.LoadSession) == nil
 		case "promptCapabilities":
-			if o.Is(d, 1) && !d.Null() {
-				v.PromptCapabilities = wire.New[PromptCapabilities](d)
-				if decodePromptCapabilities(d, v.PromptCapabilities) != nil {
-					v.PromptCapabilities = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodePromptCapabilities(d, wire.NewAt(d, &v.PromptCapabilities)) != nil {
+				v.PromptCapabilities = nil
 			}
 		case "mcpCapabilities":
-			if o.Is(d, 2) && !d.Null() {
-				v.MCPCapabilities = wire.New[MCPCapabilities](d)
-				if decodeMCPCapabilities(d, v.MCPCapabilities) != nil {
-					v.MCPCapabilities = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMCPCapabilities(d, wire.NewAt(d, &v.MCPCapabilities)) != nil {
+				v.MCPCapabilities = nil
 			}
 		case "sessionCapabilities":
-			if o.Is(d, 3) && !d.Null() {
-				v.SessionCapabilities = wire.New[SessionCapabilities](d)
-				if decodeSessionCapabilities(d, v.SessionCapabilities) != nil {
-					v.SessionCapabilities = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeSessionCapabilities(d, wire.NewAt(d, &v.SessionCapabilities)) != nil {
+				v.SessionCapabilities = nil
 			}
 		case "auth":
-			if o.Is(d, 4) && !d.Null() {
-				v.Auth = wire.New[AgentAuthCapabilities](d)
-				if decodeAgentAuthCapabilities(d, v.Auth) != nil {
-					v.Auth = nil
-				}
+			if o.Is(d, 4) && !d.Null() && decodeAgentAuthCapabilities(d, wire.NewAt(d, &v.Auth)) != nil {
+				v.Auth = nil
 			}
 		case "providers":
-			if o.Is(d, 5) && !d.Null() {
-				v.Providers = wire.New[ProvidersCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Providers)) != nil {
-					v.Providers = nil
-				}
+			if o.Is(d, 5) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Providers))) != nil {
+				v.Providers = nil
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2200,23 +1502,13 @@ func decodePromptCapabilities(d *wire.Decoder, v *PromptCapabilities) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "image":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Bool(&v.Image)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Bool(&v.Image) == nil
 		case "audio":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Bool(&v.Audio)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Bool(&v.Audio) == nil
 		case "embeddedContext":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Bool(&v.EmbeddedContext)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Bool(&v.EmbeddedContext) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2227,23 +1519,13 @@ func decodeMCPCapabilities(d *wire.Decoder, v *MCPCapabilities) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "http":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Bool(&v.HTTP)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Bool(&v.HTTP) == nil
 		case "sse":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Bool(&v.SSE)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Bool(&v.SSE) == nil
 		case "acp":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Bool(&v.ACP)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Bool(&v.ACP) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2254,81 +1536,47 @@ func decodeSessionCapabilities(d *wire.Decoder, v *SessionCapabilities) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "list":
-			if o.Is(d, 0) && !d.Null() {
-				v.List = wire.New[SessionListCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.List)) != nil {
-					v.List = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.List))) != nil {
+				v.List = nil
 			}
 		case "delete":
-			if o.Is(d, 1) && !d.Null() {
-				v.Delete = wire.New[SessionDeleteCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Delete)) != nil {
-					v.Delete = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Delete))) != nil {
+				v.Delete = nil
 			}
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				v.AdditionalDirectories = wire.New[SessionAdditionalDirectoriesCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.AdditionalDirectories)) != nil {
-					v.AdditionalDirectories = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.AdditionalDirectories))) != nil {
+				v.AdditionalDirectories = nil
 			}
 		case "systemPrompt":
-			if o.Is(d, 3) && !d.Null() {
-				v.SystemPrompt = wire.New[SessionSystemPromptCapabilities](d)
-				if decodeSessionSystemPromptCapabilities(d, v.SystemPrompt) != nil {
-					v.SystemPrompt = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeSessionSystemPromptCapabilities(d, wire.NewAt(d, &v.SystemPrompt)) != nil {
+				v.SystemPrompt = nil
 			}
 		case "fork":
-			if o.Is(d, 4) && !d.Null() {
-				v.Fork = wire.New[SessionForkCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Fork)) != nil {
-					v.Fork = nil
-				}
+			if o.Is(d, 4) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Fork))) != nil {
+				v.Fork = nil
 			}
 		case "archive":
-			if o.Is(d, 5) && !d.Null() {
-				v.Archive = wire.New[SessionArchiveCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Archive)) != nil {
-					v.Archive = nil
-				}
+			if o.Is(d, 5) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Archive))) != nil {
+				v.Archive = nil
 			}
 		case "status":
-			if o.Is(d, 6) && !d.Null() {
-				v.Status = wire.New[SessionStatusCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
-					v.Status = nil
-				}
+			if o.Is(d, 6) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Status))) != nil {
+				v.Status = nil
 			}
 		case "title":
-			if o.Is(d, 7) && !d.Null() {
-				v.Title = wire.New[SessionTitleCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Title)) != nil {
-					v.Title = nil
-				}
+			if o.Is(d, 7) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Title))) != nil {
+				v.Title = nil
 			}
 		case "resume":
-			if o.Is(d, 8) && !d.Null() {
-				v.Resume = wire.New[SessionResumeCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Resume)) != nil {
-					v.Resume = nil
-				}
+			if o.Is(d, 8) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Resume))) != nil {
+				v.Resume = nil
 			}
 		case "close":
-			if o.Is(d, 9) && !d.Null() {
-				v.Close = wire.New[SessionCloseCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Close)) != nil {
-					v.Close = nil
-				}
+			if o.Is(d, 9) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Close))) != nil {
+				v.Close = nil
 			}
 		case "_meta":
-			if o.Is(d, 10) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 10) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2339,11 +1587,7 @@ func decodeMetaOnly(d *wire.Decoder, v *metaOnly) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2354,18 +1598,11 @@ func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v *SessionSystemProm
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "mode":
-			if o.Is(d, 0) && !d.Null() {
-				v.Mode = wire.New[SessionSystemPromptModeCapabilities](d)
-				if decodeSessionSystemPromptModeCapabilities(d, v.Mode) != nil {
-					v.Mode = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeSessionSystemPromptModeCapabilities(d, wire.NewAt(d, &v.Mode)) != nil {
+				v.Mode = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2376,18 +1613,11 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v *SessionSystem
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "override":
-			if o.Is(d, 0) && !d.Null() {
-				v.Override = wire.New[SessionSystemPromptOverrideCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Override)) != nil {
-					v.Override = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Override))) != nil {
+				v.Override = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2398,25 +1628,15 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v *AgentAuthCapabilities) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "status":
-			if o.Is(d, 0) && !d.Null() {
-				v.Status = wire.New[AuthStatusCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
-					v.Status = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Status))) != nil {
+				v.Status = nil
 			}
 		case "logout":
-			if o.Is(d, 1) && !d.Null() {
-				v.Logout = wire.New[LogoutCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Logout)) != nil {
-					v.Logout = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Logout))) != nil {
+				v.Logout = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2427,19 +1647,13 @@ func decodeAuthMethod(d *wire.Decoder, p *AuthMethod) *wire.FieldErrors {
 	switch string(tag) {
 	case "terminal":
 		v := wire.New[AuthMethodTerminal](d)
-		if errs := decodeAuthMethodTerminal(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAuthMethodTerminal(d, v)
 	}
 	if !found || tag == nil || string(tag) == "agent" {
 		v := wire.New[AuthMethodAgent](d)
-		if errs := decodeAuthMethodAgent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAuthMethodAgent(d, v)
 	}
 	u := wire.New[UnknownAuthMethod](d)
 	u.Type = d.Text(tag)
@@ -2448,15 +1662,11 @@ func decodeAuthMethod(d *wire.Decoder, p *AuthMethod) *wire.FieldErrors {
 }
 
 func decodeAuthMethodList(d *wire.Decoder, p *[]AuthMethod, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AuthMethod{}
-	for a.Next(d) {
-		var x AuthMethod
-		if a.Keep(decodeAuthMethod(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[AuthMethod](d)
+	for l.Next(d) {
+		l.Keep(decodeAuthMethod(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validAuthMethod(v AuthMethod, strict bool) bool {
@@ -2474,45 +1684,26 @@ func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "id":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "args":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Args, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Args, false))
 		case "env":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(d.StringMap(&v.Env))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(d.StringMap(&v.Env))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End("id", "name")
 }
 
 func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
-	if strict && v.ID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ID == "")
 }
 
 func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldErrors {
@@ -2520,33 +1711,20 @@ func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "id":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("id", "name")
 }
 
 func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
-	if strict && v.ID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ID == "")
 }
 
 func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors {
@@ -2554,23 +1732,13 @@ func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "version":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Version))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Version))
 		case "title":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Title) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "version")
@@ -2586,16 +1754,14 @@ var codecAuthenticateResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthenticateResponse)
-		if !ok || x == nil {
-			return b, wrongType[AuthenticateResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[AuthenticateResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthenticateResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[AuthenticateResponse],
 }
 
 func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wire.FieldErrors {
@@ -2603,15 +1769,9 @@ func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providers":
-			if o.Is(d, 0) {
-				o.Check(decodeProviderInfoList(d, &v.Providers, false))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeProviderInfoList(d, &v.Providers, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providers")
@@ -2633,19 +1793,14 @@ var codecListProvidersResponse = wire.Codec{
 		return d.End(v, decodeListProvidersResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListProvidersResponse)
-		if !ok || x == nil {
-			return b, wrongType[ListProvidersResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListProvidersResponse(&e, x)
+		if x := wire.Payload[ListProvidersResponse](&e, v); x != nil {
+			encodeListProvidersResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListProvidersResponse)
-		return ok && x != nil && validListProvidersResponse(x, strict)
-	},
-	Is: is[ListProvidersResponse],
+	Valid: wire.Valid(validListProvidersResponse),
+	Is:    wire.Is[ListProvidersResponse],
 }
 
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
@@ -2653,43 +1808,26 @@ func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ProviderID)))
 		case "supported":
-			if o.Is(d, 1) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.Supported, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && wire.ReadStrings(d, &v.Supported, true) == nil
 		case "required":
-			if o.Is(d, 2) {
-				o.Check(d.Bool(&v.Required))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Bool(&v.Required))
 		case "current":
-			if o.Is(d, 3) && !d.Null() {
-				v.Current = wire.New[ProviderCurrentConfig](d)
-				o.Check(decodeProviderCurrentConfig(d, v.Current))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeProviderCurrentConfig(d, wire.NewAt(d, &v.Current)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providerId", "supported", "required")
 }
 
 func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ProviderInfo{}
-	for a.Next(d) {
-		var x ProviderInfo
-		if a.Keep(decodeProviderInfo(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ProviderInfo](d)
+	for l.Next(d) {
+		l.Keep(decodeProviderInfo(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validProviderInfo(v *ProviderInfo, strict bool) bool {
@@ -2701,10 +1839,7 @@ func validProviderInfo(v *ProviderInfo, strict bool) bool {
 			return false
 		}
 	}
-	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
-		return false
-	}
-	return true
+	return !(v.Current != nil && !validProviderCurrentConfig(v.Current, strict))
 }
 
 var wordsLLMProtocol = []string{"anthropic", "openai", "azure", "vertex", "bedrock"}
@@ -2714,32 +1849,19 @@ func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "apiType":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
 		case "baseUrl":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.BaseURL))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.BaseURL))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("apiType", "baseUrl")
 }
 
 func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
-	if strict && v.APIType == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.BaseURL) {
-		return false
-	}
-	return true
+	return !(strict && v.APIType == "" ||
+		strict && !wire.IsURI(v.BaseURL))
 }
 
 var codecSetProviderResponse = wire.Codec{
@@ -2752,16 +1874,14 @@ var codecSetProviderResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetProviderResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetProviderResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[SetProviderResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetProviderResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[SetProviderResponse],
 }
 
 var codecDisableProviderResponse = wire.Codec{
@@ -2774,16 +1894,14 @@ var codecDisableProviderResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DisableProviderResponse)
-		if !ok || x == nil {
-			return b, wrongType[DisableProviderResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[DisableProviderResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DisableProviderResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[DisableProviderResponse],
 }
 
 var codecLogoutResponse = wire.Codec{
@@ -2796,16 +1914,14 @@ var codecLogoutResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LogoutResponse)
-		if !ok || x == nil {
-			return b, wrongType[LogoutResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[LogoutResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LogoutResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[LogoutResponse],
 }
 
 func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.FieldErrors {
@@ -2813,29 +1929,18 @@ func decodeAuthStatusResponse(d *wire.Decoder, v *AuthStatusResponse) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "state":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.State), wordsAuthState))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.State), wordsAuthState))
 		case "accounts":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeAuthAccountList(d, &v.Accounts, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeAuthAccountList(d, &v.Accounts, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("state")
 }
 
 func validAuthStatusResponse(v *AuthStatusResponse, strict bool) bool {
-	if strict && v.State == "" {
-		return false
-	}
-	return true
+	return !(strict && v.State == "")
 }
 
 var codecAuthStatusResponse = wire.Codec{
@@ -2845,19 +1950,14 @@ var codecAuthStatusResponse = wire.Codec{
 		return d.End(v, decodeAuthStatusResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusResponse)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeAuthStatusResponse(&e, x)
+		if x := wire.Payload[AuthStatusResponse](&e, v); x != nil {
+			encodeAuthStatusResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*AuthStatusResponse)
-		return ok && x != nil && validAuthStatusResponse(x, strict)
-	},
-	Is: is[AuthStatusResponse],
+	Valid: wire.Valid(validAuthStatusResponse),
+	Is:    wire.Is[AuthStatusResponse],
 }
 
 var wordsAuthState = []string{"authenticated", "unauthenticated", "not_required", "unknown"}
@@ -2867,49 +1967,30 @@ func decodeAuthAccount(d *wire.Decoder, v *AuthAccount) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "label":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Label))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Label))
 		case "active":
-			if o.Is(d, 1) && !d.Null() {
-				v.Active = wire.New[bool](d)
-				if d.Bool(v.Active) != nil {
-					v.Active = nil
-				}
+			if o.Is(d, 1) && !d.Null() && d.Bool(wire.NewAt(d, &v.Active)) != nil {
+				v.Active = nil
 			}
 		case "name":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Name)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Name) == nil
 		case "email":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Email)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Email) == nil
 		case "organization":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.Organization)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.Organization) == nil
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("label")
 }
 
 func decodeAuthAccountList(d *wire.Decoder, p *[]AuthAccount, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AuthAccount{}
-	for a.Next(d) {
-		var x AuthAccount
-		if a.Keep(decodeAuthAccount(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[AuthAccount](d)
+	for l.Next(d) {
+		l.Keep(decodeAuthAccount(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.FieldErrors {
@@ -2917,36 +1998,23 @@ func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "modes":
-			if o.Is(d, 1) && !d.Null() {
-				v.Modes = wire.New[SessionModeState](d)
-				if decodeSessionModeState(d, v.Modes) != nil {
-					v.Modes = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeSessionModeState(d, wire.NewAt(d, &v.Modes)) != nil {
+				v.Modes = nil
 			}
 		case "configOptions":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validNewSessionResponse(v *NewSessionResponse, strict bool) bool {
-	if v.SessionID == "" {
-		return false
-	}
-	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+	if v.SessionID == "" ||
+		v.Modes != nil && !validSessionModeState(v.Modes, strict) {
 		return false
 	}
 	for i := range v.ConfigOptions {
@@ -2964,19 +2032,14 @@ var codecNewSessionResponse = wire.Codec{
 		return d.End(v, decodeNewSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*NewSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[NewSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeNewSessionResponse(&e, x)
+		if x := wire.Payload[NewSessionResponse](&e, v); x != nil {
+			encodeNewSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*NewSessionResponse)
-		return ok && x != nil && validNewSessionResponse(x, strict)
-	},
-	Is: is[NewSessionResponse],
+	Valid: wire.Valid(validNewSessionResponse),
+	Is:    wire.Is[NewSessionResponse],
 }
 
 func decodeSessionModeState(d *wire.Decoder, v *SessionModeState) *wire.FieldErrors {
@@ -2984,19 +2047,11 @@ func decodeSessionModeState(d *wire.Decoder, v *SessionModeState) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentModeId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CurrentModeID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CurrentModeID)))
 		case "availableModes":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeSessionModeList(d, &v.AvailableModes, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeSessionModeList(d, &v.AvailableModes, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("currentModeId", "availableModes")
@@ -3019,45 +2074,28 @@ func decodeSessionMode(d *wire.Decoder, v *SessionMode) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "id":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("id", "name")
 }
 
 func decodeSessionModeList(d *wire.Decoder, p *[]SessionMode, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionMode{}
-	for a.Next(d) {
-		var x SessionMode
-		if a.Keep(decodeSessionMode(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionMode](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionMode(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionMode(v *SessionMode, strict bool) bool {
-	if strict && v.ID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ID == "")
 }
 
 func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.FieldErrors {
@@ -3066,27 +2104,15 @@ func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "id":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "category":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Enum((*string)(&v.Category), wordsSessionConfigOptionCategory)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Enum((*string)(&v.Category), wordsSessionConfigOptionCategory) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -3097,25 +2123,16 @@ func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.Fi
 }
 
 func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigOption{}
-	for a.Next(d) {
-		var x SessionConfigOption
-		if a.Keep(decodeSessionConfigOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigOption](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
-	if strict && v.ID == "" {
-		return false
-	}
-	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.ID == "" ||
+		v.Kind == nil || !validSessionConfigKind(v.Kind, strict))
 }
 
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
@@ -3123,18 +2140,12 @@ func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldE
 	switch string(tag) {
 	case "select":
 		v := wire.New[SessionConfigSelect](d)
-		if errs := decodeSessionConfigSelect(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigSelect(d, v)
 	case "boolean":
 		v := wire.New[SessionConfigBoolean](d)
-		if errs := decodeSessionConfigBoolean(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigBoolean(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -3160,38 +2171,24 @@ func decodeSessionConfigSelectOption(d *wire.Decoder, v *SessionConfigSelectOpti
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "value":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Value)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Value)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("value", "name")
 }
 
 func decodeSessionConfigSelectOptionList(d *wire.Decoder, p *[]SessionConfigSelectOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigSelectOption{}
-	for a.Next(d) {
-		var x SessionConfigSelectOption
-		if a.Keep(decodeSessionConfigSelectOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigSelectOption](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigSelectOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeSessionConfigSelectGroup(d *wire.Decoder, v *SessionConfigSelectGroup) *wire.FieldErrors {
@@ -3199,45 +2196,28 @@ func decodeSessionConfigSelectGroup(d *wire.Decoder, v *SessionConfigSelectGroup
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "group":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Group)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Group)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "options":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeSessionConfigSelectOptionList(d, &v.Options, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeSessionConfigSelectOptionList(d, &v.Options, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("group", "name", "options")
 }
 
 func decodeSessionConfigSelectGroupList(d *wire.Decoder, p *[]SessionConfigSelectGroup, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigSelectGroup{}
-	for a.Next(d) {
-		var x SessionConfigSelectGroup
-		if a.Keep(decodeSessionConfigSelectGroup(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigSelectGroup](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigSelectGroup(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
-	if strict && v.Group == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Group == "")
 }
 
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
@@ -3245,29 +2225,18 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentValue":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CurrentValue)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CurrentValue)))
 		case "options":
-			if o.Is(d, 1) {
-				o.Check(decodeSessionConfigSelectOptions(d, &v.Options))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeSessionConfigSelectOptions(d, &v.Options))
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("currentValue", "options")
 }
 
 func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
-	if !validSessionConfigSelectOptions(&v.Options, strict) {
-		return false
-	}
-	return true
+	return !(!validSessionConfigSelectOptions(&v.Options, strict))
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -3275,15 +2244,9 @@ func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentValue":
-			if o.Is(d, 0) {
-				o.Check(d.Bool(&v.CurrentValue))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Bool(&v.CurrentValue))
 		case "type":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End("currentValue")
@@ -3294,22 +2257,13 @@ func decodeLoadSessionResponse(d *wire.Decoder, v *LoadSessionResponse) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "modes":
-			if o.Is(d, 0) && !d.Null() {
-				v.Modes = wire.New[SessionModeState](d)
-				if decodeSessionModeState(d, v.Modes) != nil {
-					v.Modes = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeSessionModeState(d, wire.NewAt(d, &v.Modes)) != nil {
+				v.Modes = nil
 			}
 		case "configOptions":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -3337,19 +2291,14 @@ var codecLoadSessionResponse = wire.Codec{
 		return d.End(v, decodeLoadSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LoadSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[LoadSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeLoadSessionResponse(&e, x)
+		if x := wire.Payload[LoadSessionResponse](&e, v); x != nil {
+			encodeLoadSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*LoadSessionResponse)
-		return ok && x != nil && validLoadSessionResponse(x, strict)
-	},
-	Is: is[LoadSessionResponse],
+	Valid: wire.Valid(validLoadSessionResponse),
+	Is:    wire.Is[LoadSessionResponse],
 }
 
 func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.FieldErrors {
@@ -3357,19 +2306,11 @@ func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessions":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeSessionInfoList(d, &v.Sessions, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeSessionInfoList(d, &v.Sessions, true) == nil
 		case "nextCursor":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.NextCursor)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.NextCursor) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessions")
@@ -3391,19 +2332,14 @@ var codecListSessionsResponse = wire.Codec{
 		return d.End(v, decodeListSessionsResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListSessionsResponse)
-		if !ok || x == nil {
-			return b, wrongType[ListSessionsResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListSessionsResponse(&e, x)
+		if x := wire.Payload[ListSessionsResponse](&e, v); x != nil {
+			encodeListSessionsResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListSessionsResponse)
-		return ok && x != nil && validListSessionsResponse(x, strict)
-	},
-	Is: is[ListSessionsResponse],
+	Valid: wire.Valid(validListSessionsResponse),
+	Is:    wire.Is[ListSessionsResponse],
 }
 
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
@@ -3411,60 +2347,37 @@ func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Cwd))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.AdditionalDirectories, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && wire.ReadStrings(d, &v.AdditionalDirectories, true) == nil
 		case "title":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Title) == nil
 		case "updatedAt":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.UpdatedAt)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.UpdatedAt) == nil
 		case "archived":
-			if o.Is(d, 5) && !d.Null() {
-				v.Archived = wire.New[bool](d)
-				if d.Bool(v.Archived) != nil {
-					v.Archived = nil
-				}
+			if o.Is(d, 5) && !d.Null() && d.Bool(wire.NewAt(d, &v.Archived)) != nil {
+				v.Archived = nil
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func decodeSessionInfoList(d *wire.Decoder, p *[]SessionInfo, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionInfo{}
-	for a.Next(d) {
-		var x SessionInfo
-		if a.Keep(decodeSessionInfo(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionInfo](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionInfo(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionInfo(v *SessionInfo, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(v.Cwd) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(v.Cwd) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -3485,16 +2398,14 @@ var codecDeleteSessionResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DeleteSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[DeleteSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[DeleteSessionResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[DeleteSessionResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[DeleteSessionResponse],
 }
 
 func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.FieldErrors {
@@ -3502,36 +2413,23 @@ func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "modes":
-			if o.Is(d, 1) && !d.Null() {
-				v.Modes = wire.New[SessionModeState](d)
-				if decodeSessionModeState(d, v.Modes) != nil {
-					v.Modes = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeSessionModeState(d, wire.NewAt(d, &v.Modes)) != nil {
+				v.Modes = nil
 			}
 		case "configOptions":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validForkSessionResponse(v *ForkSessionResponse, strict bool) bool {
-	if v.SessionID == "" {
-		return false
-	}
-	if v.Modes != nil && !validSessionModeState(v.Modes, strict) {
+	if v.SessionID == "" ||
+		v.Modes != nil && !validSessionModeState(v.Modes, strict) {
 		return false
 	}
 	for i := range v.ConfigOptions {
@@ -3549,19 +2447,14 @@ var codecForkSessionResponse = wire.Codec{
 		return d.End(v, decodeForkSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ForkSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ForkSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeForkSessionResponse(&e, x)
+		if x := wire.Payload[ForkSessionResponse](&e, v); x != nil {
+			encodeForkSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ForkSessionResponse)
-		return ok && x != nil && validForkSessionResponse(x, strict)
-	},
-	Is: is[ForkSessionResponse],
+	Valid: wire.Valid(validForkSessionResponse),
+	Is:    wire.Is[ForkSessionResponse],
 }
 
 var codecArchiveSessionResponse = wire.Codec{
@@ -3574,16 +2467,14 @@ var codecArchiveSessionResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ArchiveSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ArchiveSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[ArchiveSessionResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ArchiveSessionResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[ArchiveSessionResponse],
 }
 
 var codecUnarchiveSessionResponse = wire.Codec{
@@ -3596,16 +2487,14 @@ var codecUnarchiveSessionResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*UnarchiveSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[UnarchiveSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[UnarchiveSessionResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[UnarchiveSessionResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[UnarchiveSessionResponse],
 }
 
 func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wire.FieldErrors {
@@ -3613,25 +2502,16 @@ func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "status":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Status), wordsSessionStatus))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Status), wordsSessionStatus))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("status")
 }
 
 func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
-	if strict && v.Status == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Status == "")
 }
 
 var codecSessionStatusResponse = wire.Codec{
@@ -3641,19 +2521,14 @@ var codecSessionStatusResponse = wire.Codec{
 		return d.End(v, decodeSessionStatusResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SessionStatusResponse)
-		if !ok || x == nil {
-			return b, wrongType[SessionStatusResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSessionStatusResponse(&e, x)
+		if x := wire.Payload[SessionStatusResponse](&e, v); x != nil {
+			encodeSessionStatusResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SessionStatusResponse)
-		return ok && x != nil && validSessionStatusResponse(x, strict)
-	},
-	Is: is[SessionStatusResponse],
+	Valid: wire.Valid(validSessionStatusResponse),
+	Is:    wire.Is[SessionStatusResponse],
 }
 
 var wordsSessionStatus = []string{"open", "saved"}
@@ -3663,15 +2538,9 @@ func decodeSetSessionTitleResponse(d *wire.Decoder, v *SetSessionTitleResponse) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Title))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("title")
@@ -3684,16 +2553,14 @@ var codecSetSessionTitleResponse = wire.Codec{
 		return d.End(v, decodeSetSessionTitleResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionTitleResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionTitleResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionTitleResponse(&e, x)
+		if x := wire.Payload[SetSessionTitleResponse](&e, v); x != nil {
+			encodeSetSessionTitleResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionTitleResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[SetSessionTitleResponse],
 }
 
 func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wire.FieldErrors {
@@ -3701,22 +2568,13 @@ func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "modes":
-			if o.Is(d, 0) && !d.Null() {
-				v.Modes = wire.New[SessionModeState](d)
-				if decodeSessionModeState(d, v.Modes) != nil {
-					v.Modes = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeSessionModeState(d, wire.NewAt(d, &v.Modes)) != nil {
+				v.Modes = nil
 			}
 		case "configOptions":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -3744,19 +2602,14 @@ var codecResumeSessionResponse = wire.Codec{
 		return d.End(v, decodeResumeSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ResumeSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ResumeSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeResumeSessionResponse(&e, x)
+		if x := wire.Payload[ResumeSessionResponse](&e, v); x != nil {
+			encodeResumeSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ResumeSessionResponse)
-		return ok && x != nil && validResumeSessionResponse(x, strict)
-	},
-	Is: is[ResumeSessionResponse],
+	Valid: wire.Valid(validResumeSessionResponse),
+	Is:    wire.Is[ResumeSessionResponse],
 }
 
 var codecCloseSessionResponse = wire.Codec{
@@ -3769,16 +2622,14 @@ var codecCloseSessionResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CloseSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[CloseSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[CloseSessionResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CloseSessionResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[CloseSessionResponse],
 }
 
 var codecSetSessionModeResponse = wire.Codec{
@@ -3791,16 +2642,14 @@ var codecSetSessionModeResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionModeResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionModeResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[SetSessionModeResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[SetSessionModeResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[SetSessionModeResponse],
 }
 
 func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOptionResponse) *wire.FieldErrors {
@@ -3808,15 +2657,9 @@ func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOp
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configOptions":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("configOptions")
@@ -3838,19 +2681,14 @@ var codecSetSessionConfigOptionResponse = wire.Codec{
 		return d.End(v, decodeSetSessionConfigOptionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionConfigOptionResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionConfigOptionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionConfigOptionResponse(&e, x)
+		if x := wire.Payload[SetSessionConfigOptionResponse](&e, v); x != nil {
+			encodeSetSessionConfigOptionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionConfigOptionResponse)
-		return ok && x != nil && validSetSessionConfigOptionResponse(x, strict)
-	},
-	Is: is[SetSessionConfigOptionResponse],
+	Valid: wire.Valid(validSetSessionConfigOptionResponse),
+	Is:    wire.Is[SetSessionConfigOptionResponse],
 }
 
 func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors {
@@ -3858,32 +2696,20 @@ func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "stopReason":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.StopReason), wordsStopReason))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.StopReason), wordsStopReason))
 		case "usage":
-			if o.Is(d, 1) && !d.Null() {
-				v.Usage = wire.New[Usage](d)
-				if decodeUsage(d, v.Usage) != nil {
-					v.Usage = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeUsage(d, wire.NewAt(d, &v.Usage)) != nil {
+				v.Usage = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("stopReason")
 }
 
 func validPromptResponse(v *PromptResponse, strict bool) bool {
-	if strict && v.StopReason == "" {
-		return false
-	}
-	return true
+	return !(strict && v.StopReason == "")
 }
 
 var codecPromptResponse = wire.Codec{
@@ -3893,19 +2719,14 @@ var codecPromptResponse = wire.Codec{
 		return d.End(v, decodePromptResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*PromptResponse)
-		if !ok || x == nil {
-			return b, wrongType[PromptResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodePromptResponse(&e, x)
+		if x := wire.Payload[PromptResponse](&e, v); x != nil {
+			encodePromptResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*PromptResponse)
-		return ok && x != nil && validPromptResponse(x, strict)
-	},
-	Is: is[PromptResponse],
+	Valid: wire.Valid(validPromptResponse),
+	Is:    wire.Is[PromptResponse],
 }
 
 var wordsStopReason = []string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
@@ -3915,44 +2736,25 @@ func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "totalTokens":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.TotalTokens))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.TotalTokens))
 		case "inputTokens":
-			if o.Is(d, 1) {
-				o.Check(wire.ReadUint(d, &v.InputTokens))
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadUint(d, &v.InputTokens))
 		case "outputTokens":
-			if o.Is(d, 2) {
-				o.Check(wire.ReadUint(d, &v.OutputTokens))
-			}
+			_ = o.Is(d, 2) && o.Check(wire.ReadUint(d, &v.OutputTokens))
 		case "thoughtTokens":
-			if o.Is(d, 3) && !d.Null() {
-				v.ThoughtTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.ThoughtTokens) != nil {
-					v.ThoughtTokens = nil
-				}
+			if o.Is(d, 3) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.ThoughtTokens)) != nil {
+				v.ThoughtTokens = nil
 			}
 		case "cachedReadTokens":
-			if o.Is(d, 4) && !d.Null() {
-				v.CachedReadTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.CachedReadTokens) != nil {
-					v.CachedReadTokens = nil
-				}
+			if o.Is(d, 4) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.CachedReadTokens)) != nil {
+				v.CachedReadTokens = nil
 			}
 		case "cachedWriteTokens":
-			if o.Is(d, 5) && !d.Null() {
-				v.CachedWriteTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.CachedWriteTokens) != nil {
-					v.CachedWriteTokens = nil
-				}
+			if o.Is(d, 5) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.CachedWriteTokens)) != nil {
+				v.CachedWriteTokens = nil
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("totalTokens", "inputTokens", "outputTokens")
@@ -3963,19 +2765,11 @@ func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "code":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadInt(d, &v.Code))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadInt(d, &v.Code))
 		case "message":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Message))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Message))
 		case "data":
-			if o.Is(d, 2) {
-				_ = d.Raw((*[]byte)(&v.Data))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && d.Raw((*[]byte)(&v.Data)) == nil
 		}
 	}
 	return o.End("code", "message")
@@ -3986,32 +2780,19 @@ func decodeSessionNotification(d *wire.Decoder, v *SessionNotification) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "update":
-			if o.Is(d, 1) {
-				o.Check(decodeSessionUpdate(d, &v.Update))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeSessionUpdate(d, &v.Update))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "update")
 }
 
 func validSessionNotification(v *SessionNotification, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		v.Update == nil || !validSessionUpdate(v.Update, strict))
 }
 
 var codecSessionNotification = wire.Codec{
@@ -4021,19 +2802,14 @@ var codecSessionNotification = wire.Codec{
 		return d.End(v, decodeSessionNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SessionNotification)
-		if !ok || x == nil {
-			return b, wrongType[SessionNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSessionNotification(&e, x)
+		if x := wire.Payload[SessionNotification](&e, v); x != nil {
+			encodeSessionNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SessionNotification)
-		return ok && x != nil && validSessionNotification(x, strict)
-	},
-	Is: is[SessionNotification],
+	Valid: wire.Valid(validSessionNotification),
+	Is:    wire.Is[SessionNotification],
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
@@ -4041,137 +2817,80 @@ func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
 	switch string(tag) {
 	case "user_message_chunk":
 		v := wire.New[UserMessageChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "agent_message_chunk":
 		v := wire.New[AgentMessageChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "agent_thought_chunk":
 		v := wire.New[AgentThoughtChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "tool_call":
 		v := wire.New[ToolCall](d)
-		if errs := decodeToolCall(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeToolCall(d, v)
 	case "tool_call_update":
 		v := wire.New[ToolCallUpdate](d)
-		if errs := decodeToolCallUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeToolCallUpdate(d, v)
 	case "plan":
 		v := wire.New[Plan](d)
-		if errs := decodePlan(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlan(d, v)
 	case "plan_update":
 		v := wire.New[PlanUpdate](d)
-		if errs := decodePlanUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanUpdate(d, v)
 	case "plan_removed":
 		v := wire.New[PlanRemoved](d)
-		if errs := decodePlanRemoved(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanRemoved(d, v)
 	case "available_commands_update":
 		v := wire.New[AvailableCommandsUpdate](d)
-		if errs := decodeAvailableCommandsUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAvailableCommandsUpdate(d, v)
 	case "current_mode_update":
 		v := wire.New[CurrentModeUpdate](d)
-		if errs := decodeCurrentModeUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCurrentModeUpdate(d, v)
 	case "config_option_update":
 		v := wire.New[ConfigOptionUpdate](d)
-		if errs := decodeConfigOptionUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeConfigOptionUpdate(d, v)
 	case "session_info_update":
 		v := wire.New[SessionInfoUpdate](d)
-		if errs := decodeSessionInfoUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionInfoUpdate(d, v)
 	case "usage_update":
 		v := wire.New[UsageUpdate](d)
-		if errs := decodeUsageUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeUsageUpdate(d, v)
 	case "notice":
 		v := wire.New[Notice](d)
-		if errs := decodeNotice(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeNotice(d, v)
 	case "compaction_update":
 		v := wire.New[CompactionUpdate](d)
-		if errs := decodeCompactionUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCompactionUpdate(d, v)
 	case "compaction_summary_chunk":
 		v := wire.New[CompactionSummaryChunk](d)
-		if errs := decodeCompactionSummaryChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCompactionSummaryChunk(d, v)
 	case "subagent_update":
 		v := wire.New[SubagentUpdate](d)
-		if errs := decodeSubagentUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSubagentUpdate(d, v)
 	case "session_message":
 		v := wire.New[SessionMessage](d)
-		if errs := decodeSessionMessage(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionMessage(d, v)
 	case "session_message_chunk":
 		v := wire.New[SessionMessageChunk](d)
-		if errs := decodeSessionMessageChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionMessageChunk(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("sessionUpdate", found)
@@ -4225,33 +2944,20 @@ func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeContentBlock(d, &v.Content))
 		case "messageId":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String((*string)(&v.MessageID))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String((*string)(&v.MessageID)) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("content")
 }
 
 func validContentChunk(v *ContentChunk, strict bool) bool {
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
@@ -4259,51 +2965,27 @@ func decodeToolCall(d *wire.Decoder, v *ToolCall) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCallId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Title))
 		case "name":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Name)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Name) == nil
 		case "kind":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Enum((*string)(&v.Kind), wordsToolKind)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Enum((*string)(&v.Kind), wordsToolKind) == nil
 		case "status":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Enum((*string)(&v.Status), wordsToolCallStatus)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Enum((*string)(&v.Status), wordsToolCallStatus) == nil
 		case "content":
-			if o.Is(d, 5) && !d.Null() {
-				_ = decodeToolCallContentList(d, &v.Content, true)
-			}
+			_ = o.Is(d, 5) && !d.Null() && decodeToolCallContentList(d, &v.Content, true) == nil
 		case "locations":
-			if o.Is(d, 6) && !d.Null() {
-				_ = decodeToolCallLocationList(d, &v.Locations, true)
-			}
+			_ = o.Is(d, 6) && !d.Null() && decodeToolCallLocationList(d, &v.Locations, true) == nil
 		case "rawInput":
-			if o.Is(d, 7) {
-				_ = d.Raw((*[]byte)(&v.RawInput))
-			}
+			_ = o.Is(d, 7) && d.Raw((*[]byte)(&v.RawInput)) == nil
 		case "rawOutput":
-			if o.Is(d, 8) {
-				_ = d.Raw((*[]byte)(&v.RawOutput))
-			}
+			_ = o.Is(d, 8) && d.Raw((*[]byte)(&v.RawOutput)) == nil
 		case "_meta":
-			if o.Is(d, 9) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 9) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 10) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 10)
 		}
 	}
 	return o.End("toolCallId", "title")
@@ -4314,10 +2996,8 @@ func validToolCall(v *ToolCall, strict bool) bool {
 		return false
 	}
 	for i := range v.Content {
-		if v.Content[i] == nil {
-			return false
-		}
-		if !validToolCallContent(v.Content[i], strict) {
+		if v.Content[i] == nil ||
+			!validToolCallContent(v.Content[i], strict) {
 			return false
 		}
 	}
@@ -4334,48 +3014,29 @@ func decodePlanEntry(d *wire.Decoder, v *PlanEntry) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Content))
 		case "priority":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.Priority), wordsPlanEntryPriority))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.Priority), wordsPlanEntryPriority))
 		case "status":
-			if o.Is(d, 2) {
-				o.Check(d.Enum((*string)(&v.Status), wordsPlanEntryStatus))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Enum((*string)(&v.Status), wordsPlanEntryStatus))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("content", "priority", "status")
 }
 
 func decodePlanEntryList(d *wire.Decoder, p *[]PlanEntry, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []PlanEntry{}
-	for a.Next(d) {
-		var x PlanEntry
-		if a.Keep(decodePlanEntry(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[PlanEntry](d)
+	for l.Next(d) {
+		l.Keep(decodePlanEntry(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validPlanEntry(v *PlanEntry, strict bool) bool {
-	if strict && v.Priority == "" {
-		return false
-	}
-	if strict && v.Status == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Priority == "" ||
+		strict && v.Status == "")
 }
 
 var wordsPlanEntryPriority = []string{"high", "medium", "low"}
@@ -4387,19 +3048,11 @@ func decodePlan(d *wire.Decoder, v *Plan) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "entries":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodePlanEntryList(d, &v.Entries, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodePlanEntryList(d, &v.Entries, true) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("entries")
@@ -4419,25 +3072,16 @@ func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldE
 	switch string(tag) {
 	case "items":
 		v := wire.New[PlanItems](d)
-		if errs := decodePlanItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanItems(d, v)
 	case "file":
 		v := wire.New[PlanFile](d)
-		if errs := decodePlanFile(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanFile(d, v)
 	case "markdown":
 		v := wire.New[PlanMarkdown](d)
-		if errs := decodePlanMarkdown(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanMarkdown(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -4465,23 +3109,13 @@ func decodePlanItems(d *wire.Decoder, v *PlanItems) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "entries":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodePlanEntryList(d, &v.Entries, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodePlanEntryList(d, &v.Entries, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "entries")
@@ -4504,36 +3138,21 @@ func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "uri":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URI))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URI))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "uri")
 }
 
 func validPlanFile(v *PlanFile, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "" ||
+		strict && !wire.IsURI(v.URI))
 }
 
 func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
@@ -4541,33 +3160,20 @@ func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "content")
 }
 
 func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "")
 }
 
 func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
@@ -4575,29 +3181,18 @@ func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "plan":
-			if o.Is(d, 0) {
-				o.Check(decodePlanUpdateContent(d, &v.Plan))
-			}
+			_ = o.Is(d, 0) && o.Check(decodePlanUpdateContent(d, &v.Plan))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("plan")
 }
 
 func validPlanUpdate(v *PlanUpdate, strict bool) bool {
-	if v.Plan == nil || !validPlanUpdateContent(v.Plan, strict) {
-		return false
-	}
-	return true
+	return !(v.Plan == nil || !validPlanUpdateContent(v.Plan, strict))
 }
 
 func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
@@ -4605,29 +3200,18 @@ func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("planId")
 }
 
 func validPlanRemoved(v *PlanRemoved, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "")
 }
 
 func decodeAvailableCommand(d *wire.Decoder, v *AvailableCommand) *wire.FieldErrors {
@@ -4635,38 +3219,26 @@ func decodeAvailableCommand(d *wire.Decoder, v *AvailableCommand) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Description))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Description))
 		case "input":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeAvailableCommandInput(d, &v.Input)
+			if o.Is(d, 2) && !d.Null() && decodeAvailableCommandInput(d, &v.Input) != nil {
+				v.Input = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "description")
 }
 
 func decodeAvailableCommandList(d *wire.Decoder, p *[]AvailableCommand, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AvailableCommand{}
-	for a.Next(d) {
-		var x AvailableCommand
-		if a.Keep(decodeAvailableCommand(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[AvailableCommand](d)
+	for l.Next(d) {
+		l.Keep(decodeAvailableCommand(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeAvailableCommandInput(d *wire.Decoder, p *AvailableCommandInput) *wire.FieldErrors {
@@ -4699,15 +3271,9 @@ func decodeUnstructuredCommandInput(d *wire.Decoder, v *UnstructuredCommandInput
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "hint":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Hint))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Hint))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("hint")
@@ -4718,19 +3284,11 @@ func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "availableCommands":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeAvailableCommandList(d, &v.AvailableCommands, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeAvailableCommandList(d, &v.AvailableCommands, true) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("availableCommands")
@@ -4741,29 +3299,18 @@ func decodeCurrentModeUpdate(d *wire.Decoder, v *CurrentModeUpdate) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentModeId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CurrentModeID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CurrentModeID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("currentModeId")
 }
 
 func validCurrentModeUpdate(v *CurrentModeUpdate, strict bool) bool {
-	if strict && v.CurrentModeID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.CurrentModeID == "")
 }
 
 func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.FieldErrors {
@@ -4771,19 +3318,11 @@ func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configOptions":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("configOptions")
@@ -4821,15 +3360,9 @@ func decodeSessionInfoUpdate(d *wire.Decoder, v *SessionInfoUpdate) *wire.FieldE
 				}
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End()
@@ -4840,19 +3373,11 @@ func decodeCost(d *wire.Decoder, v *Cost) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "amount":
-			if o.Is(d, 0) {
-				o.Check(d.Float(&v.Amount))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Float(&v.Amount))
 		case "currency":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Currency))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Currency))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("amount", "currency")
@@ -4863,30 +3388,17 @@ func decodeUsageUpdate(d *wire.Decoder, v *UsageUpdate) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "used":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.Used))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.Used))
 		case "size":
-			if o.Is(d, 1) {
-				o.Check(wire.ReadUint(d, &v.Size))
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadUint(d, &v.Size))
 		case "cost":
-			if o.Is(d, 2) && !d.Null() {
-				v.Cost = wire.New[Cost](d)
-				if decodeCost(d, v.Cost) != nil {
-					v.Cost = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeCost(d, wire.NewAt(d, &v.Cost)) != nil {
+				v.Cost = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("used", "size")
@@ -4899,40 +3411,23 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "severity":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Severity), wordsNoticeSeverity))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Severity), wordsNoticeSeverity))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.NonEmpty(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.NonEmpty(&v.Title))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("severity", "title")
 }
 
 func validNotice(v *Notice, strict bool) bool {
-	if strict && v.Severity == "" {
-		return false
-	}
-	if v.Title == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Severity == "" ||
+		v.Title == "")
 }
 
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
@@ -4942,13 +3437,9 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "compactionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CompactionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CompactionID)))
 		case "status":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.Status), wordsCompactionStatus))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.Status), wordsCompactionStatus))
 		case "summary":
 			if o.Is(d, 2) {
 				var x []ContentBlock
@@ -4968,33 +3459,23 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 				}
 			}
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("compactionId", "status")
 }
 
 func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
-	if strict && v.CompactionID == "" {
-		return false
-	}
-	if strict && v.Status == "" {
+	if strict && v.CompactionID == "" ||
+		strict && v.Status == "" {
 		return false
 	}
 	if x, ok := v.Summary.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -5007,36 +3488,21 @@ func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "compactionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CompactionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CompactionID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("compactionId", "content")
 }
 
 func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
-	if strict && v.CompactionID == "" {
-		return false
-	}
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.CompactionID == "" ||
+		v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabilities) *wire.FieldErrors {
@@ -5044,18 +3510,11 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cancel":
-			if o.Is(d, 0) && !d.Null() {
-				v.Cancel = wire.New[SessionCancelCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Cancel)) != nil {
-					v.Cancel = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Cancel))) != nil {
+				v.Cancel = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5066,32 +3525,20 @@ func decodeStateUpdate(d *wire.Decoder, p *StateUpdate) *wire.FieldErrors {
 	switch string(tag) {
 	case "running":
 		v := wire.New[RunningStateUpdate](d)
-		if errs := decodeRunningStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeRunningStateUpdate(d, v)
 	case "idle":
 		v := wire.New[IdleStateUpdate](d)
-		if errs := decodeIdleStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeIdleStateUpdate(d, v)
 	case "requires_action":
 		v := wire.New[RequiresActionStateUpdate](d)
-		if errs := decodeRequiresActionStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeRequiresActionStateUpdate(d, v)
 	case "unknown":
 		v := wire.New[UnknownStateUpdate](d)
-		if errs := decodeUnknownStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeUnknownStateUpdate(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("state", found)
@@ -5107,15 +3554,9 @@ func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -5128,36 +3569,22 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "usage":
-			if o.Is(d, 0) && !d.Null() {
-				v.Usage = wire.New[Usage](d)
-				if decodeUsage(d, v.Usage) != nil {
-					v.Usage = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeUsage(d, wire.NewAt(d, &v.Usage)) != nil {
+				v.Usage = nil
 			}
 		case "stopReason":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Enum((*string)(&v.StopReason), wordsIdleStopReason)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Enum((*string)(&v.StopReason), wordsIdleStopReason) == nil
 		case "error":
-			if o.Is(d, 2) && !d.Null() {
-				mark := d.Mark()
-				v.Error = wire.New[Error](d)
-				if decodeError(d, v.Error) != nil {
-					v.Error = nil
-					if !hasError {
-						d.Return(mark)
-						o.Keep(d, &v.Extra)
-					}
+			if mark := d.Mark(); o.Is(d, 2) && !d.Null() && decodeError(d, wire.NewAt(d, &v.Error)) != nil {
+				if v.Error = nil; !hasError {
+					d.Return(mark)
+					o.Keep(d, &v.Extra)
 				}
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
+			o.Skip(d, 4)
 		default:
 			o.Keep(d, &v.Extra)
 		}
@@ -5172,15 +3599,9 @@ func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpda
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -5191,15 +3612,9 @@ func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -5210,9 +3625,7 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "title":
 			if o.Is(d, 1) {
 				var x string
@@ -5272,15 +3685,9 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 7) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 7) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 8) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 8)
 		}
 	}
 	return o.End("sessionId")
@@ -5310,9 +3717,7 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "senderSessionId":
 			if o.Is(d, 1) {
 				var x SessionID
@@ -5359,15 +3764,9 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 7) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 7)
 		}
 	}
 	return o.End("messageId")
@@ -5399,10 +3798,8 @@ func validSessionMessage(v *SessionMessage, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -5415,36 +3812,21 @@ func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId", "content")
 }
 
 func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
-	if strict && v.MessageID == "" {
-		return false
-	}
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.MessageID == "" ||
+		v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitationNotification) *wire.FieldErrors {
@@ -5452,25 +3834,16 @@ func decodeCompleteElicitationNotification(d *wire.Decoder, v *CompleteElicitati
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "elicitationId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ElicitationID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ElicitationID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("elicitationId")
 }
 
 func validCompleteElicitationNotification(v *CompleteElicitationNotification, strict bool) bool {
-	if strict && v.ElicitationID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ElicitationID == "")
 }
 
 var codecCompleteElicitationNotification = wire.Codec{
@@ -5480,19 +3853,14 @@ var codecCompleteElicitationNotification = wire.Codec{
 		return d.End(v, decodeCompleteElicitationNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CompleteElicitationNotification)
-		if !ok || x == nil {
-			return b, wrongType[CompleteElicitationNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCompleteElicitationNotification(&e, x)
+		if x := wire.Payload[CompleteElicitationNotification](&e, v); x != nil {
+			encodeCompleteElicitationNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CompleteElicitationNotification)
-		return ok && x != nil && validCompleteElicitationNotification(x, strict)
-	},
-	Is: is[CompleteElicitationNotification],
+	Valid: wire.Valid(validCompleteElicitationNotification),
+	Is:    wire.Is[CompleteElicitationNotification],
 }
 
 func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNotification) *wire.FieldErrors {
@@ -5500,29 +3868,18 @@ func decodeAuthStatusUpdateNotification(d *wire.Decoder, v *AuthStatusUpdateNoti
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "state":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.State), wordsAuthState))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.State), wordsAuthState))
 		case "accounts":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeAuthAccountList(d, &v.Accounts, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeAuthAccountList(d, &v.Accounts, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("state")
 }
 
 func validAuthStatusUpdateNotification(v *AuthStatusUpdateNotification, strict bool) bool {
-	if strict && v.State == "" {
-		return false
-	}
-	return true
+	return !(strict && v.State == "")
 }
 
 var codecAuthStatusUpdateNotification = wire.Codec{
@@ -5532,19 +3889,14 @@ var codecAuthStatusUpdateNotification = wire.Codec{
 		return d.End(v, decodeAuthStatusUpdateNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusUpdateNotification)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusUpdateNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeAuthStatusUpdateNotification(&e, x)
+		if x := wire.Payload[AuthStatusUpdateNotification](&e, v); x != nil {
+			encodeAuthStatusUpdateNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*AuthStatusUpdateNotification)
-		return ok && x != nil && validAuthStatusUpdateNotification(x, strict)
-	},
-	Is: is[AuthStatusUpdateNotification],
+	Valid: wire.Valid(validAuthStatusUpdateNotification),
+	Is:    wire.Is[AuthStatusUpdateNotification],
 }
 
 func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldErrors {
@@ -5552,29 +3904,17 @@ func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "protocolVersion":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.ProtocolVersion))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.ProtocolVersion))
 		case "clientCapabilities":
-			if o.Is(d, 1) && !d.Null() {
-				v.ClientCapabilities = wire.New[ClientCapabilities](d)
-				if decodeClientCapabilities(d, v.ClientCapabilities) != nil {
-					v.ClientCapabilities = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeClientCapabilities(d, wire.NewAt(d, &v.ClientCapabilities)) != nil {
+				v.ClientCapabilities = nil
 			}
 		case "clientInfo":
-			if o.Is(d, 2) && !d.Null() {
-				v.ClientInfo = wire.New[Implementation](d)
-				if decodeImplementation(d, v.ClientInfo) != nil {
-					v.ClientInfo = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeImplementation(d, wire.NewAt(d, &v.ClientInfo)) != nil {
+				v.ClientInfo = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("protocolVersion")
@@ -5587,16 +3927,14 @@ var codecInitializeRequest = wire.Codec{
 		return d.End(v, decodeInitializeRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*InitializeRequest)
-		if !ok || x == nil {
-			return b, wrongType[InitializeRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeInitializeRequest(&e, x)
+		if x := wire.Payload[InitializeRequest](&e, v); x != nil {
+			encodeInitializeRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[InitializeRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[InitializeRequest],
 }
 
 func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.FieldErrors {
@@ -5604,57 +3942,33 @@ func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "fs":
-			if o.Is(d, 0) && !d.Null() {
-				v.FS = wire.New[FileSystemCapabilities](d)
-				if decodeFileSystemCapabilities(d, v.FS) != nil {
-					v.FS = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeFileSystemCapabilities(d, wire.NewAt(d, &v.FS)) != nil {
+				v.FS = nil
 			}
 		case "terminal":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Bool(&v.Terminal)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Bool(&v.Terminal) == nil
 		case "session":
-			if o.Is(d, 2) && !d.Null() {
-				v.Session = wire.New[ClientSessionCapabilities](d)
-				if decodeClientSessionCapabilities(d, v.Session) != nil {
-					v.Session = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeClientSessionCapabilities(d, wire.NewAt(d, &v.Session)) != nil {
+				v.Session = nil
 			}
 		case "subagents":
-			if o.Is(d, 3) && !d.Null() {
-				v.Subagents = wire.New[SubagentCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Subagents)) != nil {
-					v.Subagents = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Subagents))) != nil {
+				v.Subagents = nil
 			}
 		case "plan":
-			if o.Is(d, 4) && !d.Null() {
-				v.Plan = wire.New[PlanCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Plan)) != nil {
-					v.Plan = nil
-				}
+			if o.Is(d, 4) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Plan))) != nil {
+				v.Plan = nil
 			}
 		case "auth":
-			if o.Is(d, 5) && !d.Null() {
-				v.Auth = wire.New[AuthCapabilities](d)
-				if decodeAuthCapabilities(d, v.Auth) != nil {
-					v.Auth = nil
-				}
+			if o.Is(d, 5) && !d.Null() && decodeAuthCapabilities(d, wire.NewAt(d, &v.Auth)) != nil {
+				v.Auth = nil
 			}
 		case "elicitation":
-			if o.Is(d, 6) && !d.Null() {
-				v.Elicitation = wire.New[ElicitationCapabilities](d)
-				if decodeElicitationCapabilities(d, v.Elicitation) != nil {
-					v.Elicitation = nil
-				}
+			if o.Is(d, 6) && !d.Null() && decodeElicitationCapabilities(d, wire.NewAt(d, &v.Elicitation)) != nil {
+				v.Elicitation = nil
 			}
 		case "_meta":
-			if o.Is(d, 7) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 7) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5665,19 +3979,11 @@ func decodeFileSystemCapabilities(d *wire.Decoder, v *FileSystemCapabilities) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "readTextFile":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Bool(&v.ReadTextFile)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Bool(&v.ReadTextFile) == nil
 		case "writeTextFile":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Bool(&v.WriteTextFile)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Bool(&v.WriteTextFile) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5688,32 +3994,19 @@ func decodeClientSessionCapabilities(d *wire.Decoder, v *ClientSessionCapabiliti
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "compaction":
-			if o.Is(d, 0) && !d.Null() {
-				v.Compaction = wire.New[CompactionCapabilities](d)
-				if decodeCompactionCapabilities(d, v.Compaction) != nil {
-					v.Compaction = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeCompactionCapabilities(d, wire.NewAt(d, &v.Compaction)) != nil {
+				v.Compaction = nil
 			}
 		case "configOptions":
-			if o.Is(d, 1) && !d.Null() {
-				v.ConfigOptions = wire.New[SessionConfigOptionsCapabilities](d)
-				if decodeSessionConfigOptionsCapabilities(d, v.ConfigOptions) != nil {
-					v.ConfigOptions = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeSessionConfigOptionsCapabilities(d, wire.NewAt(d, &v.ConfigOptions)) != nil {
+				v.ConfigOptions = nil
 			}
 		case "notices":
-			if o.Is(d, 2) && !d.Null() {
-				v.Notices = wire.New[NoticeCapabilities](d)
-				if decodeNoticeCapabilities(d, v.Notices) != nil {
-					v.Notices = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeNoticeCapabilities(d, wire.NewAt(d, &v.Notices)) != nil {
+				v.Notices = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5723,8 +4016,6 @@ func decodeCompactionCapabilities(d *wire.Decoder, v *CompactionCapabilities) *w
 	o := d.Object()
 	for o.Next(d) {
 		switch string(o.Name) {
-		default:
-			d.Skip()
 		}
 	}
 	return o.End()
@@ -5735,18 +4026,11 @@ func decodeSessionConfigOptionsCapabilities(d *wire.Decoder, v *SessionConfigOpt
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "boolean":
-			if o.Is(d, 0) && !d.Null() {
-				v.Boolean = wire.New[BooleanConfigOptionCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Boolean)) != nil {
-					v.Boolean = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Boolean))) != nil {
+				v.Boolean = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5756,8 +4040,6 @@ func decodeNoticeCapabilities(d *wire.Decoder, v *NoticeCapabilities) *wire.Fiel
 	o := d.Object()
 	for o.Next(d) {
 		switch string(o.Name) {
-		default:
-			d.Skip()
 		}
 	}
 	return o.End()
@@ -5768,15 +4050,9 @@ func decodeAuthCapabilities(d *wire.Decoder, v *AuthCapabilities) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminal":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Bool(&v.Terminal)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Bool(&v.Terminal) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5787,25 +4063,15 @@ func decodeElicitationCapabilities(d *wire.Decoder, v *ElicitationCapabilities) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "form":
-			if o.Is(d, 0) && !d.Null() {
-				v.Form = wire.New[ElicitationFormCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Form)) != nil {
-					v.Form = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Form))) != nil {
+				v.Form = nil
 			}
 		case "url":
-			if o.Is(d, 1) && !d.Null() {
-				v.URL = wire.New[ElicitationURLCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.URL)) != nil {
-					v.URL = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.URL))) != nil {
+				v.URL = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5816,25 +4082,16 @@ func decodeAuthenticateRequest(d *wire.Decoder, v *AuthenticateRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "methodId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MethodID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MethodID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("methodId")
 }
 
 func validAuthenticateRequest(v *AuthenticateRequest, strict bool) bool {
-	if strict && v.MethodID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.MethodID == "")
 }
 
 var codecAuthenticateRequest = wire.Codec{
@@ -5844,19 +4101,14 @@ var codecAuthenticateRequest = wire.Codec{
 		return d.End(v, decodeAuthenticateRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthenticateRequest)
-		if !ok || x == nil {
-			return b, wrongType[AuthenticateRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeAuthenticateRequest(&e, x)
+		if x := wire.Payload[AuthenticateRequest](&e, v); x != nil {
+			encodeAuthenticateRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*AuthenticateRequest)
-		return ok && x != nil && validAuthenticateRequest(x, strict)
-	},
-	Is: is[AuthenticateRequest],
+	Valid: wire.Valid(validAuthenticateRequest),
+	Is:    wire.Is[AuthenticateRequest],
 }
 
 var codecListProvidersRequest = wire.Codec{
@@ -5869,16 +4121,14 @@ var codecListProvidersRequest = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListProvidersRequest)
-		if !ok || x == nil {
-			return b, wrongType[ListProvidersRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[ListProvidersRequest](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ListProvidersRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[ListProvidersRequest],
 }
 
 func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.FieldErrors {
@@ -5886,43 +4136,24 @@ func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ProviderID)))
 		case "apiType":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
 		case "baseUrl":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.BaseURL))
-			}
+			_ = o.Is(d, 2) && o.Check(d.String(&v.BaseURL))
 		case "headers":
-			if o.Is(d, 3) {
-				o.Check(d.StringMap(&v.Headers))
-			}
+			_ = o.Is(d, 3) && o.Check(d.StringMap(&v.Headers))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providerId", "apiType", "baseUrl")
 }
 
 func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
-	if strict && v.ProviderID == "" {
-		return false
-	}
-	if strict && v.APIType == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.BaseURL) {
-		return false
-	}
-	return true
+	return !(strict && v.ProviderID == "" ||
+		strict && v.APIType == "" ||
+		strict && !wire.IsURI(v.BaseURL))
 }
 
 var codecSetProviderRequest = wire.Codec{
@@ -5932,19 +4163,14 @@ var codecSetProviderRequest = wire.Codec{
 		return d.End(v, decodeSetProviderRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetProviderRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetProviderRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetProviderRequest(&e, x)
+		if x := wire.Payload[SetProviderRequest](&e, v); x != nil {
+			encodeSetProviderRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetProviderRequest)
-		return ok && x != nil && validSetProviderRequest(x, strict)
-	},
-	Is: is[SetProviderRequest],
+	Valid: wire.Valid(validSetProviderRequest),
+	Is:    wire.Is[SetProviderRequest],
 }
 
 func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *wire.FieldErrors {
@@ -5952,25 +4178,16 @@ func decodeDisableProviderRequest(d *wire.Decoder, v *DisableProviderRequest) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ProviderID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providerId")
 }
 
 func validDisableProviderRequest(v *DisableProviderRequest, strict bool) bool {
-	if strict && v.ProviderID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ProviderID == "")
 }
 
 var codecDisableProviderRequest = wire.Codec{
@@ -5980,19 +4197,14 @@ var codecDisableProviderRequest = wire.Codec{
 		return d.End(v, decodeDisableProviderRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DisableProviderRequest)
-		if !ok || x == nil {
-			return b, wrongType[DisableProviderRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeDisableProviderRequest(&e, x)
+		if x := wire.Payload[DisableProviderRequest](&e, v); x != nil {
+			encodeDisableProviderRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*DisableProviderRequest)
-		return ok && x != nil && validDisableProviderRequest(x, strict)
-	},
-	Is: is[DisableProviderRequest],
+	Valid: wire.Valid(validDisableProviderRequest),
+	Is:    wire.Is[DisableProviderRequest],
 }
 
 var codecLogoutRequest = wire.Codec{
@@ -6005,16 +4217,14 @@ var codecLogoutRequest = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LogoutRequest)
-		if !ok || x == nil {
-			return b, wrongType[LogoutRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[LogoutRequest](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LogoutRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[LogoutRequest],
 }
 
 var codecAuthStatusRequest = wire.Codec{
@@ -6027,16 +4237,14 @@ var codecAuthStatusRequest = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*AuthStatusRequest)
-		if !ok || x == nil {
-			return b, wrongType[AuthStatusRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[AuthStatusRequest](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[AuthStatusRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[AuthStatusRequest],
 }
 
 func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldErrors {
@@ -6044,28 +4252,15 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cwd":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Cwd))
 		case "mcpServers":
-			if o.Is(d, 1) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 1) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "systemPrompt":
-			if o.Is(d, 3) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("cwd", "mcpServers")
@@ -6081,17 +4276,12 @@ func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecNewSessionRequest = wire.Codec{
@@ -6101,19 +4291,14 @@ var codecNewSessionRequest = wire.Codec{
 		return d.End(v, decodeNewSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*NewSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[NewSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeNewSessionRequest(&e, x)
+		if x := wire.Payload[NewSessionRequest](&e, v); x != nil {
+			encodeNewSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*NewSessionRequest)
-		return ok && x != nil && validNewSessionRequest(x, strict)
-	},
-	Is: is[NewSessionRequest],
+	Valid: wire.Valid(validNewSessionRequest),
+	Is:    wire.Is[NewSessionRequest],
 }
 
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
@@ -6121,25 +4306,16 @@ func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
 	switch string(tag) {
 	case "http":
 		v := wire.New[MCPServerHTTP](d)
-		if errs := decodeMCPServerHTTP(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerHTTP(d, v)
 	case "sse":
 		v := wire.New[MCPServerSSE](d)
-		if errs := decodeMCPServerSSE(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerSSE(d, v)
 	case "acp":
 		v := wire.New[MCPServerACP](d)
-		if errs := decodeMCPServerACP(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerACP(d, v)
 	}
 	mark := d.Mark()
 	v := wire.New[MCPServerStdio](d)
@@ -6159,15 +4335,11 @@ func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
 }
 
 func decodeMCPServerList(d *wire.Decoder, p *[]MCPServer, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []MCPServer{}
-	for a.Next(d) {
-		var x MCPServer
-		if a.Keep(decodeMCPServer(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[MCPServer](d)
+	for l.Next(d) {
+		l.Keep(decodeMCPServer(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validMCPServer(v MCPServer, strict bool) bool {
@@ -6189,34 +4361,22 @@ func decodeHTTPHeader(d *wire.Decoder, v *HTTPHeader) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "value":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Value))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Value))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "value")
 }
 
 func decodeHTTPHeaderList(d *wire.Decoder, p *[]HTTPHeader, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []HTTPHeader{}
-	for a.Next(d) {
-		var x HTTPHeader
-		if a.Keep(decodeHTTPHeader(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[HTTPHeader](d)
+	for l.Next(d) {
+		l.Keep(decodeHTTPHeader(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
@@ -6224,37 +4384,22 @@ func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "url":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URL))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URL))
 		case "headers":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("name", "url", "headers")
 }
 
 func validMCPServerHTTP(v *MCPServerHTTP, strict bool) bool {
-	if strict && !wire.IsURI(v.URL) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URL))
 }
 
 func decodeMCPServerSSE(d *wire.Decoder, v *MCPServerSSE) *wire.FieldErrors {
@@ -6262,37 +4407,22 @@ func decodeMCPServerSSE(d *wire.Decoder, v *MCPServerSSE) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "url":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.URL))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.URL))
 		case "headers":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("name", "url", "headers")
 }
 
 func validMCPServerSSE(v *MCPServerSSE, strict bool) bool {
-	if strict && !wire.IsURI(v.URL) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URL))
 }
 
 func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
@@ -6300,33 +4430,20 @@ func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "serverId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ServerID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("name", "serverId")
 }
 
 func validMCPServerACP(v *MCPServerACP, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ServerID == "")
 }
 
 func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors {
@@ -6334,37 +4451,22 @@ func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "command":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Command))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Command))
 		case "args":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Args, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Args, false))
 		case "env":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeEnvVariableList(d, &v.Env, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeEnvVariableList(d, &v.Env, false))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "command", "args", "env")
 }
 
 func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
-	if strict && v.Command == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Command == "")
 }
 
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
@@ -6372,19 +4474,11 @@ func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "mode":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Mode), wordsSystemPromptMode))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Mode), wordsSystemPromptMode))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlockList(d, &v.Content, false))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlockList(d, &v.Content, false))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("mode", "content")
@@ -6395,10 +4489,8 @@ func validSystemPrompt(v *SystemPrompt, strict bool) bool {
 		return false
 	}
 	for i := range v.Content {
-		if v.Content[i] == nil {
-			return false
-		}
-		if !validContentBlock(v.Content[i], strict) {
+		if v.Content[i] == nil ||
+			!validContentBlock(v.Content[i], strict) {
 			return false
 		}
 	}
@@ -6412,32 +4504,17 @@ func decodeLoadSessionRequest(d *wire.Decoder, v *LoadSessionRequest) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "mcpServers":
-			if o.Is(d, 0) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 0) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Cwd))
 		case "sessionId":
-			if o.Is(d, 2) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 2) && o.Check(d.String((*string)(&v.SessionID)))
 		case "additionalDirectories":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "systemPrompt":
-			if o.Is(d, 4) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("mcpServers", "cwd", "sessionId")
@@ -6445,10 +4522,8 @@ func decodeLoadSessionRequest(d *wire.Decoder, v *LoadSessionRequest) *wire.Fiel
 
 func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
@@ -6460,13 +4535,8 @@ func validLoadSessionRequest(v *LoadSessionRequest, strict bool) bool {
 			return false
 		}
 	}
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecLoadSessionRequest = wire.Codec{
@@ -6476,19 +4546,14 @@ var codecLoadSessionRequest = wire.Codec{
 		return d.End(v, decodeLoadSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LoadSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[LoadSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeLoadSessionRequest(&e, x)
+		if x := wire.Payload[LoadSessionRequest](&e, v); x != nil {
+			encodeLoadSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*LoadSessionRequest)
-		return ok && x != nil && validLoadSessionRequest(x, strict)
-	},
-	Is: is[LoadSessionRequest],
+	Valid: wire.Valid(validLoadSessionRequest),
+	Is:    wire.Is[LoadSessionRequest],
 }
 
 func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.FieldErrors {
@@ -6496,33 +4561,20 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cwd":
-			if o.Is(d, 0) && !d.Null() {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 0) && !d.Null() && o.Check(d.String(&v.Cwd))
 		case "cursor":
-			if o.Is(d, 1) && !d.Null() {
-				o.Check(d.String(&v.Cursor))
-			}
+			_ = o.Is(d, 1) && !d.Null() && o.Check(d.String(&v.Cursor))
 		case "archived":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(d.Enum((*string)(&v.Archived), wordsSessionArchiveFilter))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(d.Enum((*string)(&v.Archived), wordsSessionArchiveFilter))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
 }
 
 func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
-	if v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd) {
-		return false
-	}
-	return true
+	return !(v.Cwd != "" && strict && !wire.IsAbsPath(v.Cwd))
 }
 
 var codecListSessionsRequest = wire.Codec{
@@ -6535,19 +4587,14 @@ var codecListSessionsRequest = wire.Codec{
 		return d.End(v, decodeListSessionsRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListSessionsRequest)
-		if !ok || x == nil {
-			return b, wrongType[ListSessionsRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListSessionsRequest(&e, x)
+		if x := wire.Payload[ListSessionsRequest](&e, v); x != nil {
+			encodeListSessionsRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListSessionsRequest)
-		return ok && x != nil && validListSessionsRequest(x, strict)
-	},
-	Is: is[ListSessionsRequest],
+	Valid: wire.Valid(validListSessionsRequest),
+	Is:    wire.Is[ListSessionsRequest],
 }
 
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
@@ -6557,25 +4604,16 @@ func decodeDeleteSessionRequest(d *wire.Decoder, v *DeleteSessionRequest) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validDeleteSessionRequest(v *DeleteSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecDeleteSessionRequest = wire.Codec{
@@ -6585,19 +4623,14 @@ var codecDeleteSessionRequest = wire.Codec{
 		return d.End(v, decodeDeleteSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*DeleteSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[DeleteSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeDeleteSessionRequest(&e, x)
+		if x := wire.Payload[DeleteSessionRequest](&e, v); x != nil {
+			encodeDeleteSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*DeleteSessionRequest)
-		return ok && x != nil && validDeleteSessionRequest(x, strict)
-	},
-	Is: is[DeleteSessionRequest],
+	Valid: wire.Valid(validDeleteSessionRequest),
+	Is:    wire.Is[DeleteSessionRequest],
 }
 
 func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.FieldErrors {
@@ -6605,42 +4638,25 @@ func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Cwd))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "mcpServers":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "systemPrompt":
-			if o.Is(d, 4) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(v.Cwd) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(v.Cwd) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -6649,17 +4665,12 @@ func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecForkSessionRequest = wire.Codec{
@@ -6669,19 +4680,14 @@ var codecForkSessionRequest = wire.Codec{
 		return d.End(v, decodeForkSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ForkSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ForkSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeForkSessionRequest(&e, x)
+		if x := wire.Payload[ForkSessionRequest](&e, v); x != nil {
+			encodeForkSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ForkSessionRequest)
-		return ok && x != nil && validForkSessionRequest(x, strict)
-	},
-	Is: is[ForkSessionRequest],
+	Valid: wire.Valid(validForkSessionRequest),
+	Is:    wire.Is[ForkSessionRequest],
 }
 
 func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wire.FieldErrors {
@@ -6689,25 +4695,16 @@ func decodeArchiveSessionRequest(d *wire.Decoder, v *ArchiveSessionRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validArchiveSessionRequest(v *ArchiveSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecArchiveSessionRequest = wire.Codec{
@@ -6717,19 +4714,14 @@ var codecArchiveSessionRequest = wire.Codec{
 		return d.End(v, decodeArchiveSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ArchiveSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ArchiveSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeArchiveSessionRequest(&e, x)
+		if x := wire.Payload[ArchiveSessionRequest](&e, v); x != nil {
+			encodeArchiveSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ArchiveSessionRequest)
-		return ok && x != nil && validArchiveSessionRequest(x, strict)
-	},
-	Is: is[ArchiveSessionRequest],
+	Valid: wire.Valid(validArchiveSessionRequest),
+	Is:    wire.Is[ArchiveSessionRequest],
 }
 
 func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) *wire.FieldErrors {
@@ -6737,25 +4729,16 @@ func decodeUnarchiveSessionRequest(d *wire.Decoder, v *UnarchiveSessionRequest) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validUnarchiveSessionRequest(v *UnarchiveSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecUnarchiveSessionRequest = wire.Codec{
@@ -6765,19 +4748,14 @@ var codecUnarchiveSessionRequest = wire.Codec{
 		return d.End(v, decodeUnarchiveSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*UnarchiveSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[UnarchiveSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeUnarchiveSessionRequest(&e, x)
+		if x := wire.Payload[UnarchiveSessionRequest](&e, v); x != nil {
+			encodeUnarchiveSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*UnarchiveSessionRequest)
-		return ok && x != nil && validUnarchiveSessionRequest(x, strict)
-	},
-	Is: is[UnarchiveSessionRequest],
+	Valid: wire.Valid(validUnarchiveSessionRequest),
+	Is:    wire.Is[UnarchiveSessionRequest],
 }
 
 func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.FieldErrors {
@@ -6785,25 +4763,16 @@ func decodeSessionStatusRequest(d *wire.Decoder, v *SessionStatusRequest) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validSessionStatusRequest(v *SessionStatusRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecSessionStatusRequest = wire.Codec{
@@ -6813,19 +4782,14 @@ var codecSessionStatusRequest = wire.Codec{
 		return d.End(v, decodeSessionStatusRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SessionStatusRequest)
-		if !ok || x == nil {
-			return b, wrongType[SessionStatusRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSessionStatusRequest(&e, x)
+		if x := wire.Payload[SessionStatusRequest](&e, v); x != nil {
+			encodeSessionStatusRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SessionStatusRequest)
-		return ok && x != nil && validSessionStatusRequest(x, strict)
-	},
-	Is: is[SessionStatusRequest],
+	Valid: wire.Valid(validSessionStatusRequest),
+	Is:    wire.Is[SessionStatusRequest],
 }
 
 func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *wire.FieldErrors {
@@ -6833,29 +4797,18 @@ func decodeSetSessionTitleRequest(d *wire.Decoder, v *SetSessionTitleRequest) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Title))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "title")
 }
 
 func validSetSessionTitleRequest(v *SetSessionTitleRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecSetSessionTitleRequest = wire.Codec{
@@ -6865,19 +4818,14 @@ var codecSetSessionTitleRequest = wire.Codec{
 		return d.End(v, decodeSetSessionTitleRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionTitleRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionTitleRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionTitleRequest(&e, x)
+		if x := wire.Payload[SetSessionTitleRequest](&e, v); x != nil {
+			encodeSetSessionTitleRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionTitleRequest)
-		return ok && x != nil && validSetSessionTitleRequest(x, strict)
-	},
-	Is: is[SetSessionTitleRequest],
+	Valid: wire.Valid(validSetSessionTitleRequest),
+	Is:    wire.Is[SetSessionTitleRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -6885,42 +4833,25 @@ func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Cwd))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Cwd))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "mcpServers":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "systemPrompt":
-			if o.Is(d, 4) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(v.Cwd) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(v.Cwd) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -6929,17 +4860,12 @@ func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecResumeSessionRequest = wire.Codec{
@@ -6949,19 +4875,14 @@ var codecResumeSessionRequest = wire.Codec{
 		return d.End(v, decodeResumeSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ResumeSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ResumeSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeResumeSessionRequest(&e, x)
+		if x := wire.Payload[ResumeSessionRequest](&e, v); x != nil {
+			encodeResumeSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ResumeSessionRequest)
-		return ok && x != nil && validResumeSessionRequest(x, strict)
-	},
-	Is: is[ResumeSessionRequest],
+	Valid: wire.Valid(validResumeSessionRequest),
+	Is:    wire.Is[ResumeSessionRequest],
 }
 
 func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.FieldErrors {
@@ -6969,25 +4890,16 @@ func decodeCloseSessionRequest(d *wire.Decoder, v *CloseSessionRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validCloseSessionRequest(v *CloseSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecCloseSessionRequest = wire.Codec{
@@ -6997,19 +4909,14 @@ var codecCloseSessionRequest = wire.Codec{
 		return d.End(v, decodeCloseSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CloseSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[CloseSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCloseSessionRequest(&e, x)
+		if x := wire.Payload[CloseSessionRequest](&e, v); x != nil {
+			encodeCloseSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CloseSessionRequest)
-		return ok && x != nil && validCloseSessionRequest(x, strict)
-	},
-	Is: is[CloseSessionRequest],
+	Valid: wire.Valid(validCloseSessionRequest),
+	Is:    wire.Is[CloseSessionRequest],
 }
 
 func decodeSetSessionModeRequest(d *wire.Decoder, v *SetSessionModeRequest) *wire.FieldErrors {
@@ -7017,32 +4924,19 @@ func decodeSetSessionModeRequest(d *wire.Decoder, v *SetSessionModeRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "modeId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ModeID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ModeID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "modeId")
 }
 
 func validSetSessionModeRequest(v *SetSessionModeRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.ModeID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.ModeID == "")
 }
 
 var codecSetSessionModeRequest = wire.Codec{
@@ -7052,19 +4946,14 @@ var codecSetSessionModeRequest = wire.Codec{
 		return d.End(v, decodeSetSessionModeRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionModeRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionModeRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionModeRequest(&e, x)
+		if x := wire.Payload[SetSessionModeRequest](&e, v); x != nil {
+			encodeSetSessionModeRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionModeRequest)
-		return ok && x != nil && validSetSessionModeRequest(x, strict)
-	},
-	Is: is[SetSessionModeRequest],
+	Valid: wire.Valid(validSetSessionModeRequest),
+	Is:    wire.Is[SetSessionModeRequest],
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -7073,19 +4962,11 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "configId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ConfigID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ConfigID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -7096,16 +4977,9 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 }
 
 func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.ConfigID == "" {
-		return false
-	}
-	if v.Value == nil {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.ConfigID == "" ||
+		v.Value == nil)
 }
 
 var codecSetSessionConfigOptionRequest = wire.Codec{
@@ -7115,19 +4989,14 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 		return d.End(v, decodeSetSessionConfigOptionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionConfigOptionRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionConfigOptionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionConfigOptionRequest(&e, x)
+		if x := wire.Payload[SetSessionConfigOptionRequest](&e, v); x != nil {
+			encodeSetSessionConfigOptionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionConfigOptionRequest)
-		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
-	},
-	Is: is[SetSessionConfigOptionRequest],
+	Valid: wire.Valid(validSetSessionConfigOptionRequest),
+	Is:    wire.Is[SetSessionConfigOptionRequest],
 }
 
 func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
@@ -7135,19 +5004,11 @@ func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "prompt":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlockList(d, &v.Prompt, false))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlockList(d, &v.Prompt, false))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "prompt")
@@ -7158,10 +5019,8 @@ func validPromptRequest(v *PromptRequest, strict bool) bool {
 		return false
 	}
 	for i := range v.Prompt {
-		if v.Prompt[i] == nil {
-			return false
-		}
-		if !validContentBlock(v.Prompt[i], strict) {
+		if v.Prompt[i] == nil ||
+			!validContentBlock(v.Prompt[i], strict) {
 			return false
 		}
 	}
@@ -7175,19 +5034,14 @@ var codecPromptRequest = wire.Codec{
 		return d.End(v, decodePromptRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*PromptRequest)
-		if !ok || x == nil {
-			return b, wrongType[PromptRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodePromptRequest(&e, x)
+		if x := wire.Payload[PromptRequest](&e, v); x != nil {
+			encodePromptRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*PromptRequest)
-		return ok && x != nil && validPromptRequest(x, strict)
-	},
-	Is: is[PromptRequest],
+	Valid: wire.Valid(validPromptRequest),
+	Is:    wire.Is[PromptRequest],
 }
 
 var codecWriteTextFileResponse = wire.Codec{
@@ -7200,16 +5054,14 @@ var codecWriteTextFileResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*WriteTextFileResponse)
-		if !ok || x == nil {
-			return b, wrongType[WriteTextFileResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[WriteTextFileResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[WriteTextFileResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[WriteTextFileResponse],
 }
 
 func decodeReadTextFileResponse(d *wire.Decoder, v *ReadTextFileResponse) *wire.FieldErrors {
@@ -7217,15 +5069,9 @@ func decodeReadTextFileResponse(d *wire.Decoder, v *ReadTextFileResponse) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Content))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("content")
@@ -7238,16 +5084,14 @@ var codecReadTextFileResponse = wire.Codec{
 		return d.End(v, decodeReadTextFileResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ReadTextFileResponse)
-		if !ok || x == nil {
-			return b, wrongType[ReadTextFileResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeReadTextFileResponse(&e, x)
+		if x := wire.Payload[ReadTextFileResponse](&e, v); x != nil {
+			encodeReadTextFileResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ReadTextFileResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[ReadTextFileResponse],
 }
 
 func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionResponse) *wire.FieldErrors {
@@ -7255,25 +5099,16 @@ func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionRespon
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "outcome":
-			if o.Is(d, 0) {
-				o.Check(decodeRequestPermissionOutcome(d, &v.Outcome))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeRequestPermissionOutcome(d, &v.Outcome))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("outcome")
 }
 
 func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
-	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
-		return false
-	}
-	return true
+	return !(v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict))
 }
 
 var codecRequestPermissionResponse = wire.Codec{
@@ -7283,19 +5118,14 @@ var codecRequestPermissionResponse = wire.Codec{
 		return d.End(v, decodeRequestPermissionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*RequestPermissionResponse)
-		if !ok || x == nil {
-			return b, wrongType[RequestPermissionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeRequestPermissionResponse(&e, x)
+		if x := wire.Payload[RequestPermissionResponse](&e, v); x != nil {
+			encodeRequestPermissionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*RequestPermissionResponse)
-		return ok && x != nil && validRequestPermissionResponse(x, strict)
-	},
-	Is: is[RequestPermissionResponse],
+	Valid: wire.Valid(validRequestPermissionResponse),
+	Is:    wire.Is[RequestPermissionResponse],
 }
 
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
@@ -7303,18 +5133,12 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome
 	switch string(tag) {
 	case "cancelled":
 		v := wire.New[CancelledPermissionOutcome](d)
-		if errs := decodeCancelledPermissionOutcome(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCancelledPermissionOutcome(d, v)
 	case "selected":
 		v := wire.New[SelectedPermissionOutcome](d)
-		if errs := decodeSelectedPermissionOutcome(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSelectedPermissionOutcome(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("outcome", found)
@@ -7338,11 +5162,7 @@ func decodeCancelledPermissionOutcome(d *wire.Decoder, v *CancelledPermissionOut
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "outcome":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	return o.End()
@@ -7353,29 +5173,18 @@ func decodeSelectedPermissionOutcome(d *wire.Decoder, v *SelectedPermissionOutco
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "optionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.OptionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.OptionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "outcome":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("optionId")
 }
 
 func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
-	if strict && v.OptionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.OptionID == "")
 }
 
 func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *wire.FieldErrors {
@@ -7383,25 +5192,16 @@ func decodeCreateTerminalResponse(d *wire.Decoder, v *CreateTerminalResponse) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("terminalId")
 }
 
 func validCreateTerminalResponse(v *CreateTerminalResponse, strict bool) bool {
-	if v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(v.TerminalID == "")
 }
 
 var codecCreateTerminalResponse = wire.Codec{
@@ -7411,19 +5211,14 @@ var codecCreateTerminalResponse = wire.Codec{
 		return d.End(v, decodeCreateTerminalResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateTerminalResponse)
-		if !ok || x == nil {
-			return b, wrongType[CreateTerminalResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateTerminalResponse(&e, x)
+		if x := wire.Payload[CreateTerminalResponse](&e, v); x != nil {
+			encodeCreateTerminalResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateTerminalResponse)
-		return ok && x != nil && validCreateTerminalResponse(x, strict)
-	},
-	Is: is[CreateTerminalResponse],
+	Valid: wire.Valid(validCreateTerminalResponse),
+	Is:    wire.Is[CreateTerminalResponse],
 }
 
 func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *wire.FieldErrors {
@@ -7431,26 +5226,15 @@ func decodeTerminalOutputResponse(d *wire.Decoder, v *TerminalOutputResponse) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "output":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Output))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Output))
 		case "truncated":
-			if o.Is(d, 1) {
-				o.Check(d.Bool(&v.Truncated))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Bool(&v.Truncated))
 		case "exitStatus":
-			if o.Is(d, 2) && !d.Null() {
-				v.ExitStatus = wire.New[TerminalExitStatus](d)
-				if decodeTerminalExitStatus(d, v.ExitStatus) != nil {
-					v.ExitStatus = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeTerminalExitStatus(d, wire.NewAt(d, &v.ExitStatus)) != nil {
+				v.ExitStatus = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("output", "truncated")
@@ -7463,16 +5247,14 @@ var codecTerminalOutputResponse = wire.Codec{
 		return d.End(v, decodeTerminalOutputResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*TerminalOutputResponse)
-		if !ok || x == nil {
-			return b, wrongType[TerminalOutputResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeTerminalOutputResponse(&e, x)
+		if x := wire.Payload[TerminalOutputResponse](&e, v); x != nil {
+			encodeTerminalOutputResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[TerminalOutputResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[TerminalOutputResponse],
 }
 
 func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.FieldErrors {
@@ -7480,22 +5262,13 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "exitCode":
-			if o.Is(d, 0) && !d.Null() {
-				v.ExitCode = wire.New[uint32](d)
-				if wire.ReadUint(d, v.ExitCode) != nil {
-					v.ExitCode = nil
-				}
+			if o.Is(d, 0) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.ExitCode)) != nil {
+				v.ExitCode = nil
 			}
 		case "signal":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Signal)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Signal) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -7511,16 +5284,14 @@ var codecReleaseTerminalResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ReleaseTerminalResponse)
-		if !ok || x == nil {
-			return b, wrongType[ReleaseTerminalResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[ReleaseTerminalResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[ReleaseTerminalResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[ReleaseTerminalResponse],
 }
 
 func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitResponse) *wire.FieldErrors {
@@ -7528,22 +5299,13 @@ func decodeWaitForTerminalExitResponse(d *wire.Decoder, v *WaitForTerminalExitRe
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "exitCode":
-			if o.Is(d, 0) && !d.Null() {
-				v.ExitCode = wire.New[uint32](d)
-				if wire.ReadUint(d, v.ExitCode) != nil {
-					v.ExitCode = nil
-				}
+			if o.Is(d, 0) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.ExitCode)) != nil {
+				v.ExitCode = nil
 			}
 		case "signal":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Signal)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Signal) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -7559,16 +5321,14 @@ var codecWaitForTerminalExitResponse = wire.Codec{
 		return d.End(v, decodeWaitForTerminalExitResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*WaitForTerminalExitResponse)
-		if !ok || x == nil {
-			return b, wrongType[WaitForTerminalExitResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeWaitForTerminalExitResponse(&e, x)
+		if x := wire.Payload[WaitForTerminalExitResponse](&e, v); x != nil {
+			encodeWaitForTerminalExitResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[WaitForTerminalExitResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[WaitForTerminalExitResponse],
 }
 
 var codecKillTerminalResponse = wire.Codec{
@@ -7581,16 +5341,14 @@ var codecKillTerminalResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*KillTerminalResponse)
-		if !ok || x == nil {
-			return b, wrongType[KillTerminalResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[KillTerminalResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[KillTerminalResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[KillTerminalResponse],
 }
 
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
@@ -7599,11 +5357,7 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -7614,10 +5368,7 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 }
 
 func validCreateElicitationResponse(v *CreateElicitationResponse, strict bool) bool {
-	if v.Action == nil || !validElicitationAction(v.Action, strict) {
-		return false
-	}
-	return true
+	return !(v.Action == nil || !validElicitationAction(v.Action, strict))
 }
 
 var codecCreateElicitationResponse = wire.Codec{
@@ -7627,19 +5378,14 @@ var codecCreateElicitationResponse = wire.Codec{
 		return d.End(v, decodeCreateElicitationResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateElicitationResponse)
-		if !ok || x == nil {
-			return b, wrongType[CreateElicitationResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateElicitationResponse(&e, x)
+		if x := wire.Payload[CreateElicitationResponse](&e, v); x != nil {
+			encodeCreateElicitationResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateElicitationResponse)
-		return ok && x != nil && validCreateElicitationResponse(x, strict)
-	},
-	Is: is[CreateElicitationResponse],
+	Valid: wire.Valid(validCreateElicitationResponse),
+	Is:    wire.Is[CreateElicitationResponse],
 }
 
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {
@@ -7647,25 +5393,16 @@ func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldE
 	switch string(tag) {
 	case "accept":
 		v := wire.New[ElicitationAcceptAction](d)
-		if errs := decodeElicitationAcceptAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationAcceptAction(d, v)
 	case "decline":
 		v := wire.New[ElicitationDeclineAction](d)
-		if errs := decodeElicitationDeclineAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationDeclineAction(d, v)
 	case "cancel":
 		v := wire.New[ElicitationCancelAction](d)
-		if errs := decodeElicitationCancelAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationCancelAction(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("action", found)
@@ -7689,11 +5426,7 @@ func decodeElicitationCancelAction(d *wire.Decoder, v *ElicitationCancelAction) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "action":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	return o.End()
@@ -7704,11 +5437,7 @@ func decodeElicitationDeclineAction(d *wire.Decoder, v *ElicitationDeclineAction
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "action":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	return o.End()
@@ -7735,15 +5464,9 @@ func decodeElicitationAcceptAction(d *wire.Decoder, v *ElicitationAcceptAction) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) && !d.Null() {
-				o.Check(decodeElicitationContentValueMap(d, &v.Content))
-			}
+			_ = o.Is(d, 0) && !d.Null() && o.Check(decodeElicitationContentValueMap(d, &v.Content))
 		case "action":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -7765,16 +5488,14 @@ var codecMessageMCPResponse = wire.Codec{
 		return d.End(v, decodeMessageMCPResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPResponse)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMessageMCPResponse(&e, x)
+		if x := wire.Payload[MessageMCPResponse](&e, v); x != nil {
+			encodeMessageMCPResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[MessageMCPResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[MessageMCPResponse],
 }
 
 func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
@@ -7782,17 +5503,11 @@ func decodeMCPError(d *wire.Decoder, v *MCPError) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "code":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadInt(d, &v.Code))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadInt(d, &v.Code))
 		case "message":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Message))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Message))
 		case "data":
-			if o.Is(d, 2) {
-				o.Check(d.Raw((*[]byte)(&v.Data)))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Raw((*[]byte)(&v.Data)))
 		default:
 			o.Keep(d, &v.Extra)
 		}
@@ -7805,25 +5520,16 @@ func decodeCancelNotification(d *wire.Decoder, v *CancelNotification) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validCancelNotification(v *CancelNotification, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecCancelNotification = wire.Codec{
@@ -7833,19 +5539,14 @@ var codecCancelNotification = wire.Codec{
 		return d.End(v, decodeCancelNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelNotification)
-		if !ok || x == nil {
-			return b, wrongType[CancelNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCancelNotification(&e, x)
+		if x := wire.Payload[CancelNotification](&e, v); x != nil {
+			encodeCancelNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CancelNotification)
-		return ok && x != nil && validCancelNotification(x, strict)
-	},
-	Is: is[CancelNotification],
+	Valid: wire.Valid(validCancelNotification),
+	Is:    wire.Is[CancelNotification],
 }
 
 func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *wire.FieldErrors {
@@ -7853,40 +5554,23 @@ func decodeMessageMCPNotification(d *wire.Decoder, v *MessageMCPNotification) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "serverId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ServerID)))
 		case "requestId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.RequestID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.RequestID)))
 		case "method":
-			if o.Is(d, 2) {
-				o.Check(d.String(&v.Method))
-			}
+			_ = o.Is(d, 2) && o.Check(d.String(&v.Method))
 		case "params":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(d.RawObject((*[]byte)(&v.Params)))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(d.RawObject((*[]byte)(&v.Params)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("serverId", "requestId", "method")
 }
 
 func validMessageMCPNotification(v *MessageMCPNotification, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	if strict && v.RequestID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ServerID == "" ||
+		strict && v.RequestID == "")
 }
 
 var codecMessageMCPNotification = wire.Codec{
@@ -7896,17 +5580,12 @@ var codecMessageMCPNotification = wire.Codec{
 		return d.End(v, decodeMessageMCPNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*MessageMCPNotification)
-		if !ok || x == nil {
-			return b, wrongType[MessageMCPNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMessageMCPNotification(&e, x)
+		if x := wire.Payload[MessageMCPNotification](&e, v); x != nil {
+			encodeMessageMCPNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*MessageMCPNotification)
-		return ok && x != nil && validMessageMCPNotification(x, strict)
-	},
-	Is: is[MessageMCPNotification],
+	Valid: wire.Valid(validMessageMCPNotification),
+	Is:    wire.Is[MessageMCPNotification],
 }

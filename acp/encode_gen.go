@@ -9,16 +9,12 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-func membersWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
+func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"path":`, v.Path)
 	e.String(`,"content":`, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
-	e.Open()
-	membersWriteTextFileRequest(e, v)
 	e.Close()
 }
 
@@ -28,25 +24,17 @@ func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *WriteTextFileRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeWriteTextFileRequest)
-}
-
-func membersReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"path":`, v.Path)
-	if v.Line != nil {
-		wire.WriteUint(e, `,"line":`, *v.Line)
-	}
-	if v.Limit != nil {
-		wire.WriteUint(e, `,"limit":`, *v.Limit)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeWriteTextFileRequest)
 }
 
 func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 	e.Open()
-	membersReadTextFileRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"path":`, v.Path)
+	wire.WriteUintAt(e, `,"line":`, v.Line)
+	wire.WriteUintAt(e, `,"limit":`, v.Limit)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -56,29 +44,24 @@ func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ReadTextFileRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeReadTextFileRequest)
+func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeReadTextFileRequest)
 }
 
-func membersRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
+func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Name(`,"toolCall":`)
 	e.Open()
 	membersToolCallUpdate(e, &v.ToolCall)
 	e.Close()
-	e.Name(`,"options":`)
-	e.OpenArray()
+	e.OpenList(`,"options":`)
 	for i := range v.Options {
 		e.Element()
 		encodePermissionOption(e, &v.Options[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
-	e.Open()
-	membersRequestPermissionRequest(e, v)
 	e.Close()
 }
 
@@ -88,27 +71,18 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequestPermissionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequestPermissionRequest)
+func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequestPermissionRequest)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
-	if v.Kind != "" {
-		e.String(`,"kind":`, string(v.Kind))
-	}
-	if v.Status != "" {
-		e.String(`,"status":`, string(v.Status))
-	}
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Name != "" {
-		e.String(`,"name":`, v.Name)
-	}
+	e.Text(`,"kind":`, string(v.Kind))
+	e.Text(`,"status":`, string(v.Status))
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"name":`, v.Name)
 	if v.Content != nil {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range v.Content {
 			e.Element()
 			encodeToolCallContent(e, v.Content[i])
@@ -116,8 +90,7 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 		e.CloseArray()
 	}
 	if v.Locations != nil {
-		e.Name(`,"locations":`)
-		e.OpenArray()
+		e.OpenList(`,"locations":`)
 		for i := range v.Locations {
 			e.Element()
 			encodeToolCallLocation(e, &v.Locations[i])
@@ -134,8 +107,7 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 }
 
 func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"tool_call_update"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call_update"`)
 	membersToolCallUpdate(e, v)
 	e.Close()
 }
@@ -144,44 +116,30 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallUpdate)
-}
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCallUpdate) }
 
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
 	case *Content:
-		if v != nil {
-			encodeContent(e, v)
-			return
-		}
+		encodeContent(e, v)
 	case *Diff:
-		if v != nil {
-			encodeDiff(e, v)
-			return
-		}
+		encodeDiff(e, v)
 	case *Terminal:
-		if v != nil {
-			encodeTerminal(e, v)
-			return
-		}
+		encodeTerminal(e, v)
 	case *UnknownToolCallContent:
-		if v != nil {
-			encodeUnknownToolCallContent(e, v)
-			return
-		}
+		encodeUnknownToolCallContent(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalToolCallContent decodes any variant of [ToolCallContent].
-func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
-	err = unmarshal(data, &v, decodeToolCallContent)
-	return v, err
+func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
+	return union(data, decodeToolCallContent)
 }
 
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -192,54 +150,34 @@ func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownToolCallContent) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	switch v := v.(type) {
 	case *TextContent:
-		if v != nil {
-			encodeTextContent(e, v)
-			return
-		}
+		encodeTextContent(e, v)
 	case *ImageContent:
-		if v != nil {
-			encodeImageContent(e, v)
-			return
-		}
+		encodeImageContent(e, v)
 	case *AudioContent:
-		if v != nil {
-			encodeAudioContent(e, v)
-			return
-		}
+		encodeAudioContent(e, v)
 	case *ResourceLink:
-		if v != nil {
-			encodeResourceLink(e, v)
-			return
-		}
+		encodeResourceLink(e, v)
 	case *EmbeddedResource:
-		if v != nil {
-			encodeEmbeddedResource(e, v)
-			return
-		}
+		encodeEmbeddedResource(e, v)
 	case *UnknownContentBlock:
-		if v != nil {
-			encodeUnknownContentBlock(e, v)
-			return
-		}
+		encodeUnknownContentBlock(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalContentBlock decodes any variant of [ContentBlock].
-func UnmarshalContentBlock(data []byte) (v ContentBlock, err error) {
-	err = unmarshal(data, &v, decodeContentBlock)
-	return v, err
-}
+func UnmarshalContentBlock(data []byte) (ContentBlock, error) { return union(data, decodeContentBlock) }
 
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -250,32 +188,18 @@ func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownContentBlock) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersAnnotations(e *wire.Encoder, v *Annotations) {
-	if v.Audience != nil {
-		e.Name(`,"audience":`)
-		e.OpenArray()
-		for i := range v.Audience {
-			e.Element()
-			e.StringValue(string(v.Audience[i]))
-		}
-		e.CloseArray()
-	}
-	if v.LastModified != "" {
-		e.String(`,"lastModified":`, v.LastModified)
-	}
-	if v.Priority != nil {
-		e.Float(`,"priority":`, *v.Priority)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Open()
-	membersAnnotations(e, v)
+	if v.Audience != nil {
+		wire.WriteStrings(e, `,"audience":`, v.Audience)
+	}
+	e.Text(`,"lastModified":`, v.LastModified)
+	wire.WriteFloatAt(e, `,"priority":`, v.Priority)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -283,21 +207,16 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Annotations) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAnnotations) }
+func (v *Annotations) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAnnotations) }
 
-func membersTextContent(e *wire.Encoder, v *TextContent) {
+func encodeTextContent(e *wire.Encoder, v *TextContent) {
+	v = wire.OpenVariant(e, v, `"type":"text"`)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.String(`,"text":`, v.Text)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTextContent(e *wire.Encoder, v *TextContent) {
-	e.Open()
-	e.Name(`,"type":"text"`)
-	membersTextContent(e, v)
 	e.Close()
 }
 
@@ -305,25 +224,18 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextContent) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTextContent) }
+func (v *TextContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTextContent) }
 
-func membersImageContent(e *wire.Encoder, v *ImageContent) {
+func encodeImageContent(e *wire.Encoder, v *ImageContent) {
+	v = wire.OpenVariant(e, v, `"type":"image"`)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, v.MIMEType)
-	if v.URI != "" {
-		e.String(`,"uri":`, v.URI)
-	}
+	e.Text(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeImageContent(e *wire.Encoder, v *ImageContent) {
-	e.Open()
-	e.Name(`,"type":"image"`)
-	membersImageContent(e, v)
 	e.Close()
 }
 
@@ -331,11 +243,10 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ImageContent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeImageContent)
-}
+func (v *ImageContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImageContent) }
 
-func membersAudioContent(e *wire.Encoder, v *AudioContent) {
+func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
+	v = wire.OpenVariant(e, v, `"type":"audio"`)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
@@ -343,12 +254,6 @@ func membersAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, v.MIMEType)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
-	e.Open()
-	e.Name(`,"type":"audio"`)
-	membersAudioContent(e, v)
 	e.Close()
 }
 
@@ -356,36 +261,21 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AudioContent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAudioContent)
-}
+func (v *AudioContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAudioContent) }
 
-func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
+func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
+	v = wire.OpenVariant(e, v, `"type":"resource_link"`)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, v.MIMEType)
-	}
+	e.Text(`,"description":`, v.Description)
+	e.Text(`,"mimeType":`, v.MIMEType)
 	e.String(`,"name":`, v.Name)
-	if v.Size != nil {
-		wire.WriteInt(e, `,"size":`, *v.Size)
-	}
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
+	wire.WriteIntAt(e, `,"size":`, v.Size)
+	e.Text(`,"title":`, v.Title)
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
-	e.Open()
-	e.Name(`,"type":"resource_link"`)
-	membersResourceLink(e, v)
 	e.Close()
 }
 
@@ -393,39 +283,28 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResourceLink) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResourceLink)
-}
+func (v *ResourceLink) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
 	case *TextResourceContents:
-		if v != nil {
-			encodeTextResourceContents(e, v)
-			return
-		}
+		encodeTextResourceContents(e, v)
 	case *BlobResourceContents:
-		if v != nil {
-			encodeBlobResourceContents(e, v)
-			return
-		}
+		encodeBlobResourceContents(e, v)
 	case *UnknownEmbeddedResourceResource:
-		if v != nil {
-			encodeUnknownEmbeddedResourceResource(e, v)
-			return
-		}
+		encodeUnknownEmbeddedResourceResource(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
-func UnmarshalEmbeddedResourceResource(data []byte) (v EmbeddedResourceResource, err error) {
-	err = unmarshal(data, &v, decodeEmbeddedResourceResource)
-	return v, err
+func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
+	return union(data, decodeEmbeddedResourceResource)
 }
 
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
 }
@@ -436,22 +315,16 @@ func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "", nil, &v.Raw)
-}
-
-func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, v.MIMEType)
-	}
-	e.String(`,"text":`, v.Text)
-	e.String(`,"uri":`, v.URI)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
-	e.Open()
-	membersTextResourceContents(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.Text(`,"mimeType":`, v.MIMEType)
+	e.String(`,"text":`, v.Text)
+	e.String(`,"uri":`, v.URI)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -461,22 +334,16 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextResourceContents) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTextResourceContents)
-}
-
-func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
-	e.String(`,"blob":`, v.Blob)
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, v.MIMEType)
-	}
-	e.String(`,"uri":`, v.URI)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTextResourceContents)
 }
 
 func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
-	e.Open()
-	membersBlobResourceContents(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.String(`,"blob":`, v.Blob)
+	e.Text(`,"mimeType":`, v.MIMEType)
+	e.String(`,"uri":`, v.URI)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -486,11 +353,12 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BlobResourceContents) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBlobResourceContents)
+func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBlobResourceContents)
 }
 
-func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
+func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
+	v = wire.OpenVariant(e, v, `"type":"resource"`)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
@@ -498,12 +366,6 @@ func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 	e.Name(`,"resource":`)
 	encodeEmbeddedResourceResource(e, v.Resource)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
-	e.Open()
-	e.Name(`,"type":"resource"`)
-	membersEmbeddedResource(e, v)
 	e.Close()
 }
 
@@ -511,20 +373,15 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeEmbeddedResource)
-}
-
-func membersContent(e *wire.Encoder, v *Content) {
-	e.Name(`,"content":`)
-	encodeContentBlock(e, v.Content)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeEmbeddedResource)
 }
 
 func encodeContent(e *wire.Encoder, v *Content) {
-	e.Open()
-	e.Name(`,"type":"content"`)
-	membersContent(e, v)
+	v = wire.OpenVariant(e, v, `"type":"content"`)
+	e.Name(`,"content":`)
+	encodeContentBlock(e, v.Content)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -532,21 +389,16 @@ func encodeContent(e *wire.Encoder, v *Content) {
 func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
+func (v *Content) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContent) }
 
-func membersDiff(e *wire.Encoder, v *Diff) {
+func encodeDiff(e *wire.Encoder, v *Diff) {
+	v = wire.OpenVariant(e, v, `"type":"diff"`)
 	e.String(`,"path":`, v.Path)
 	if v.OldText != nil {
 		e.String(`,"oldText":`, *v.OldText)
 	}
 	e.String(`,"newText":`, v.NewText)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDiff(e *wire.Encoder, v *Diff) {
-	e.Open()
-	e.Name(`,"type":"diff"`)
-	membersDiff(e, v)
 	e.Close()
 }
 
@@ -554,17 +406,12 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
-
-func membersTerminal(e *wire.Encoder, v *Terminal) {
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *Diff) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
-	e.Open()
-	e.Name(`,"type":"terminal"`)
-	membersTerminal(e, v)
+	v = wire.OpenVariant(e, v, `"type":"terminal"`)
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -572,19 +419,13 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
-
-func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
-	e.String(`,"path":`, v.Path)
-	if v.Line != nil {
-		wire.WriteUint(e, `,"line":`, *v.Line)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *Terminal) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Open()
-	membersToolCallLocation(e, v)
+	e.String(`,"path":`, v.Path)
+	wire.WriteUintAt(e, `,"line":`, v.Line)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -592,20 +433,16 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallLocation)
-}
-
-func membersPermissionOption(e *wire.Encoder, v *PermissionOption) {
-	e.String(`,"optionId":`, string(v.OptionID))
-	e.String(`,"name":`, v.Name)
-	e.String(`,"kind":`, string(v.Kind))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeToolCallLocation)
 }
 
 func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Open()
-	membersPermissionOption(e, v)
+	e.String(`,"optionId":`, string(v.OptionID))
+	e.String(`,"name":`, v.Name)
+	e.String(`,"kind":`, string(v.Kind))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -613,43 +450,28 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodePermissionOption) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PermissionOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePermissionOption)
+func (v *PermissionOption) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodePermissionOption)
 }
 
-func membersCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
+func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"command":`, v.Command)
 	if v.Args != nil {
-		e.Name(`,"args":`)
-		e.OpenArray()
-		for i := range v.Args {
-			e.Element()
-			e.StringValue(v.Args[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"args":`, v.Args)
 	}
 	if v.Env != nil {
-		e.Name(`,"env":`)
-		e.OpenArray()
+		e.OpenList(`,"env":`)
 		for i := range v.Env {
 			e.Element()
 			encodeEnvVariable(e, &v.Env[i])
 		}
 		e.CloseArray()
 	}
-	if v.Cwd != "" {
-		e.String(`,"cwd":`, v.Cwd)
-	}
-	if v.OutputByteLimit != nil {
-		wire.WriteUint(e, `,"outputByteLimit":`, *v.OutputByteLimit)
-	}
+	e.Text(`,"cwd":`, v.Cwd)
+	wire.WriteUintAt(e, `,"outputByteLimit":`, v.OutputByteLimit)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
-	e.Open()
-	membersCreateTerminalRequest(e, v)
 	e.Close()
 }
 
@@ -659,19 +481,15 @@ func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateTerminalRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateTerminalRequest)
-}
-
-func membersEnvVariable(e *wire.Encoder, v *EnvVariable) {
-	e.String(`,"name":`, v.Name)
-	e.String(`,"value":`, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateTerminalRequest)
 }
 
 func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	e.Open()
-	membersEnvVariable(e, v)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"value":`, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -679,17 +497,13 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 func (v EnvVariable) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnvVariable) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnvVariable) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnvVariable) }
-
-func membersTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *EnvVariable) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeEnvVariable) }
 
 func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 	e.Open()
-	membersTerminalOutputRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -699,19 +513,15 @@ func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalOutputRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalOutputRequest)
-}
-
-func membersReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalOutputRequest)
 }
 
 func encodeReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
 	e.Open()
-	membersReleaseTerminalRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -721,19 +531,15 @@ func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ReleaseTerminalRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeReleaseTerminalRequest)
-}
-
-func membersWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeReleaseTerminalRequest)
 }
 
 func encodeWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitRequest) {
 	e.Open()
-	membersWaitForTerminalExitRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -743,19 +549,15 @@ func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *WaitForTerminalExitRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeWaitForTerminalExitRequest)
-}
-
-func membersKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeWaitForTerminalExitRequest)
 }
 
 func encodeKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
 	e.Open()
-	membersKillTerminalRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -765,19 +567,15 @@ func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *KillTerminalRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeKillTerminalRequest)
-}
-
-func membersCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
-	e.String(`,"message":`, v.Message)
-	membersElicitationMode(e, v.Mode)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeKillTerminalRequest)
 }
 
 func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
 	e.Open()
-	membersCreateElicitationRequest(e, v)
+	e.String(`,"message":`, v.Message)
+	membersElicitationMode(e, v.Mode)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -787,8 +585,8 @@ func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateElicitationRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateElicitationRequest)
+func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -815,7 +613,7 @@ func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
 }
 
 func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("mode", v.Type, v.Raw)
 	e.Close()
 }
@@ -826,19 +624,17 @@ func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationMode) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "mode", &v.Type, &v.Raw)
+func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
 
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
 	e.String(`,"sessionId":`, string(v.SessionID))
-	if v.ToolCallID != "" {
-		e.String(`,"toolCallId":`, string(v.ToolCallID))
-	}
+	e.Text(`,"toolCallId":`, string(v.ToolCallID))
 }
 
 func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	membersElicitationSessionScope(e, v)
 	e.Close()
 }
@@ -849,8 +645,8 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationSessionScope)
+func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationSessionScope)
 }
 
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
@@ -859,7 +655,7 @@ func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope)
 }
 
 func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	membersElicitationRequestScope(e, v)
 	e.Close()
 }
@@ -870,15 +666,14 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationRequestScope) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationRequestScope)
+func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationRequestScope)
 }
 
-func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
+func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
+	e.Open()
 	e.String(`,"type":`, cmp.Or(string(v.Type), "object"))
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
+	e.Text(`,"title":`, v.Title)
 	e.Name(`,"properties":`)
 	e.Open()
 	for _, key := range wire.SortedKeys(v.Properties) {
@@ -887,23 +682,10 @@ func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	}
 	e.Close()
 	if v.Required != nil {
-		e.Name(`,"required":`)
-		e.OpenArray()
-		for i := range v.Required {
-			e.Element()
-			e.StringValue(v.Required[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"required":`, v.Required)
 	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"description":`, v.Description)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
-	e.Open()
-	membersElicitationSchema(e, v)
 	e.Close()
 }
 
@@ -911,54 +693,36 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationSchema)
+func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
 	switch v := v.(type) {
 	case *StringPropertySchema:
-		if v != nil {
-			encodeStringPropertySchema(e, v)
-			return
-		}
+		encodeStringPropertySchema(e, v)
 	case *NumberPropertySchema:
-		if v != nil {
-			encodeNumberPropertySchema(e, v)
-			return
-		}
+		encodeNumberPropertySchema(e, v)
 	case *IntegerPropertySchema:
-		if v != nil {
-			encodeIntegerPropertySchema(e, v)
-			return
-		}
+		encodeIntegerPropertySchema(e, v)
 	case *BooleanPropertySchema:
-		if v != nil {
-			encodeBooleanPropertySchema(e, v)
-			return
-		}
+		encodeBooleanPropertySchema(e, v)
 	case *MultiSelectPropertySchema:
-		if v != nil {
-			encodeMultiSelectPropertySchema(e, v)
-			return
-		}
+		encodeMultiSelectPropertySchema(e, v)
 	case *UnknownElicitationPropertySchema:
-		if v != nil {
-			encodeUnknownElicitationPropertySchema(e, v)
-			return
-		}
+		encodeUnknownElicitationPropertySchema(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
-func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
-	err = unmarshal(data, &v, decodeElicitationPropertySchema)
-	return v, err
+func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
+	return union(data, decodeElicitationPropertySchema)
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -969,22 +733,16 @@ func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersEnumOption(e *wire.Encoder, v *EnumOption) {
-	e.String(`,"const":`, v.Const)
-	e.String(`,"title":`, v.Title)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	e.Open()
-	membersEnumOption(e, v)
+	e.String(`,"const":`, v.Const)
+	e.String(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -992,27 +750,16 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 func (v EnumOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnumOption) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnumOption) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeEnumOption) }
+func (v *EnumOption) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeEnumOption) }
 
-func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.MinLength != nil {
-		wire.WriteUint(e, `,"minLength":`, *v.MinLength)
-	}
-	if v.MaxLength != nil {
-		wire.WriteUint(e, `,"maxLength":`, *v.MaxLength)
-	}
-	if v.Pattern != "" {
-		e.String(`,"pattern":`, v.Pattern)
-	}
-	if v.Format != "" {
-		e.String(`,"format":`, string(v.Format))
-	}
+func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"string"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteUintAt(e, `,"minLength":`, v.MinLength)
+	wire.WriteUintAt(e, `,"maxLength":`, v.MaxLength)
+	e.Text(`,"pattern":`, v.Pattern)
+	e.Text(`,"format":`, string(v.Format))
 	if x, ok := v.Default.Get(); ok {
 		e.String(`,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -1020,17 +767,10 @@ func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 		e.Null()
 	}
 	if v.Enum != nil {
-		e.Name(`,"enum":`)
-		e.OpenArray()
-		for i := range v.Enum {
-			e.Element()
-			e.StringValue(v.Enum[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"enum":`, v.Enum)
 	}
 	if v.OneOf != nil {
-		e.Name(`,"oneOf":`)
-		e.OpenArray()
+		e.OpenList(`,"oneOf":`)
 		for i := range v.OneOf {
 			e.Element()
 			encodeEnumOption(e, &v.OneOf[i])
@@ -1038,12 +778,6 @@ func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"string"`)
-	membersStringPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1053,36 +787,23 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *StringPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeStringPropertySchema)
+func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeStringPropertySchema)
 }
 
-func membersNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Minimum != nil {
-		e.Float(`,"minimum":`, *v.Minimum)
-	}
-	if v.Maximum != nil {
-		e.Float(`,"maximum":`, *v.Maximum)
-	}
+func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"number"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteFloatAt(e, `,"minimum":`, v.Minimum)
+	wire.WriteFloatAt(e, `,"maximum":`, v.Maximum)
 	if x, ok := v.Default.Get(); ok {
-		e.Float(`,"default":`, x)
+		wire.WriteFloat(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"number"`)
-	membersNumberPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1092,23 +813,16 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NumberPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNumberPropertySchema)
+func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNumberPropertySchema)
 }
 
-func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Minimum != nil {
-		wire.WriteInt(e, `,"minimum":`, *v.Minimum)
-	}
-	if v.Maximum != nil {
-		wire.WriteInt(e, `,"maximum":`, *v.Maximum)
-	}
+func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"integer"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteIntAt(e, `,"minimum":`, v.Minimum)
+	wire.WriteIntAt(e, `,"maximum":`, v.Maximum)
 	if x, ok := v.Default.Get(); ok {
 		wire.WriteInt(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -1116,12 +830,6 @@ func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"integer"`)
-	membersIntegerPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1131,30 +839,21 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *IntegerPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeIntegerPropertySchema)
+func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeIntegerPropertySchema)
 }
 
-func membersBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"boolean"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
 	if x, ok := v.Default.Get(); ok {
-		e.Bool(`,"default":`, x)
+		wire.WriteBool(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"boolean"`)
-	membersBooleanPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1164,39 +863,30 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BooleanPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBooleanPropertySchema)
+func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBooleanPropertySchema)
 }
 
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	switch v := v.(type) {
 	case *StringMultiSelectItems:
-		if v != nil {
-			encodeStringMultiSelectItems(e, v)
-			return
-		}
+		encodeStringMultiSelectItems(e, v)
 	case *TitledMultiSelectItems:
-		if v != nil {
-			encodeTitledMultiSelectItems(e, v)
-			return
-		}
+		encodeTitledMultiSelectItems(e, v)
 	case *UnknownMultiSelectItems:
-		if v != nil {
-			encodeUnknownMultiSelectItems(e, v)
-			return
-		}
+		encodeUnknownMultiSelectItems(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
-func UnmarshalMultiSelectItems(data []byte) (v MultiSelectItems, err error) {
-	err = unmarshal(data, &v, decodeMultiSelectItems)
-	return v, err
+func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
+	return union(data, decodeMultiSelectItems)
 }
 
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -1207,25 +897,14 @@ func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
-	e.Name(`,"enum":`)
-	e.OpenArray()
-	for i := range v.Enum {
-		e.Element()
-		e.StringValue(v.Enum[i])
-	}
-	e.CloseArray()
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
-	e.Open()
-	e.Name(`,"type":"string"`)
-	membersStringMultiSelectItems(e, v)
+	v = wire.OpenVariant(e, v, `"type":"string"`)
+	wire.WriteStrings(e, `,"enum":`, v.Enum)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1235,24 +914,19 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *StringMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeStringMultiSelectItems)
+func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeStringMultiSelectItems)
 }
 
-func membersTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
-	e.Name(`,"anyOf":`)
-	e.OpenArray()
+func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
+	v = wire.OpenVariant(e, v, "")
+	e.OpenList(`,"anyOf":`)
 	for i := range v.AnyOf {
 		e.Element()
 		encodeEnumOption(e, &v.AnyOf[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
-	e.Open()
-	membersTitledMultiSelectItems(e, v)
 	e.Close()
 }
 
@@ -1262,44 +936,25 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TitledMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTitledMultiSelectItems)
+func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTitledMultiSelectItems)
 }
 
-func membersMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.MinItems != nil {
-		wire.WriteUint(e, `,"minItems":`, *v.MinItems)
-	}
-	if v.MaxItems != nil {
-		wire.WriteUint(e, `,"maxItems":`, *v.MaxItems)
-	}
+func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"array"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteUintAt(e, `,"minItems":`, v.MinItems)
+	wire.WriteUintAt(e, `,"maxItems":`, v.MaxItems)
 	e.Name(`,"items":`)
 	encodeMultiSelectItems(e, v.Items)
 	if x, ok := v.Default.Get(); ok {
-		e.Name(`,"default":`)
-		e.OpenArray()
-		for i := range x {
-			e.Element()
-			e.StringValue(x[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"array"`)
-	membersMultiSelectPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1309,8 +964,8 @@ func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
 
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
@@ -1320,8 +975,7 @@ func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 }
 
 func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
-	e.Open()
-	e.Name(`,"mode":"form"`)
+	v = wire.OpenVariant(e, v, `"mode":"form"`)
 	membersElicitationFormMode(e, v)
 	e.Close()
 }
@@ -1332,8 +986,8 @@ func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationFormMode)
+func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -1359,8 +1013,7 @@ func membersElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 }
 
 func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
-	e.Open()
-	e.Name(`,"mode":"url"`)
+	v = wire.OpenVariant(e, v, `"mode":"url"`)
 	membersElicitationURLMode(e, v)
 	e.Close()
 }
@@ -1371,11 +1024,12 @@ func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationURLMode)
+func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationURLMode)
 }
 
-func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
+func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
+	e.Open()
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
 	e.String(`,"method":`, v.Method)
@@ -1383,11 +1037,6 @@ func membersMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 		e.RawObject(`,"params":`, v.Params)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
-	e.Open()
-	membersMessageMCPRequest(e, v)
 	e.Close()
 }
 
@@ -1395,18 +1044,18 @@ func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMessageMCPRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MessageMCPRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMessageMCPRequest)
+func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMessageMCPRequest)
 }
 
-func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
+func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
+	e.Open()
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	if v.AgentCapabilities != nil {
 		e.Name(`,"agentCapabilities":`)
 		encodeAgentCapabilities(e, v.AgentCapabilities)
 	}
-	e.Name(`,"authMethods":`)
-	e.OpenArray()
+	e.OpenList(`,"authMethods":`)
 	for i := range v.AuthMethods {
 		e.Element()
 		encodeAuthMethod(e, v.AuthMethods[i])
@@ -1417,11 +1066,6 @@ func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 		encodeImplementation(e, v.AgentInfo)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
-	e.Open()
-	membersInitializeResponse(e, v)
 	e.Close()
 }
 
@@ -1431,14 +1075,13 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *InitializeResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeInitializeResponse)
+func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeInitializeResponse)
 }
 
-func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
-	if v.LoadSession {
-		e.Bool(`,"loadSession":`, v.LoadSession)
-	}
+func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
+	e.Open()
+	e.Flag(`,"loadSession":`, v.LoadSession)
 	if v.PromptCapabilities != nil {
 		e.Name(`,"promptCapabilities":`)
 		encodePromptCapabilities(e, v.PromptCapabilities)
@@ -1460,11 +1103,6 @@ func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.Providers))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
-	e.Open()
-	membersAgentCapabilities(e, v)
 	e.Close()
 }
 
@@ -1472,26 +1110,16 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentCapabilities)
-}
-
-func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
-	if v.Image {
-		e.Bool(`,"image":`, v.Image)
-	}
-	if v.Audio {
-		e.Bool(`,"audio":`, v.Audio)
-	}
-	if v.EmbeddedContext {
-		e.Bool(`,"embeddedContext":`, v.EmbeddedContext)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAgentCapabilities)
 }
 
 func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	e.Open()
-	membersPromptCapabilities(e, v)
+	e.Flag(`,"image":`, v.Image)
+	e.Flag(`,"audio":`, v.Audio)
+	e.Flag(`,"embeddedContext":`, v.EmbeddedContext)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1501,26 +1129,16 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptCapabilities)
-}
-
-func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
-	if v.HTTP {
-		e.Bool(`,"http":`, v.HTTP)
-	}
-	if v.SSE {
-		e.Bool(`,"sse":`, v.SSE)
-	}
-	if v.ACP {
-		e.Bool(`,"acp":`, v.ACP)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodePromptCapabilities)
 }
 
 func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	e.Open()
-	membersMCPCapabilities(e, v)
+	e.Flag(`,"http":`, v.HTTP)
+	e.Flag(`,"sse":`, v.SSE)
+	e.Flag(`,"acp":`, v.ACP)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1528,11 +1146,12 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPCapabilities)
+func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMCPCapabilities)
 }
 
-func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
+func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
+	e.Open()
 	if v.List != nil {
 		e.Name(`,"list":`)
 		encodeMetaOnly(e, (*metaOnly)(v.List))
@@ -1574,11 +1193,6 @@ func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.Close))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
-	e.Open()
-	membersSessionCapabilities(e, v)
 	e.Close()
 }
 
@@ -1588,8 +1202,8 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionCapabilities)
+func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1598,8 +1212,8 @@ func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionListCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
@@ -1618,8 +1232,8 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionDeleteCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1628,21 +1242,17 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
+func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
+	e.Open()
 	if v.Mode != nil {
 		e.Name(`,"mode":`)
 		encodeSessionSystemPromptModeCapabilities(e, v.Mode)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
-	e.Open()
-	membersSessionSystemPromptCapabilities(e, v)
 	e.Close()
 }
 
@@ -1652,21 +1262,17 @@ func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionSystemPromptCapabilities)
+func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionSystemPromptCapabilities)
 }
 
-func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
+func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
+	e.Open()
 	if v.Override != nil {
 		e.Name(`,"override":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Override))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
-	e.Open()
-	membersSessionSystemPromptModeCapabilities(e, v)
 	e.Close()
 }
 
@@ -1676,8 +1282,8 @@ func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionSystemPromptModeCapabilities)
+func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionSystemPromptModeCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1686,8 +1292,8 @@ func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1696,8 +1302,8 @@ func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionForkCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1706,8 +1312,8 @@ func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionArchiveCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1716,8 +1322,8 @@ func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1726,8 +1332,8 @@ func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionTitleCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1736,8 +1342,8 @@ func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionResumeCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1746,11 +1352,12 @@ func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionCloseCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
+func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
+	e.Open()
 	if v.Status != nil {
 		e.Name(`,"status":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Status))
@@ -1760,11 +1367,6 @@ func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.Logout))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
-	e.Open()
-	membersAgentAuthCapabilities(e, v)
 	e.Close()
 }
 
@@ -1774,8 +1376,8 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentAuthCapabilities)
+func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAgentAuthCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1784,8 +1386,8 @@ func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1794,8 +1396,8 @@ func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LogoutCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1804,39 +1406,28 @@ func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProvidersCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	switch v := v.(type) {
 	case *AuthMethodTerminal:
-		if v != nil {
-			encodeAuthMethodTerminal(e, v)
-			return
-		}
+		encodeAuthMethodTerminal(e, v)
 	case *AuthMethodAgent:
-		if v != nil {
-			encodeAuthMethodAgent(e, v)
-			return
-		}
+		encodeAuthMethodAgent(e, v)
 	case *UnknownAuthMethod:
-		if v != nil {
-			encodeUnknownAuthMethod(e, v)
-			return
-		}
+		encodeUnknownAuthMethod(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalAuthMethod decodes any variant of [AuthMethod].
-func UnmarshalAuthMethod(data []byte) (v AuthMethod, err error) {
-	err = unmarshal(data, &v, decodeAuthMethod)
-	return v, err
-}
+func UnmarshalAuthMethod(data []byte) (AuthMethod, error) { return union(data, decodeAuthMethod) }
 
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -1845,24 +1436,17 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownAuthMethod) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
-func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
+func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
+	v = wire.OpenVariant(e, v, `"type":"terminal"`)
 	e.String(`,"id":`, string(v.ID))
 	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"description":`, v.Description)
 	if v.Args != nil {
-		e.Name(`,"args":`)
-		e.OpenArray()
-		for i := range v.Args {
-			e.Element()
-			e.StringValue(v.Args[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"args":`, v.Args)
 	}
 	if v.Env != nil {
 		e.Name(`,"env":`)
@@ -1874,12 +1458,6 @@ func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 		e.Close()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
-	e.Open()
-	e.Name(`,"type":"terminal"`)
-	membersAuthMethodTerminal(e, v)
 	e.Close()
 }
 
@@ -1889,22 +1467,16 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthMethodTerminal)
-}
-
-func membersAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
-	e.String(`,"id":`, string(v.ID))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthMethodTerminal)
 }
 
 func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
-	e.Open()
-	membersAuthMethodAgent(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.String(`,"id":`, string(v.ID))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1912,22 +1484,16 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthMethodAgent)
-}
-
-func membersImplementation(e *wire.Encoder, v *Implementation) {
-	e.String(`,"name":`, v.Name)
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	e.String(`,"version":`, v.Version)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthMethodAgent)
 }
 
 func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Open()
-	membersImplementation(e, v)
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"title":`, v.Title)
+	e.String(`,"version":`, v.Version)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1935,9 +1501,7 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 func (v Implementation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImplementation) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Implementation) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeImplementation)
-}
+func (v *Implementation) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImplementation) }
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
@@ -1945,24 +1509,19 @@ func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthenticateResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
-	e.Name(`,"providers":`)
-	e.OpenArray()
+func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
+	e.Open()
+	e.OpenList(`,"providers":`)
 	for i := range v.Providers {
 		e.Element()
 		encodeProviderInfo(e, &v.Providers[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
-	e.Open()
-	membersListProvidersResponse(e, v)
 	e.Close()
 }
 
@@ -1972,30 +1531,20 @@ func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListProvidersResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListProvidersResponse)
+func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListProvidersResponse)
 }
 
-func membersProviderInfo(e *wire.Encoder, v *ProviderInfo) {
+func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
+	e.Open()
 	e.String(`,"providerId":`, string(v.ProviderID))
-	e.Name(`,"supported":`)
-	e.OpenArray()
-	for i := range v.Supported {
-		e.Element()
-		e.StringValue(string(v.Supported[i]))
-	}
-	e.CloseArray()
-	e.Bool(`,"required":`, v.Required)
+	wire.WriteStrings(e, `,"supported":`, v.Supported)
+	wire.WriteBool(e, `,"required":`, v.Required)
 	if v.Current != nil {
 		e.Name(`,"current":`)
 		encodeProviderCurrentConfig(e, v.Current)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
-	e.Open()
-	membersProviderInfo(e, v)
 	e.Close()
 }
 
@@ -2003,19 +1552,13 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeProviderInfo)
-}
-
-func membersProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
-	e.String(`,"apiType":`, string(v.APIType))
-	e.String(`,"baseUrl":`, v.BaseURL)
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
-	membersProviderCurrentConfig(e, v)
+	e.String(`,"apiType":`, string(v.APIType))
+	e.String(`,"baseUrl":`, v.BaseURL)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2025,8 +1568,8 @@ func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeProviderCurrentConfig)
+func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2035,8 +1578,8 @@ func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2045,8 +1588,8 @@ func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DisableProviderResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2055,15 +1598,15 @@ func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LogoutResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
+func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
+	e.Open()
 	e.String(`,"state":`, string(v.State))
 	if v.Accounts != nil {
-		e.Name(`,"accounts":`)
-		e.OpenArray()
+		e.OpenList(`,"accounts":`)
 		for i := range v.Accounts {
 			e.Element()
 			encodeAuthAccount(e, &v.Accounts[i])
@@ -2071,11 +1614,6 @@ func membersAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
-	e.Open()
-	membersAuthStatusResponse(e, v)
 	e.Close()
 }
 
@@ -2085,30 +1623,18 @@ func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusResponse)
-}
-
-func membersAuthAccount(e *wire.Encoder, v *AuthAccount) {
-	e.String(`,"label":`, v.Label)
-	if v.Active != nil {
-		e.Bool(`,"active":`, *v.Active)
-	}
-	if v.Name != "" {
-		e.String(`,"name":`, v.Name)
-	}
-	if v.Email != "" {
-		e.String(`,"email":`, v.Email)
-	}
-	if v.Organization != "" {
-		e.String(`,"organization":`, v.Organization)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthStatusResponse)
 }
 
 func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 	e.Open()
-	membersAuthAccount(e, v)
+	e.String(`,"label":`, v.Label)
+	wire.WriteBoolAt(e, `,"active":`, v.Active)
+	e.Text(`,"name":`, v.Name)
+	e.Text(`,"email":`, v.Email)
+	e.Text(`,"organization":`, v.Organization)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2116,17 +1642,17 @@ func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 func (v AuthAccount) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthAccount) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthAccount) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAuthAccount) }
+func (v *AuthAccount) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAuthAccount) }
 
-func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
+func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.Modes != nil {
 		e.Name(`,"modes":`)
 		encodeSessionModeState(e, v.Modes)
 	}
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2134,11 +1660,6 @@ func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
-	e.Open()
-	membersNewSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2148,25 +1669,20 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NewSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNewSessionResponse)
+func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNewSessionResponse)
 }
 
-func membersSessionModeState(e *wire.Encoder, v *SessionModeState) {
+func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
+	e.Open()
 	e.String(`,"currentModeId":`, string(v.CurrentModeID))
-	e.Name(`,"availableModes":`)
-	e.OpenArray()
+	e.OpenList(`,"availableModes":`)
 	for i := range v.AvailableModes {
 		e.Element()
 		encodeSessionMode(e, &v.AvailableModes[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
-	e.Open()
-	membersSessionModeState(e, v)
 	e.Close()
 }
 
@@ -2174,22 +1690,16 @@ func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
 func (v SessionModeState) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionModeState) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionModeState) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionModeState)
-}
-
-func membersSessionMode(e *wire.Encoder, v *SessionMode) {
-	e.String(`,"id":`, string(v.ID))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionModeState) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionModeState)
 }
 
 func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
 	e.Open()
-	membersSessionMode(e, v)
+	e.String(`,"id":`, string(v.ID))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2197,24 +1707,16 @@ func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
 func (v SessionMode) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMode) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMode) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionMode) }
-
-func membersSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
-	e.String(`,"id":`, string(v.ID))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Category != "" {
-		e.String(`,"category":`, string(v.Category))
-	}
-	membersSessionConfigKind(e, v.Kind)
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *SessionMode) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMode) }
 
 func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Open()
-	membersSessionConfigOption(e, v)
+	e.String(`,"id":`, string(v.ID))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Text(`,"category":`, string(v.Category))
+	membersSessionConfigKind(e, v.Kind)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2224,8 +1726,8 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigOption)
+func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -2252,7 +1754,7 @@ func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
 }
 
 func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -2263,22 +1765,16 @@ func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownSessionConfigKind) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
-	e.String(`,"value":`, string(v.Value))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
 	e.Open()
-	membersSessionConfigSelectOption(e, v)
+	e.String(`,"value":`, string(v.Value))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2288,26 +1784,21 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelectOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelectOption)
+func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigSelectOption)
 }
 
-func membersSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
+func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
+	e.Open()
 	e.String(`,"group":`, string(v.Group))
 	e.String(`,"name":`, v.Name)
-	e.Name(`,"options":`)
-	e.OpenArray()
+	e.OpenList(`,"options":`)
 	for i := range v.Options {
 		e.Element()
 		encodeSessionConfigSelectOption(e, &v.Options[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
-	e.Open()
-	membersSessionConfigSelectGroup(e, v)
 	e.Close()
 }
 
@@ -2317,8 +1808,8 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelectGroup)
+func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
 
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
@@ -2328,8 +1819,7 @@ func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 }
 
 func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
-	e.Open()
-	e.Name(`,"type":"select"`)
+	v = wire.OpenVariant(e, v, `"type":"select"`)
 	membersSessionConfigSelect(e, v)
 	e.Close()
 }
@@ -2340,17 +1830,16 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelect)
+func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigSelect)
 }
 
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
-	e.Bool(`,"currentValue":`, v.CurrentValue)
+	wire.WriteBool(e, `,"currentValue":`, v.CurrentValue)
 }
 
 func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
-	e.Open()
-	e.Name(`,"type":"boolean"`)
+	v = wire.OpenVariant(e, v, `"type":"boolean"`)
 	membersSessionConfigBoolean(e, v)
 	e.Close()
 }
@@ -2361,18 +1850,18 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigBoolean) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigBoolean)
+func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigBoolean)
 }
 
-func membersLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
+func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
+	e.Open()
 	if v.Modes != nil {
 		e.Name(`,"modes":`)
 		encodeSessionModeState(e, v.Modes)
 	}
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2380,11 +1869,6 @@ func membersLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
-	e.Open()
-	membersLoadSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2394,27 +1878,20 @@ func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LoadSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLoadSessionResponse)
+func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeLoadSessionResponse)
 }
 
-func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
-	e.Name(`,"sessions":`)
-	e.OpenArray()
+func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
+	e.Open()
+	e.OpenList(`,"sessions":`)
 	for i := range v.Sessions {
 		e.Element()
 		encodeSessionInfo(e, &v.Sessions[i])
 	}
 	e.CloseArray()
-	if v.NextCursor != "" {
-		e.String(`,"nextCursor":`, v.NextCursor)
-	}
+	e.Text(`,"nextCursor":`, v.NextCursor)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
-	e.Open()
-	membersListSessionsResponse(e, v)
 	e.Close()
 }
 
@@ -2424,37 +1901,21 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListSessionsResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListSessionsResponse)
-}
-
-func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"cwd":`, v.Cwd)
-	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(v.AdditionalDirectories[i])
-		}
-		e.CloseArray()
-	}
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.UpdatedAt != "" {
-		e.String(`,"updatedAt":`, v.UpdatedAt)
-	}
-	if v.Archived != nil {
-		e.Bool(`,"archived":`, *v.Archived)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListSessionsResponse)
 }
 
 func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Open()
-	membersSessionInfo(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"cwd":`, v.Cwd)
+	if v.AdditionalDirectories != nil {
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+	}
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"updatedAt":`, v.UpdatedAt)
+	wire.WriteBoolAt(e, `,"archived":`, v.Archived)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2462,7 +1923,7 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
+func (v *SessionInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionInfo) }
 
 // MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
@@ -2470,19 +1931,19 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DeleteSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
+func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.Modes != nil {
 		e.Name(`,"modes":`)
 		encodeSessionModeState(e, v.Modes)
 	}
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2490,11 +1951,6 @@ func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
-	e.Open()
-	membersForkSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2504,8 +1960,8 @@ func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ForkSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeForkSessionResponse)
+func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeForkSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2514,8 +1970,8 @@ func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ArchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2524,18 +1980,14 @@ func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnarchiveSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
-	e.String(`,"status":`, string(v.Status))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.Open()
-	membersSessionStatusResponse(e, v)
+	e.String(`,"status":`, string(v.Status))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2545,18 +1997,14 @@ func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStatusResponse)
-}
-
-func membersSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
-	e.String(`,"title":`, v.Title)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionStatusResponse)
 }
 
 func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
 	e.Open()
-	membersSetSessionTitleResponse(e, v)
+	e.String(`,"title":`, v.Title)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2566,18 +2014,18 @@ func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionTitleResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionTitleResponse)
+func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionTitleResponse)
 }
 
-func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
+func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
+	e.Open()
 	if v.Modes != nil {
 		e.Name(`,"modes":`)
 		encodeSessionModeState(e, v.Modes)
 	}
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2585,11 +2033,6 @@ func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
-	e.Open()
-	membersResumeSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2599,8 +2042,8 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResumeSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResumeSessionResponse)
+func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeResumeSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2609,8 +2052,8 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CloseSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2619,24 +2062,19 @@ func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionModeResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
-	e.Name(`,"configOptions":`)
-	e.OpenArray()
+func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
+	e.Open()
+	e.OpenList(`,"configOptions":`)
 	for i := range v.ConfigOptions {
 		e.Element()
 		encodeSessionConfigOption(e, &v.ConfigOptions[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
-	e.Open()
-	membersSetSessionConfigOptionResponse(e, v)
 	e.Close()
 }
 
@@ -2646,22 +2084,18 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionConfigOptionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionConfigOptionResponse)
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
 
-func membersPromptResponse(e *wire.Encoder, v *PromptResponse) {
+func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
+	e.Open()
 	e.String(`,"stopReason":`, string(v.StopReason))
 	if v.Usage != nil {
 		e.Name(`,"usage":`)
 		encodeUsage(e, v.Usage)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
-	e.Open()
-	membersPromptResponse(e, v)
 	e.Close()
 }
 
@@ -2669,29 +2103,17 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptResponse)
-}
-
-func membersUsage(e *wire.Encoder, v *Usage) {
-	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
-	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
-	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
-	if v.ThoughtTokens != nil {
-		wire.WriteUint(e, `,"thoughtTokens":`, *v.ThoughtTokens)
-	}
-	if v.CachedReadTokens != nil {
-		wire.WriteUint(e, `,"cachedReadTokens":`, *v.CachedReadTokens)
-	}
-	if v.CachedWriteTokens != nil {
-		wire.WriteUint(e, `,"cachedWriteTokens":`, *v.CachedWriteTokens)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *PromptResponse) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptResponse) }
 
 func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Open()
-	membersUsage(e, v)
+	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
+	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
+	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
+	wire.WriteUintAt(e, `,"thoughtTokens":`, v.ThoughtTokens)
+	wire.WriteUintAt(e, `,"cachedReadTokens":`, v.CachedReadTokens)
+	wire.WriteUintAt(e, `,"cachedWriteTokens":`, v.CachedWriteTokens)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2699,19 +2121,15 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Usage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsage) }
+func (v *Usage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsage) }
 
-func membersError(e *wire.Encoder, v *Error) {
+func encodeError(e *wire.Encoder, v *Error) {
+	e.Open()
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
 	if len(v.Data) > 0 {
 		e.Raw(`,"data":`, v.Data)
 	}
-}
-
-func encodeError(e *wire.Encoder, v *Error) {
-	e.Open()
-	membersError(e, v)
 	e.Close()
 }
 
@@ -2719,18 +2137,14 @@ func encodeError(e *wire.Encoder, v *Error) {
 func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Error) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeError) }
+func (v *Error) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeError) }
 
-func membersSessionNotification(e *wire.Encoder, v *SessionNotification) {
+func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Name(`,"update":`)
 	encodeSessionUpdate(e, v.Update)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
-	e.Open()
-	membersSessionNotification(e, v)
 	e.Close()
 }
 
@@ -2740,124 +2154,64 @@ func (v SessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionNotification)
+func (v *SessionNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	switch v := v.(type) {
 	case *UserMessageChunk:
-		if v != nil {
-			encodeUserMessageChunk(e, v)
-			return
-		}
+		encodeUserMessageChunk(e, v)
 	case *AgentMessageChunk:
-		if v != nil {
-			encodeAgentMessageChunk(e, v)
-			return
-		}
+		encodeAgentMessageChunk(e, v)
 	case *AgentThoughtChunk:
-		if v != nil {
-			encodeAgentThoughtChunk(e, v)
-			return
-		}
+		encodeAgentThoughtChunk(e, v)
 	case *ToolCall:
-		if v != nil {
-			encodeToolCall(e, v)
-			return
-		}
+		encodeToolCall(e, v)
 	case *ToolCallUpdate:
-		if v != nil {
-			encodeToolCallUpdate(e, v)
-			return
-		}
+		encodeToolCallUpdate(e, v)
 	case *Plan:
-		if v != nil {
-			encodePlan(e, v)
-			return
-		}
+		encodePlan(e, v)
 	case *PlanUpdate:
-		if v != nil {
-			encodePlanUpdate(e, v)
-			return
-		}
+		encodePlanUpdate(e, v)
 	case *PlanRemoved:
-		if v != nil {
-			encodePlanRemoved(e, v)
-			return
-		}
+		encodePlanRemoved(e, v)
 	case *AvailableCommandsUpdate:
-		if v != nil {
-			encodeAvailableCommandsUpdate(e, v)
-			return
-		}
+		encodeAvailableCommandsUpdate(e, v)
 	case *CurrentModeUpdate:
-		if v != nil {
-			encodeCurrentModeUpdate(e, v)
-			return
-		}
+		encodeCurrentModeUpdate(e, v)
 	case *ConfigOptionUpdate:
-		if v != nil {
-			encodeConfigOptionUpdate(e, v)
-			return
-		}
+		encodeConfigOptionUpdate(e, v)
 	case *SessionInfoUpdate:
-		if v != nil {
-			encodeSessionInfoUpdate(e, v)
-			return
-		}
+		encodeSessionInfoUpdate(e, v)
 	case *UsageUpdate:
-		if v != nil {
-			encodeUsageUpdate(e, v)
-			return
-		}
+		encodeUsageUpdate(e, v)
 	case *Notice:
-		if v != nil {
-			encodeNotice(e, v)
-			return
-		}
+		encodeNotice(e, v)
 	case *CompactionUpdate:
-		if v != nil {
-			encodeCompactionUpdate(e, v)
-			return
-		}
+		encodeCompactionUpdate(e, v)
 	case *CompactionSummaryChunk:
-		if v != nil {
-			encodeCompactionSummaryChunk(e, v)
-			return
-		}
+		encodeCompactionSummaryChunk(e, v)
 	case *SubagentUpdate:
-		if v != nil {
-			encodeSubagentUpdate(e, v)
-			return
-		}
+		encodeSubagentUpdate(e, v)
 	case *SessionMessage:
-		if v != nil {
-			encodeSessionMessage(e, v)
-			return
-		}
+		encodeSessionMessage(e, v)
 	case *SessionMessageChunk:
-		if v != nil {
-			encodeSessionMessageChunk(e, v)
-			return
-		}
+		encodeSessionMessageChunk(e, v)
 	case *UnknownSessionUpdate:
-		if v != nil {
-			encodeUnknownSessionUpdate(e, v)
-			return
-		}
+		encodeUnknownSessionUpdate(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
-func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
-	err = unmarshal(data, &v, decodeSessionUpdate)
-	return v, err
+func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
+	return union(data, decodeSessionUpdate)
 }
 
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
 	e.Close()
 }
@@ -2868,13 +2222,12 @@ func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownSessionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "sessionUpdate", &v.Type, &v.Raw)
+func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_thought_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_thought_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -2883,13 +2236,12 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentThoughtChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_message_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -2898,13 +2250,12 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"user_message_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"user_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -2913,16 +2264,14 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UserMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
-	if v.MessageID != "" {
-		e.String(`,"messageId":`, string(v.MessageID))
-	}
+	e.Text(`,"messageId":`, string(v.MessageID))
 	e.Map(`,"_meta":`, v.Meta)
 }
 
@@ -2936,25 +2285,17 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ContentChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeContentChunk)
-}
+func (v *ContentChunk) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContentChunk) }
 
-func membersToolCall(e *wire.Encoder, v *ToolCall) {
+func encodeToolCall(e *wire.Encoder, v *ToolCall) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call"`)
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
 	e.String(`,"title":`, v.Title)
-	if v.Name != "" {
-		e.String(`,"name":`, v.Name)
-	}
-	if v.Kind != "" {
-		e.String(`,"kind":`, string(v.Kind))
-	}
-	if v.Status != "" {
-		e.String(`,"status":`, string(v.Status))
-	}
+	e.Text(`,"name":`, v.Name)
+	e.Text(`,"kind":`, string(v.Kind))
+	e.Text(`,"status":`, string(v.Status))
 	if v.Content != nil {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range v.Content {
 			e.Element()
 			encodeToolCallContent(e, v.Content[i])
@@ -2962,8 +2303,7 @@ func membersToolCall(e *wire.Encoder, v *ToolCall) {
 		e.CloseArray()
 	}
 	if v.Locations != nil {
-		e.Name(`,"locations":`)
-		e.OpenArray()
+		e.OpenList(`,"locations":`)
 		for i := range v.Locations {
 			e.Element()
 			encodeToolCallLocation(e, &v.Locations[i])
@@ -2977,12 +2317,6 @@ func membersToolCall(e *wire.Encoder, v *ToolCall) {
 		e.Raw(`,"rawOutput":`, v.RawOutput)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeToolCall(e *wire.Encoder, v *ToolCall) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"tool_call"`)
-	membersToolCall(e, v)
 	e.Close()
 }
 
@@ -2990,18 +2324,14 @@ func encodeToolCall(e *wire.Encoder, v *ToolCall) {
 func (v ToolCall) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCall) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCall) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeToolCall) }
+func (v *ToolCall) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCall) }
 
-func membersPlanEntry(e *wire.Encoder, v *PlanEntry) {
+func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
+	e.Open()
 	e.String(`,"content":`, v.Content)
 	e.String(`,"priority":`, string(v.Priority))
 	e.String(`,"status":`, string(v.Status))
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
-	e.Open()
-	membersPlanEntry(e, v)
 	e.Close()
 }
 
@@ -3009,23 +2339,17 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
+func (v *PlanEntry) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanEntry) }
 
-func membersPlan(e *wire.Encoder, v *Plan) {
-	e.Name(`,"entries":`)
-	e.OpenArray()
+func encodePlan(e *wire.Encoder, v *Plan) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan"`)
+	e.OpenList(`,"entries":`)
 	for i := range v.Entries {
 		e.Element()
 		encodePlanEntry(e, &v.Entries[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlan(e *wire.Encoder, v *Plan) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"plan"`)
-	membersPlan(e, v)
 	e.Close()
 }
 
@@ -3033,42 +2357,30 @@ func encodePlan(e *wire.Encoder, v *Plan) {
 func (v Plan) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Plan) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlan) }
+func (v *Plan) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlan) }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	switch v := v.(type) {
 	case *PlanItems:
-		if v != nil {
-			encodePlanItems(e, v)
-			return
-		}
+		encodePlanItems(e, v)
 	case *PlanFile:
-		if v != nil {
-			encodePlanFile(e, v)
-			return
-		}
+		encodePlanFile(e, v)
 	case *PlanMarkdown:
-		if v != nil {
-			encodePlanMarkdown(e, v)
-			return
-		}
+		encodePlanMarkdown(e, v)
 	case *UnknownPlanUpdateContent:
-		if v != nil {
-			encodeUnknownPlanUpdateContent(e, v)
-			return
-		}
+		encodeUnknownPlanUpdateContent(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
-func UnmarshalPlanUpdateContent(data []byte) (v PlanUpdateContent, err error) {
-	err = unmarshal(data, &v, decodePlanUpdateContent)
-	return v, err
+func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
+	return union(data, decodePlanUpdateContent)
 }
 
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -3079,26 +2391,20 @@ func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownPlanUpdateContent) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
-func membersPlanItems(e *wire.Encoder, v *PlanItems) {
+func encodePlanItems(e *wire.Encoder, v *PlanItems) {
+	v = wire.OpenVariant(e, v, `"type":"items"`)
 	e.String(`,"planId":`, string(v.PlanID))
-	e.Name(`,"entries":`)
-	e.OpenArray()
+	e.OpenList(`,"entries":`)
 	for i := range v.Entries {
 		e.Element()
 		encodePlanEntry(e, &v.Entries[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanItems(e *wire.Encoder, v *PlanItems) {
-	e.Open()
-	e.Name(`,"type":"items"`)
-	membersPlanItems(e, v)
 	e.Close()
 }
 
@@ -3106,18 +2412,13 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
+func (v *PlanItems) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanItems) }
 
-func membersPlanFile(e *wire.Encoder, v *PlanFile) {
+func encodePlanFile(e *wire.Encoder, v *PlanFile) {
+	v = wire.OpenVariant(e, v, `"type":"file"`)
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanFile(e *wire.Encoder, v *PlanFile) {
-	e.Open()
-	e.Name(`,"type":"file"`)
-	membersPlanFile(e, v)
 	e.Close()
 }
 
@@ -3125,18 +2426,13 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
+func (v *PlanFile) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanFile) }
 
-func membersPlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
+func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
+	v = wire.OpenVariant(e, v, `"type":"markdown"`)
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"content":`, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
-	e.Open()
-	e.Name(`,"type":"markdown"`)
-	membersPlanMarkdown(e, v)
 	e.Close()
 }
 
@@ -3144,20 +2440,13 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePlanMarkdown)
-}
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanMarkdown) }
 
-func membersPlanUpdate(e *wire.Encoder, v *PlanUpdate) {
+func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_update"`)
 	e.Name(`,"plan":`)
 	encodePlanUpdateContent(e, v.Plan)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"plan_update"`)
-	membersPlanUpdate(e, v)
 	e.Close()
 }
 
@@ -3165,17 +2454,12 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanUpdate) }
-
-func membersPlanRemoved(e *wire.Encoder, v *PlanRemoved) {
-	e.String(`,"planId":`, string(v.PlanID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"plan_removed"`)
-	membersPlanRemoved(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_removed"`)
+	e.String(`,"planId":`, string(v.PlanID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3183,9 +2467,10 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanRemoved) }
 
-func membersAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
+func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
+	e.Open()
 	e.String(`,"name":`, v.Name)
 	e.String(`,"description":`, v.Description)
 	if v.Input != nil {
@@ -3193,11 +2478,6 @@ func membersAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 		encodeAvailableCommandInput(e, v.Input)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
-	e.Open()
-	membersAvailableCommand(e, v)
 	e.Close()
 }
 
@@ -3205,34 +2485,28 @@ func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 func (v AvailableCommand) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAvailableCommand) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AvailableCommand) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAvailableCommand)
+func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAvailableCommand)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	switch v := v.(type) {
 	case *UnstructuredCommandInput:
-		if v != nil {
-			encodeUnstructuredCommandInput(e, v)
-			return
-		}
+		encodeUnstructuredCommandInput(e, v)
 	case *UnknownAvailableCommandInput:
-		if v != nil {
-			encodeUnknownAvailableCommandInput(e, v)
-			return
-		}
+		encodeUnknownAvailableCommandInput(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
-func UnmarshalAvailableCommandInput(data []byte) (v AvailableCommandInput, err error) {
-	err = unmarshal(data, &v, decodeAvailableCommandInput)
-	return v, err
+func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
+	return union(data, decodeAvailableCommandInput)
 }
 
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
 }
@@ -3243,18 +2517,14 @@ func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownAvailableCommandInput) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "", nil, &v.Raw)
-}
-
-func membersUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput) {
-	e.String(`,"hint":`, v.Hint)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput) {
-	e.Open()
-	membersUnstructuredCommandInput(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.String(`,"hint":`, v.Hint)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3264,25 +2534,19 @@ func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnstructuredCommandInput) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnstructuredCommandInput)
+func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUnstructuredCommandInput)
 }
 
-func membersAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
-	e.Name(`,"availableCommands":`)
-	e.OpenArray()
+func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"available_commands_update"`)
+	e.OpenList(`,"availableCommands":`)
 	for i := range v.AvailableCommands {
 		e.Element()
 		encodeAvailableCommand(e, &v.AvailableCommands[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"available_commands_update"`)
-	membersAvailableCommandsUpdate(e, v)
 	e.Close()
 }
 
@@ -3292,19 +2556,14 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AvailableCommandsUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAvailableCommandsUpdate)
-}
-
-func membersCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
-	e.String(`,"currentModeId":`, string(v.CurrentModeID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
 
 func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"current_mode_update"`)
-	membersCurrentModeUpdate(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"current_mode_update"`)
+	e.String(`,"currentModeId":`, string(v.CurrentModeID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3312,25 +2571,19 @@ func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCurrentModeUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CurrentModeUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCurrentModeUpdate)
+func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCurrentModeUpdate)
 }
 
-func membersConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
-	e.Name(`,"configOptions":`)
-	e.OpenArray()
+func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"config_option_update"`)
+	e.OpenList(`,"configOptions":`)
 	for i := range v.ConfigOptions {
 		e.Element()
 		encodeSessionConfigOption(e, &v.ConfigOptions[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"config_option_update"`)
-	membersConfigOptionUpdate(e, v)
 	e.Close()
 }
 
@@ -3340,11 +2593,12 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeConfigOptionUpdate)
+func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeConfigOptionUpdate)
 }
 
-func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
+func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_info_update"`)
 	if x, ok := v.Title.Get(); ok {
 		e.String(`,"title":`, x)
 	} else if v.Title.IsNull() {
@@ -3358,12 +2612,6 @@ func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_info_update"`)
-	membersSessionInfoUpdate(e, v)
 	e.Close()
 }
 
@@ -3371,19 +2619,15 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfoUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionInfoUpdate)
-}
-
-func membersCost(e *wire.Encoder, v *Cost) {
-	e.Float(`,"amount":`, v.Amount)
-	e.String(`,"currency":`, v.Currency)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionInfoUpdate)
 }
 
 func encodeCost(e *wire.Encoder, v *Cost) {
 	e.Open()
-	membersCost(e, v)
+	wire.WriteFloat(e, `,"amount":`, v.Amount)
+	e.String(`,"currency":`, v.Currency)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3391,9 +2635,10 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 func (v Cost) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCost) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Cost) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCost) }
+func (v *Cost) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeCost) }
 
-func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
+func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"usage_update"`)
 	wire.WriteUint(e, `,"used":`, v.Used)
 	wire.WriteUint(e, `,"size":`, v.Size)
 	if v.Cost != nil {
@@ -3401,12 +2646,6 @@ func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 		encodeCost(e, v.Cost)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"usage_update"`)
-	membersUsageUpdate(e, v)
 	e.Close()
 }
 
@@ -3414,21 +2653,14 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UsageUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsageUpdate) }
-
-func membersNotice(e *wire.Encoder, v *Notice) {
-	e.String(`,"severity":`, string(v.Severity))
-	e.String(`,"title":`, v.Title)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"notice"`)
-	membersNotice(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"notice"`)
+	e.String(`,"severity":`, string(v.Severity))
+	e.String(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3436,14 +2668,14 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
+func (v *Notice) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeNotice) }
 
-func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
+func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_update"`)
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.String(`,"status":`, string(v.Status))
 	if x, ok := v.Summary.Get(); ok {
-		e.Name(`,"summary":`)
-		e.OpenArray()
+		e.OpenList(`,"summary":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3460,12 +2692,6 @@ func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"compaction_update"`)
-	membersCompactionUpdate(e, v)
 	e.Close()
 }
 
@@ -3473,21 +2699,16 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompactionUpdate)
+func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompactionUpdate)
 }
 
-func membersCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
+func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_summary_chunk"`)
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"compaction_summary_chunk"`)
-	membersCompactionSummaryChunk(e, v)
 	e.Close()
 }
 
@@ -3497,21 +2718,17 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompactionSummaryChunk)
+func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompactionSummaryChunk)
 }
 
-func membersSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
+func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
+	e.Open()
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Cancel))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
-	e.Open()
-	membersSubagentSessionCapabilities(e, v)
 	e.Close()
 }
 
@@ -3521,8 +2738,8 @@ func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentSessionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSubagentSessionCapabilities)
+func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSubagentSessionCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -3531,49 +2748,32 @@ func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionCancelCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	switch v := v.(type) {
 	case *RunningStateUpdate:
-		if v != nil {
-			encodeRunningStateUpdate(e, v)
-			return
-		}
+		encodeRunningStateUpdate(e, v)
 	case *IdleStateUpdate:
-		if v != nil {
-			encodeIdleStateUpdate(e, v)
-			return
-		}
+		encodeIdleStateUpdate(e, v)
 	case *RequiresActionStateUpdate:
-		if v != nil {
-			encodeRequiresActionStateUpdate(e, v)
-			return
-		}
+		encodeRequiresActionStateUpdate(e, v)
 	case *UnknownStateUpdate:
-		if v != nil {
-			encodeUnknownStateUpdate(e, v)
-			return
-		}
+		encodeUnknownStateUpdate(e, v)
 	case *OtherStateUpdate:
-		if v != nil {
-			encodeOtherStateUpdate(e, v)
-			return
-		}
+		encodeOtherStateUpdate(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalStateUpdate decodes any variant of [StateUpdate].
-func UnmarshalStateUpdate(data []byte) (v StateUpdate, err error) {
-	err = unmarshal(data, &v, decodeStateUpdate)
-	return v, err
-}
+func UnmarshalStateUpdate(data []byte) (StateUpdate, error) { return union(data, decodeStateUpdate) }
 
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("state", v.Type, v.Raw)
 	e.Close()
 }
@@ -3582,18 +2782,13 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *OtherStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "state", &v.Type, &v.Raw)
-}
-
-func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
-	e.Map(`,"_meta":`, v.Meta)
+func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
 
 func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"running"`)
-	membersRunningStateUpdate(e, v)
+	v = wire.OpenVariant(e, v, `"state":"running"`)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3603,30 +2798,23 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRunningStateUpdate)
+func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRunningStateUpdate)
 }
 
-func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
+func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
+	v = wire.OpenVariant(e, v, `"state":"idle"`)
 	if v.Usage != nil {
 		e.Name(`,"usage":`)
 		encodeUsage(e, v.Usage)
 	}
-	if v.StopReason != "" {
-		e.String(`,"stopReason":`, string(v.StopReason))
-	}
+	e.Text(`,"stopReason":`, string(v.StopReason))
 	if v.Error != nil {
 		e.Name(`,"error":`)
 		encodeError(e, v.Error)
 	}
 	e.Map(`,"_meta":`, v.Meta)
 	e.Extra(v.Extra)
-}
-
-func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"idle"`)
-	membersIdleStateUpdate(e, v)
 	e.Close()
 }
 
@@ -3634,18 +2822,13 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *IdleStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeIdleStateUpdate)
-}
-
-func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
-	e.Map(`,"_meta":`, v.Meta)
+func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeIdleStateUpdate)
 }
 
 func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"requires_action"`)
-	membersRequiresActionStateUpdate(e, v)
+	v = wire.OpenVariant(e, v, `"state":"requires_action"`)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3655,18 +2838,13 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequiresActionStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequiresActionStateUpdate)
-}
-
-func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
-	e.Map(`,"_meta":`, v.Meta)
+func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
 
 func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"unknown"`)
-	membersUnknownStateUpdate(e, v)
+	v = wire.OpenVariant(e, v, `"state":"unknown"`)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3676,11 +2854,12 @@ func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnknownStateUpdate)
+func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUnknownStateUpdate)
 }
 
-func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
+func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"subagent_update"`)
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if x, ok := v.Title.Get(); ok {
 		e.String(`,"title":`, x)
@@ -3715,24 +2894,12 @@ func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 		e.Null()
 	}
 	if x, ok := v.AdditionalDirectories.Get(); ok {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range x {
-			e.Element()
-			e.StringValue(x[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, x)
 	} else if v.AdditionalDirectories.IsNull() {
 		e.Name(`,"additionalDirectories":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"subagent_update"`)
-	membersSubagentUpdate(e, v)
 	e.Close()
 }
 
@@ -3740,11 +2907,10 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSubagentUpdate)
-}
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSubagentUpdate) }
 
-func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
+func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.SenderSessionID.Get(); ok {
 		e.String(`,"senderSessionId":`, string(x))
@@ -3771,8 +2937,7 @@ func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 		e.Null()
 	}
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3783,12 +2948,6 @@ func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_message"`)
-	membersSessionMessage(e, v)
 	e.Close()
 }
 
@@ -3796,21 +2955,14 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessage) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionMessage)
-}
+func (v *SessionMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMessage) }
 
-func membersSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
+func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message_chunk"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_message_chunk"`)
-	membersSessionMessageChunk(e, v)
 	e.Close()
 }
 
@@ -3820,18 +2972,14 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionMessageChunk)
-}
-
-func membersCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
-	e.String(`,"elicitationId":`, string(v.ElicitationID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionMessageChunk)
 }
 
 func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
 	e.Open()
-	membersCompleteElicitationNotification(e, v)
+	e.String(`,"elicitationId":`, string(v.ElicitationID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3841,15 +2989,15 @@ func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompleteElicitationNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompleteElicitationNotification)
+func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompleteElicitationNotification)
 }
 
-func membersAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
+func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
+	e.Open()
 	e.String(`,"state":`, string(v.State))
 	if v.Accounts != nil {
-		e.Name(`,"accounts":`)
-		e.OpenArray()
+		e.OpenList(`,"accounts":`)
 		for i := range v.Accounts {
 			e.Element()
 			encodeAuthAccount(e, &v.Accounts[i])
@@ -3857,11 +3005,6 @@ func membersAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNot
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
-	e.Open()
-	membersAuthStatusUpdateNotification(e, v)
 	e.Close()
 }
 
@@ -3871,11 +3014,12 @@ func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusUpdateNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthStatusUpdateNotification)
+func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthStatusUpdateNotification)
 }
 
-func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
+func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
+	e.Open()
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	if v.ClientCapabilities != nil {
 		e.Name(`,"clientCapabilities":`)
@@ -3886,11 +3030,6 @@ func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 		encodeImplementation(e, v.ClientInfo)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
-	e.Open()
-	membersInitializeRequest(e, v)
 	e.Close()
 }
 
@@ -3898,18 +3037,17 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *InitializeRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeInitializeRequest)
+func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeInitializeRequest)
 }
 
-func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
+func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
+	e.Open()
 	if v.FS != nil {
 		e.Name(`,"fs":`)
 		encodeFileSystemCapabilities(e, v.FS)
 	}
-	if v.Terminal {
-		e.Bool(`,"terminal":`, v.Terminal)
-	}
+	e.Flag(`,"terminal":`, v.Terminal)
 	if v.Session != nil {
 		e.Name(`,"session":`)
 		encodeClientSessionCapabilities(e, v.Session)
@@ -3931,11 +3069,6 @@ func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 		encodeElicitationCapabilities(e, v.Elicitation)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
-	e.Open()
-	membersClientCapabilities(e, v)
 	e.Close()
 }
 
@@ -3945,23 +3078,15 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ClientCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeClientCapabilities)
-}
-
-func membersFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
-	if v.ReadTextFile {
-		e.Bool(`,"readTextFile":`, v.ReadTextFile)
-	}
-	if v.WriteTextFile {
-		e.Bool(`,"writeTextFile":`, v.WriteTextFile)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeClientCapabilities)
 }
 
 func encodeFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
 	e.Open()
-	membersFileSystemCapabilities(e, v)
+	e.Flag(`,"readTextFile":`, v.ReadTextFile)
+	e.Flag(`,"writeTextFile":`, v.WriteTextFile)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3971,11 +3096,12 @@ func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *FileSystemCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeFileSystemCapabilities)
+func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeFileSystemCapabilities)
 }
 
-func membersClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilities) {
+func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilities) {
+	e.Open()
 	if v.Compaction != nil {
 		e.Name(`,"compaction":`)
 		encodeCompactionCapabilities(e, v.Compaction)
@@ -3989,11 +3115,6 @@ func membersClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilit
 		encodeNoticeCapabilities(e, v.Notices)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilities) {
-	e.Open()
-	membersClientSessionCapabilities(e, v)
 	e.Close()
 }
 
@@ -4003,16 +3124,12 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ClientSessionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeClientSessionCapabilities)
-}
-
-func membersCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
+func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeClientSessionCapabilities)
 }
 
 func encodeCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
 	e.Open()
-	membersCompactionCapabilities(e, v)
 	e.Close()
 }
 
@@ -4022,21 +3139,17 @@ func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompactionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompactionCapabilities)
+func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompactionCapabilities)
 }
 
-func membersSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
+func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
+	e.Open()
 	if v.Boolean != nil {
 		e.Name(`,"boolean":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Boolean))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
-	e.Open()
-	membersSessionConfigOptionsCapabilities(e, v)
 	e.Close()
 }
 
@@ -4046,8 +3159,8 @@ func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigOptionsCapabilities)
+func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigOptionsCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4056,16 +3169,12 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
+func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
 	e.Open()
-	membersNoticeCapabilities(e, v)
 	e.Close()
 }
 
@@ -4075,8 +3184,8 @@ func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NoticeCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNoticeCapabilities)
+func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNoticeCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4085,8 +3194,8 @@ func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4095,20 +3204,14 @@ func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
-	if v.Terminal {
-		e.Bool(`,"terminal":`, v.Terminal)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
 	e.Open()
-	membersAuthCapabilities(e, v)
+	e.Flag(`,"terminal":`, v.Terminal)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4116,11 +3219,12 @@ func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthCapabilities) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthCapabilities)
+func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthCapabilities)
 }
 
-func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
+func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
+	e.Open()
 	if v.Form != nil {
 		e.Name(`,"form":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Form))
@@ -4130,11 +3234,6 @@ func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities)
 		encodeMetaOnly(e, (*metaOnly)(v.URL))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
-	e.Open()
-	membersElicitationCapabilities(e, v)
 	e.Close()
 }
 
@@ -4144,8 +3243,8 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationCapabilities)
+func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4154,8 +3253,8 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationFormCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4164,18 +3263,14 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationURLCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
-	e.String(`,"methodId":`, string(v.MethodID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
 	e.Open()
-	membersAuthenticateRequest(e, v)
+	e.String(`,"methodId":`, string(v.MethodID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4185,8 +3280,8 @@ func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthenticateRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthenticateRequest)
+func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthenticateRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4195,11 +3290,12 @@ func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListProvidersRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
+func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
+	e.Open()
 	e.String(`,"providerId":`, string(v.ProviderID))
 	e.String(`,"apiType":`, string(v.APIType))
 	e.String(`,"baseUrl":`, v.BaseURL)
@@ -4213,11 +3309,6 @@ func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 		e.Close()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
-	e.Open()
-	membersSetProviderRequest(e, v)
 	e.Close()
 }
 
@@ -4227,18 +3318,14 @@ func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetProviderRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetProviderRequest)
-}
-
-func membersDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
-	e.String(`,"providerId":`, string(v.ProviderID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetProviderRequest)
 }
 
 func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.Open()
-	membersDisableProviderRequest(e, v)
+	e.String(`,"providerId":`, string(v.ProviderID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4248,16 +3335,16 @@ func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DisableProviderRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDisableProviderRequest)
+func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeDisableProviderRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutRequest) MarshalJSON() ([]byte, error) { return marshal((*metaOnly)(&v), encodeMetaOnly) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LogoutRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4266,23 +3353,17 @@ func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthStatusRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
+func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
+	e.Open()
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(v.AdditionalDirectories[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
-	e.Name(`,"mcpServers":`)
-	e.OpenArray()
+	e.OpenList(`,"mcpServers":`)
 	for i := range v.MCPServers {
 		e.Element()
 		encodeMCPServer(e, v.MCPServers[i])
@@ -4293,11 +3374,6 @@ func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
-	e.Open()
-	membersNewSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4305,49 +3381,32 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NewSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNewSessionRequest)
+func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNewSessionRequest)
 }
 
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	switch v := v.(type) {
 	case *MCPServerHTTP:
-		if v != nil {
-			encodeMCPServerHTTP(e, v)
-			return
-		}
+		encodeMCPServerHTTP(e, v)
 	case *MCPServerSSE:
-		if v != nil {
-			encodeMCPServerSSE(e, v)
-			return
-		}
+		encodeMCPServerSSE(e, v)
 	case *MCPServerACP:
-		if v != nil {
-			encodeMCPServerACP(e, v)
-			return
-		}
+		encodeMCPServerACP(e, v)
 	case *MCPServerStdio:
-		if v != nil {
-			encodeMCPServerStdio(e, v)
-			return
-		}
+		encodeMCPServerStdio(e, v)
 	case *UnknownMCPServer:
-		if v != nil {
-			encodeUnknownMCPServer(e, v)
-			return
-		}
+		encodeUnknownMCPServer(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalMCPServer decodes any variant of [MCPServer].
-func UnmarshalMCPServer(data []byte) (v MCPServer, err error) {
-	err = unmarshal(data, &v, decodeMCPServer)
-	return v, err
-}
+func UnmarshalMCPServer(data []byte) (MCPServer, error) { return union(data, decodeMCPServer) }
 
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -4356,19 +3415,15 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownMCPServer) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
-	e.String(`,"name":`, v.Name)
-	e.String(`,"value":`, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	e.Open()
-	membersHTTPHeader(e, v)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"value":`, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4376,25 +3431,19 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return marshal(&v, encodeHTTPHeader) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *HTTPHeader) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeHTTPHeader) }
+func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeHTTPHeader) }
 
-func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
+func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
+	v = wire.OpenVariant(e, v, `"type":"http"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"url":`, v.URL)
-	e.Name(`,"headers":`)
-	e.OpenArray()
+	e.OpenList(`,"headers":`)
 	for i := range v.Headers {
 		e.Element()
 		encodeHTTPHeader(e, &v.Headers[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
-	e.Open()
-	e.Name(`,"type":"http"`)
-	membersMCPServerHTTP(e, v)
 	e.Close()
 }
 
@@ -4402,27 +3451,19 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerHTTP) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerHTTP)
-}
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerHTTP) }
 
-func membersMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
+func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
+	v = wire.OpenVariant(e, v, `"type":"sse"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"url":`, v.URL)
-	e.Name(`,"headers":`)
-	e.OpenArray()
+	e.OpenList(`,"headers":`)
 	for i := range v.Headers {
 		e.Element()
 		encodeHTTPHeader(e, &v.Headers[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
-	e.Open()
-	e.Name(`,"type":"sse"`)
-	membersMCPServerSSE(e, v)
 	e.Close()
 }
 
@@ -4430,20 +3471,13 @@ func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerSSE) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerSSE) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerSSE)
-}
+func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerSSE) }
 
-func membersMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
+func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
+	v = wire.OpenVariant(e, v, `"type":"acp"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
-	e.Open()
-	e.Name(`,"type":"acp"`)
-	membersMCPServerACP(e, v)
 	e.Close()
 }
 
@@ -4451,33 +3485,20 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerACP)
-}
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerACP) }
 
-func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
+func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
+	v = wire.OpenVariant(e, v, "")
 	e.String(`,"name":`, v.Name)
 	e.String(`,"command":`, v.Command)
-	e.Name(`,"args":`)
-	e.OpenArray()
-	for i := range v.Args {
-		e.Element()
-		e.StringValue(v.Args[i])
-	}
-	e.CloseArray()
-	e.Name(`,"env":`)
-	e.OpenArray()
+	wire.WriteStrings(e, `,"args":`, v.Args)
+	e.OpenList(`,"env":`)
 	for i := range v.Env {
 		e.Element()
 		encodeEnvVariable(e, &v.Env[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
-	e.Open()
-	membersMCPServerStdio(e, v)
 	e.Close()
 }
 
@@ -4485,25 +3506,18 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerStdio)
-}
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerStdio) }
 
-func membersSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
+func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
+	e.Open()
 	e.String(`,"mode":`, string(v.Mode))
-	e.Name(`,"content":`)
-	e.OpenArray()
+	e.OpenList(`,"content":`)
 	for i := range v.Content {
 		e.Element()
 		encodeContentBlock(e, v.Content[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
-	e.Open()
-	membersSystemPrompt(e, v)
 	e.Close()
 }
 
@@ -4511,13 +3525,11 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSystemPrompt)
-}
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSystemPrompt) }
 
-func membersLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
-	e.Name(`,"mcpServers":`)
-	e.OpenArray()
+func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
+	e.Open()
+	e.OpenList(`,"mcpServers":`)
 	for i := range v.MCPServers {
 		e.Element()
 		encodeMCPServer(e, v.MCPServers[i])
@@ -4525,13 +3537,7 @@ func membersLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 	e.CloseArray()
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(v.AdditionalDirectories[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.SystemPrompt != nil {
@@ -4539,11 +3545,6 @@ func membersLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
-	e.Open()
-	membersLoadSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4553,26 +3554,16 @@ func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LoadSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLoadSessionRequest)
-}
-
-func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
-	if v.Cwd != "" {
-		e.String(`,"cwd":`, v.Cwd)
-	}
-	if v.Cursor != "" {
-		e.String(`,"cursor":`, v.Cursor)
-	}
-	if v.Archived != "" {
-		e.String(`,"archived":`, string(v.Archived))
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeLoadSessionRequest)
 }
 
 func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Open()
-	membersListSessionsRequest(e, v)
+	e.Text(`,"cwd":`, v.Cwd)
+	e.Text(`,"cursor":`, v.Cursor)
+	e.Text(`,"archived":`, string(v.Archived))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4582,18 +3573,14 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListSessionsRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListSessionsRequest)
-}
-
-func membersDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListSessionsRequest)
 }
 
 func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.Open()
-	membersDeleteSessionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4603,25 +3590,19 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DeleteSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDeleteSessionRequest)
+func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeDeleteSessionRequest)
 }
 
-func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
+func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(v.AdditionalDirectories[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	if v.MCPServers != nil {
-		e.Name(`,"mcpServers":`)
-		e.OpenArray()
+		e.OpenList(`,"mcpServers":`)
 		for i := range v.MCPServers {
 			e.Element()
 			encodeMCPServer(e, v.MCPServers[i])
@@ -4633,11 +3614,6 @@ func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
-	e.Open()
-	membersForkSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4647,18 +3623,14 @@ func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ForkSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeForkSessionRequest)
-}
-
-func membersArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeForkSessionRequest)
 }
 
 func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.Open()
-	membersArchiveSessionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4668,18 +3640,14 @@ func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ArchiveSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeArchiveSessionRequest)
-}
-
-func membersUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeArchiveSessionRequest)
 }
 
 func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
 	e.Open()
-	membersUnarchiveSessionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4689,18 +3657,14 @@ func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnarchiveSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnarchiveSessionRequest)
-}
-
-func membersSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUnarchiveSessionRequest)
 }
 
 func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.Open()
-	membersSessionStatusRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4710,19 +3674,15 @@ func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStatusRequest)
-}
-
-func membersSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"title":`, v.Title)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionStatusRequest)
 }
 
 func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
 	e.Open()
-	membersSetSessionTitleRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"title":`, v.Title)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4732,25 +3692,19 @@ func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionTitleRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionTitleRequest)
+func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionTitleRequest)
 }
 
-func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
+func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, v.Cwd)
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(v.AdditionalDirectories[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	if v.MCPServers != nil {
-		e.Name(`,"mcpServers":`)
-		e.OpenArray()
+		e.OpenList(`,"mcpServers":`)
 		for i := range v.MCPServers {
 			e.Element()
 			encodeMCPServer(e, v.MCPServers[i])
@@ -4762,11 +3716,6 @@ func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
-	e.Open()
-	membersResumeSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4776,18 +3725,14 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResumeSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResumeSessionRequest)
-}
-
-func membersCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeResumeSessionRequest)
 }
 
 func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.Open()
-	membersCloseSessionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4797,19 +3742,15 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CloseSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCloseSessionRequest)
-}
-
-func membersSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"modeId":`, string(v.ModeID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCloseSessionRequest)
 }
 
 func encodeSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
 	e.Open()
-	membersSetSessionModeRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"modeId":`, string(v.ModeID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4819,20 +3760,16 @@ func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionModeRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionModeRequest)
-}
-
-func membersSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"configId":`, string(v.ConfigID))
-	membersSessionConfigOptionValue(e, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionModeRequest)
 }
 
 func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
 	e.Open()
-	membersSetSessionConfigOptionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"configId":`, string(v.ConfigID))
+	membersSessionConfigOptionValue(e, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4842,25 +3779,20 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionConfigOptionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionConfigOptionRequest)
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
 
-func membersPromptRequest(e *wire.Encoder, v *PromptRequest) {
+func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Name(`,"prompt":`)
-	e.OpenArray()
+	e.OpenList(`,"prompt":`)
 	for i := range v.Prompt {
 		e.Element()
 		encodeContentBlock(e, v.Prompt[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
-	e.Open()
-	membersPromptRequest(e, v)
 	e.Close()
 }
 
@@ -4868,9 +3800,7 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptRequest)
-}
+func (v *PromptRequest) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptRequest) }
 
 // MarshalJSON encodes the value in its wire format.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
@@ -4878,18 +3808,14 @@ func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *WriteTextFileResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
-	e.String(`,"content":`, v.Content)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
 	e.Open()
-	membersReadTextFileResponse(e, v)
+	e.String(`,"content":`, v.Content)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4899,19 +3825,15 @@ func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ReadTextFileResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeReadTextFileResponse)
-}
-
-func membersRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
-	e.Name(`,"outcome":`)
-	encodeRequestPermissionOutcome(e, v.Outcome)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeReadTextFileResponse)
 }
 
 func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
 	e.Open()
-	membersRequestPermissionResponse(e, v)
+	e.Name(`,"outcome":`)
+	encodeRequestPermissionOutcome(e, v.Outcome)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4921,39 +3843,30 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequestPermissionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequestPermissionResponse)
+func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
 	switch v := v.(type) {
 	case *CancelledPermissionOutcome:
-		if v != nil {
-			encodeCancelledPermissionOutcome(e, v)
-			return
-		}
+		encodeCancelledPermissionOutcome(e, v)
 	case *SelectedPermissionOutcome:
-		if v != nil {
-			encodeSelectedPermissionOutcome(e, v)
-			return
-		}
+		encodeSelectedPermissionOutcome(e, v)
 	case *UnknownRequestPermissionOutcome:
-		if v != nil {
-			encodeUnknownRequestPermissionOutcome(e, v)
-			return
-		}
+		encodeUnknownRequestPermissionOutcome(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
-func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
-	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
-	return v, err
+func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
+	return union(data, decodeRequestPermissionOutcome)
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("outcome", v.Type, v.Raw)
 	e.Close()
 }
@@ -4964,17 +3877,12 @@ func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "outcome", &v.Type, &v.Raw)
-}
-
-func membersCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
+func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
 
 func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
-	e.Open()
-	e.Name(`,"outcome":"cancelled"`)
-	membersCancelledPermissionOutcome(e, v)
+	v = wire.OpenVariant(e, v, `"outcome":"cancelled"`)
 	e.Close()
 }
 
@@ -4984,19 +3892,14 @@ func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelledPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelledPermissionOutcome)
-}
-
-func membersSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
-	e.String(`,"optionId":`, string(v.OptionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
 
 func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
-	e.Open()
-	e.Name(`,"outcome":"selected"`)
-	membersSelectedPermissionOutcome(e, v)
+	v = wire.OpenVariant(e, v, `"outcome":"selected"`)
+	e.String(`,"optionId":`, string(v.OptionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5006,18 +3909,14 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSelectedPermissionOutcome)
-}
-
-func membersCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
 
 func encodeCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
 	e.Open()
-	membersCreateTerminalResponse(e, v)
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5027,23 +3926,19 @@ func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateTerminalResponse)
+func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateTerminalResponse)
 }
 
-func membersTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
+func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
+	e.Open()
 	e.String(`,"output":`, v.Output)
-	e.Bool(`,"truncated":`, v.Truncated)
+	wire.WriteBool(e, `,"truncated":`, v.Truncated)
 	if v.ExitStatus != nil {
 		e.Name(`,"exitStatus":`)
 		encodeTerminalExitStatus(e, v.ExitStatus)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
-	e.Open()
-	membersTerminalOutputResponse(e, v)
 	e.Close()
 }
 
@@ -5053,23 +3948,15 @@ func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalOutputResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalOutputResponse)
-}
-
-func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
-	if v.ExitCode != nil {
-		wire.WriteUint(e, `,"exitCode":`, *v.ExitCode)
-	}
-	if v.Signal != "" {
-		e.String(`,"signal":`, v.Signal)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalOutputResponse)
 }
 
 func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Open()
-	membersTerminalExitStatus(e, v)
+	wire.WriteUintAt(e, `,"exitCode":`, v.ExitCode)
+	e.Text(`,"signal":`, v.Signal)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5079,8 +3966,8 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalExitStatus) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalExitStatus)
+func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalExitStatus)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -5089,23 +3976,15 @@ func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ReleaseTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitResponse) {
-	if v.ExitCode != nil {
-		wire.WriteUint(e, `,"exitCode":`, *v.ExitCode)
-	}
-	if v.Signal != "" {
-		e.String(`,"signal":`, v.Signal)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitResponse) {
 	e.Open()
-	membersWaitForTerminalExitResponse(e, v)
+	wire.WriteUintAt(e, `,"exitCode":`, v.ExitCode)
+	e.Text(`,"signal":`, v.Signal)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5115,8 +3994,8 @@ func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *WaitForTerminalExitResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeWaitForTerminalExitResponse)
+func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeWaitForTerminalExitResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -5125,18 +4004,14 @@ func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *KillTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
-}
-
-func membersCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
-	membersElicitationAction(e, v.Action)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
 	e.Open()
-	membersCreateElicitationResponse(e, v)
+	membersElicitationAction(e, v.Action)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5146,8 +4021,8 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateElicitationResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateElicitationResponse)
+func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -5180,7 +4055,7 @@ func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
 }
 
 func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("action", v.Type, v.Raw)
 	e.Close()
 }
@@ -5191,16 +4066,15 @@ func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationAction) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "action", &v.Type, &v.Raw)
+func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
 
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
 }
 
 func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
-	e.Open()
-	e.Name(`,"action":"cancel"`)
+	v = wire.OpenVariant(e, v, `"action":"cancel"`)
 	membersElicitationCancelAction(e, v)
 	e.Close()
 }
@@ -5211,16 +4085,15 @@ func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationCancelAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationCancelAction)
+func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationCancelAction)
 }
 
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
 }
 
 func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
-	e.Open()
-	e.Name(`,"action":"decline"`)
+	v = wire.OpenVariant(e, v, `"action":"decline"`)
 	membersElicitationDeclineAction(e, v)
 	e.Close()
 }
@@ -5231,8 +4104,8 @@ func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationDeclineAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationDeclineAction)
+func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -5248,8 +4121,7 @@ func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction)
 }
 
 func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
-	e.Open()
-	e.Name(`,"action":"accept"`)
+	v = wire.OpenVariant(e, v, `"action":"accept"`)
 	membersElicitationAcceptAction(e, v)
 	e.Close()
 }
@@ -5260,22 +4132,18 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationAcceptAction)
+func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationAcceptAction)
 }
 
-func membersMCPError(e *wire.Encoder, v *MCPError) {
+func encodeMCPError(e *wire.Encoder, v *MCPError) {
+	e.Open()
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
 	if len(v.Data) > 0 {
 		e.Raw(`,"data":`, v.Data)
 	}
 	e.Extra(v.Extra)
-}
-
-func encodeMCPError(e *wire.Encoder, v *MCPError) {
-	e.Open()
-	membersMCPError(e, v)
 	e.Close()
 }
 
@@ -5283,16 +4151,12 @@ func encodeMCPError(e *wire.Encoder, v *MCPError) {
 func (v MCPError) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPError) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeMCPError) }
-
-func membersCancelNotification(e *wire.Encoder, v *CancelNotification) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *MCPError) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPError) }
 
 func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
 	e.Open()
-	membersCancelNotification(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5302,11 +4166,12 @@ func (v CancelNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelNotification)
+func (v *CancelNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelNotification)
 }
 
-func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
+func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
+	e.Open()
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.String(`,"requestId":`, string(v.RequestID))
 	e.String(`,"method":`, v.Method)
@@ -5314,11 +4179,6 @@ func membersMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 		e.RawObject(`,"params":`, v.Params)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
-	e.Open()
-	membersMessageMCPNotification(e, v)
 	e.Close()
 }
 
@@ -5328,6 +4188,6 @@ func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MessageMCPNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMessageMCPNotification)
+func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMessageMCPNotification)
 }

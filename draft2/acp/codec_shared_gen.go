@@ -37,6 +37,12 @@ func unmarshal[T any](data []byte, v *T, decode func(*wire.Decoder, *T) *wire.Fi
 	return nil
 }
 
+// union decodes any variant.
+func union[T any](data []byte, decode func(*wire.Decoder, *T) *wire.FieldErrors) (v T, err error) {
+	err = unmarshal(data, &v, decode)
+	return v, err
+}
+
 // unmarshalUnknown keeps an unknown variant and its tag.
 func unmarshalUnknown(data []byte, tag string, value *string, raw *json.RawMessage) error {
 	if err := wire.Check(data); err != nil {
@@ -49,14 +55,4 @@ func unmarshalUnknown(data []byte, tag string, value *string, raw *json.RawMessa
 	}
 	*raw = bytes.Clone(data)
 	return nil
-}
-
-// wrongType returns the error of a codec that receives a value of another type.
-func wrongType[T any](v any) error {
-	return &wire.EncodeError{Msg: fmt.Sprintf("expected a non-nil *%T, got %T", *new(T), v)}
-}
-
-func is[T any](v any) bool {
-	x, ok := v.(*T)
-	return ok && x != nil
 }

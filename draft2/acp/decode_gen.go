@@ -14,47 +14,27 @@ func decodeRequestPermissionRequest(d *wire.Decoder, v *RequestPermissionRequest
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Title))
 		case "options":
-			if o.Is(d, 2) {
-				o.Check(decodePermissionOptionList(d, &v.Options, false))
-			}
+			_ = o.Is(d, 2) && o.Check(decodePermissionOptionList(d, &v.Options, false))
 		case "description":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Description) == nil
 		case "subject":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(decodeRequestPermissionSubject(d, &v.Subject))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeRequestPermissionSubject(d, &v.Subject))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "title", "options")
 }
 
 func validRequestPermissionRequest(v *RequestPermissionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.Title == "" {
-		return false
-	}
-	if !validRequestPermissionSubject(v.Subject, strict) {
-		return false
-	}
-	if len(v.Options) == 0 {
+	if strict && v.SessionID == "" ||
+		strict && v.Title == "" ||
+		!validRequestPermissionSubject(v.Subject, strict) ||
+		len(v.Options) == 0 {
 		return false
 	}
 	for i := range v.Options {
@@ -72,19 +52,14 @@ var codecRequestPermissionRequest = wire.Codec{
 		return d.End(v, decodeRequestPermissionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*RequestPermissionRequest)
-		if !ok || x == nil {
-			return b, wrongType[RequestPermissionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeRequestPermissionRequest(&e, x)
+		if x := wire.Payload[RequestPermissionRequest](&e, v); x != nil {
+			encodeRequestPermissionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*RequestPermissionRequest)
-		return ok && x != nil && validRequestPermissionRequest(x, strict)
-	},
-	Is: is[RequestPermissionRequest],
+	Valid: wire.Valid(validRequestPermissionRequest),
+	Is:    wire.Is[RequestPermissionRequest],
 }
 
 func decodeRequestPermissionSubject(d *wire.Decoder, p *RequestPermissionSubject) *wire.FieldErrors {
@@ -92,18 +67,12 @@ func decodeRequestPermissionSubject(d *wire.Decoder, p *RequestPermissionSubject
 	switch string(tag) {
 	case "tool_call":
 		v := wire.New[ToolCallPermissionSubject](d)
-		if errs := decodeToolCallPermissionSubject(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeToolCallPermissionSubject(d, v)
 	case "command":
 		v := wire.New[CommandPermissionSubject](d)
-		if errs := decodeCommandPermissionSubject(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCommandPermissionSubject(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -129,9 +98,7 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCallId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "name":
 			if o.Is(d, 1) {
 				var x string
@@ -187,13 +154,9 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 				}
 			}
 		case "rawInput":
-			if o.Is(d, 7) {
-				_ = d.Raw((*[]byte)(&v.RawInput))
-			}
+			_ = o.Is(d, 7) && d.Raw((*[]byte)(&v.RawInput)) == nil
 		case "rawOutput":
-			if o.Is(d, 8) {
-				_ = d.Raw((*[]byte)(&v.RawOutput))
-			}
+			_ = o.Is(d, 8) && d.Raw((*[]byte)(&v.RawOutput)) == nil
 		case "capabilities":
 			if o.Is(d, 9) {
 				var x ToolCallCapabilities
@@ -204,15 +167,9 @@ func decodeToolCallUpdate(d *wire.Decoder, v *ToolCallUpdate) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 10) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 10) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 11) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 11)
 		}
 	}
 	return o.End("toolCallId")
@@ -224,10 +181,8 @@ func validToolCallUpdate(v *ToolCallUpdate, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validToolCallContent(x[i], strict) {
+			if x[i] == nil ||
+				!validToolCallContent(x[i], strict) {
 				return false
 			}
 		}
@@ -251,25 +206,16 @@ func decodeToolCallContent(d *wire.Decoder, p *ToolCallContent) *wire.FieldError
 	switch string(tag) {
 	case "content":
 		v := wire.New[Content](d)
-		if errs := decodeContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContent(d, v)
 	case "diff":
 		v := wire.New[Diff](d)
-		if errs := decodeDiff(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiff(d, v)
 	case "terminal":
 		v := wire.New[Terminal](d)
-		if errs := decodeTerminal(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTerminal(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -281,15 +227,11 @@ func decodeToolCallContent(d *wire.Decoder, p *ToolCallContent) *wire.FieldError
 }
 
 func decodeToolCallContentList(d *wire.Decoder, p *[]ToolCallContent, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ToolCallContent{}
-	for a.Next(d) {
-		var x ToolCallContent
-		if a.Keep(decodeToolCallContent(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ToolCallContent](d)
+	for l.Next(d) {
+		l.Keep(decodeToolCallContent(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validToolCallContent(v ToolCallContent, strict bool) bool {
@@ -309,39 +251,24 @@ func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
 	switch string(tag) {
 	case "text":
 		v := wire.New[TextContent](d)
-		if errs := decodeTextContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTextContent(d, v)
 	case "image":
 		v := wire.New[ImageContent](d)
-		if errs := decodeImageContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeImageContent(d, v)
 	case "audio":
 		v := wire.New[AudioContent](d)
-		if errs := decodeAudioContent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAudioContent(d, v)
 	case "resource_link":
 		v := wire.New[ResourceLink](d)
-		if errs := decodeResourceLink(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeResourceLink(d, v)
 	case "resource":
 		v := wire.New[EmbeddedResource](d)
-		if errs := decodeEmbeddedResource(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeEmbeddedResource(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -353,15 +280,11 @@ func decodeContentBlock(d *wire.Decoder, p *ContentBlock) *wire.FieldErrors {
 }
 
 func decodeContentBlockList(d *wire.Decoder, p *[]ContentBlock, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ContentBlock{}
-	for a.Next(d) {
-		var x ContentBlock
-		if a.Keep(decodeContentBlock(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ContentBlock](d)
+	for l.Next(d) {
+		l.Keep(decodeContentBlock(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validContentBlock(v ContentBlock, strict bool) bool {
@@ -385,40 +308,22 @@ func decodeAnnotations(d *wire.Decoder, v *Annotations) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "audience":
-			if o.Is(d, 0) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.Audience, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && wire.ReadStrings(d, &v.Audience, true) == nil
 		case "lastModified":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.LastModified)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.LastModified) == nil
 		case "priority":
-			if o.Is(d, 2) && !d.Null() {
-				v.Priority = wire.New[float64](d)
-				errs := d.Float(v.Priority)
-				if errs == nil && (*v.Priority < 0 || *v.Priority > 1) {
-					errs = wire.Violation("must be from 0 to 1")
-				}
-				if errs != nil {
-					v.Priority = nil
-				}
+			if o.Is(d, 2) && !d.Null() && d.FloatIn(wire.NewAt(d, &v.Priority), 0, 1) != nil {
+				v.Priority = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
 }
 
 func validAnnotations(v *Annotations, strict bool) bool {
-	if v.Priority != nil && (*v.Priority < 0 || *v.Priority > 1) {
-		return false
-	}
-	return true
+	return !(v.Priority != nil && (*v.Priority < 0 || *v.Priority > 1))
 }
 
 var wordsRole = []string{"assistant", "user"}
@@ -428,36 +333,22 @@ func decodeTextContent(d *wire.Decoder, v *TextContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "text":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Text))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Text))
 		case "annotations":
-			if o.Is(d, 1) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("text")
 }
 
 func validTextContent(v *TextContent, strict bool) bool {
-	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
-		return false
-	}
-	return true
+	return !(v.Annotations != nil && !validAnnotations(v.Annotations, strict))
 }
 
 func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
@@ -465,53 +356,27 @@ func decodeImageContent(d *wire.Decoder, v *ImageContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "data":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Data))
 		case "mimeType":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.MIMEType)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.MIMEType)))
 		case "uri":
-			if o.Is(d, 2) && !d.Null() {
-				errs := d.String(&v.URI)
-				if errs == nil && (!wire.IsURI(v.URI)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				if errs != nil {
-					v.URI = *new(string)
-				}
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.URI(&v.URI) == nil
 		case "annotations":
-			if o.Is(d, 3) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("data", "mimeType")
 }
 
 func validImageContent(v *ImageContent, strict bool) bool {
-	if v.URI != "" && strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
-		return false
-	}
-	return true
+	return !(v.URI != "" && strict && !wire.IsURI(v.URI) ||
+		v.Annotations != nil && !validAnnotations(v.Annotations, strict))
 }
 
 func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
@@ -519,40 +384,24 @@ func decodeAudioContent(d *wire.Decoder, v *AudioContent) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "data":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Data))
 		case "mimeType":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.MIMEType)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.MIMEType)))
 		case "annotations":
-			if o.Is(d, 2) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("data", "mimeType")
 }
 
 func validAudioContent(v *AudioContent, strict bool) bool {
-	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
-		return false
-	}
-	return true
+	return !(v.Annotations != nil && !validAnnotations(v.Annotations, strict))
 }
 
 func decodeIcon(d *wire.Decoder, v *Icon) *wire.FieldErrors {
@@ -560,53 +409,30 @@ func decodeIcon(d *wire.Decoder, v *Icon) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "src":
-			if o.Is(d, 0) {
-				errs := d.String(&v.Src)
-				if errs == nil && (!wire.IsURI(v.Src)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 0) && o.Check(d.URI(&v.Src))
 		case "mimeType":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String((*string)(&v.MIMEType))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String((*string)(&v.MIMEType)) == nil
 		case "sizes":
-			if o.Is(d, 2) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.Sizes, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && wire.ReadStrings(d, &v.Sizes, true) == nil
 		case "theme":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Enum((*string)(&v.Theme), wordsIconTheme)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Enum((*string)(&v.Theme), wordsIconTheme) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("src")
 }
 
 func decodeIconList(d *wire.Decoder, p *[]Icon, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []Icon{}
-	for a.Next(d) {
-		var x Icon
-		if a.Keep(decodeIcon(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[Icon](d)
+	for l.Next(d) {
+		l.Keep(decodeIcon(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validIcon(v *Icon, strict bool) bool {
-	if strict && !wire.IsURI(v.Src) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.Src))
 }
 
 var wordsIconTheme = []string{"light", "dark"}
@@ -616,57 +442,29 @@ func decodeResourceLink(d *wire.Decoder, v *ResourceLink) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "uri":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URI)
-				if errs == nil && (!wire.IsURI(v.URI)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URI))
 		case "title":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Description) == nil
 		case "icons":
-			if o.Is(d, 4) && !d.Null() {
-				_ = decodeIconList(d, &v.Icons, true)
-			}
+			_ = o.Is(d, 4) && !d.Null() && decodeIconList(d, &v.Icons, true) == nil
 		case "mimeType":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.String((*string)(&v.MIMEType))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.String((*string)(&v.MIMEType)) == nil
 		case "size":
-			if o.Is(d, 6) && !d.Null() {
-				v.Size = wire.New[uint64](d)
-				if wire.ReadUint(d, v.Size) != nil {
-					v.Size = nil
-				}
+			if o.Is(d, 6) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.Size)) != nil {
+				v.Size = nil
 			}
 		case "annotations":
-			if o.Is(d, 7) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 7) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 8) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 8) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 9) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 9)
 		}
 	}
 	return o.End("name", "uri")
@@ -681,10 +479,7 @@ func validResourceLink(v *ResourceLink, strict bool) bool {
 			return false
 		}
 	}
-	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
-		return false
-	}
-	return true
+	return !(v.Annotations != nil && !validAnnotations(v.Annotations, strict))
 }
 
 func decodeEmbeddedResourceResource(d *wire.Decoder, p *EmbeddedResourceResource) *wire.FieldErrors {
@@ -737,37 +532,20 @@ func decodeTextResourceContents(d *wire.Decoder, v *TextResourceContents) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "text":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Text))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Text))
 		case "uri":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URI)
-				if errs == nil && (!wire.IsURI(v.URI)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URI))
 		case "mimeType":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String((*string)(&v.MIMEType))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String((*string)(&v.MIMEType)) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("text", "uri")
 }
 
 func validTextResourceContents(v *TextResourceContents, strict bool) bool {
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URI))
 }
 
 func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.FieldErrors {
@@ -775,37 +553,20 @@ func decodeBlobResourceContents(d *wire.Decoder, v *BlobResourceContents) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "blob":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Blob))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Blob))
 		case "uri":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URI)
-				if errs == nil && (!wire.IsURI(v.URI)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URI))
 		case "mimeType":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String((*string)(&v.MIMEType))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String((*string)(&v.MIMEType)) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("blob", "uri")
 }
 
 func validBlobResourceContents(v *BlobResourceContents, strict bool) bool {
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URI))
 }
 
 func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErrors {
@@ -813,39 +574,23 @@ func decodeEmbeddedResource(d *wire.Decoder, v *EmbeddedResource) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "resource":
-			if o.Is(d, 0) {
-				o.Check(decodeEmbeddedResourceResource(d, &v.Resource))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeEmbeddedResourceResource(d, &v.Resource))
 		case "annotations":
-			if o.Is(d, 1) && !d.Null() {
-				v.Annotations = wire.New[Annotations](d)
-				if decodeAnnotations(d, v.Annotations) != nil {
-					v.Annotations = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAnnotations(d, wire.NewAt(d, &v.Annotations)) != nil {
+				v.Annotations = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("resource")
 }
 
 func validEmbeddedResource(v *EmbeddedResource, strict bool) bool {
-	if v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) {
-		return false
-	}
-	if v.Annotations != nil && !validAnnotations(v.Annotations, strict) {
-		return false
-	}
-	return true
+	return !(v.Resource == nil || !validEmbeddedResourceResource(v.Resource, strict) ||
+		v.Annotations != nil && !validAnnotations(v.Annotations, strict))
 }
 
 func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
@@ -853,29 +598,18 @@ func decodeContent(d *wire.Decoder, v *Content) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("content")
 }
 
 func validContent(v *Content, strict bool) bool {
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeDiffChange(d *wire.Decoder, v *DiffChange) *wire.FieldErrors {
@@ -884,19 +618,11 @@ func decodeDiffChange(d *wire.Decoder, v *DiffChange) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "fileType":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Enum((*string)(&v.FileType), wordsDiffFileType)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Enum((*string)(&v.FileType), wordsDiffFileType) == nil
 		case "mimeType":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String((*string)(&v.MIMEType))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String((*string)(&v.MIMEType)) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -907,22 +633,15 @@ func decodeDiffChange(d *wire.Decoder, v *DiffChange) *wire.FieldErrors {
 }
 
 func decodeDiffChangeList(d *wire.Decoder, p *[]DiffChange, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []DiffChange{}
-	for a.Next(d) {
-		var x DiffChange
-		if a.Keep(decodeDiffChange(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[DiffChange](d)
+	for l.Next(d) {
+		l.Keep(decodeDiffChange(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validDiffChange(v *DiffChange, strict bool) bool {
-	if v.Operation == nil || !validDiffOperation(v.Operation, strict) {
-		return false
-	}
-	return true
+	return !(v.Operation == nil || !validDiffOperation(v.Operation, strict))
 }
 
 func decodeDiffOperation(d *wire.Decoder, p *DiffOperation) *wire.FieldErrors {
@@ -930,39 +649,24 @@ func decodeDiffOperation(d *wire.Decoder, p *DiffOperation) *wire.FieldErrors {
 	switch string(tag) {
 	case "add":
 		v := wire.New[DiffAdd](d)
-		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiffPathChange(d, (*DiffPathChange)(v))
 	case "delete":
 		v := wire.New[DiffDelete](d)
-		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiffPathChange(d, (*DiffPathChange)(v))
 	case "modify":
 		v := wire.New[DiffModify](d)
-		if errs := decodeDiffPathChange(d, (*DiffPathChange)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiffPathChange(d, (*DiffPathChange)(v))
 	case "move":
 		v := wire.New[DiffMove](d)
-		if errs := decodeDiffPathPairChange(d, (*DiffPathPairChange)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiffPathPairChange(d, (*DiffPathPairChange)(v))
 	case "copy":
 		v := wire.New[DiffCopy](d)
-		if errs := decodeDiffPathPairChange(d, (*DiffPathPairChange)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeDiffPathPairChange(d, (*DiffPathPairChange)(v))
 	}
 	if tag == nil {
 		return d.Untagged("operation", found)
@@ -996,25 +700,16 @@ func decodeDiffPathChange(d *wire.Decoder, v *DiffPathChange) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "path":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Path)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Path)))
 		case "operation":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End("path")
 }
 
 func validDiffPathChange(v *DiffPathChange, strict bool) bool {
-	if strict && !wire.IsAbsPath(string(v.Path)) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(string(v.Path)))
 }
 
 func decodeDiffPathPairChange(d *wire.Decoder, v *DiffPathPairChange) *wire.FieldErrors {
@@ -1022,32 +717,19 @@ func decodeDiffPathPairChange(d *wire.Decoder, v *DiffPathPairChange) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "oldPath":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.OldPath)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.OldPath)))
 		case "path":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Path)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Path)))
 		case "operation":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("oldPath", "path")
 }
 
 func validDiffPathPairChange(v *DiffPathPairChange, strict bool) bool {
-	if strict && !wire.IsAbsPath(string(v.OldPath)) {
-		return false
-	}
-	if strict && !wire.IsAbsPath(string(v.Path)) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(string(v.OldPath)) ||
+		strict && !wire.IsAbsPath(string(v.Path)))
 }
 
 func decodeDiffPatch(d *wire.Decoder, v *DiffPatch) *wire.FieldErrors {
@@ -1055,29 +737,18 @@ func decodeDiffPatch(d *wire.Decoder, v *DiffPatch) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "format":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Format), wordsDiffPatchFormat))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Format), wordsDiffPatchFormat))
 		case "text":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Text))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Text))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("format", "text")
 }
 
 func validDiffPatch(v *DiffPatch, strict bool) bool {
-	if strict && v.Format == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Format == "")
 }
 
 var wordsDiffPatchFormat = []string{"git_patch"}
@@ -1087,26 +758,15 @@ func decodeDiff(d *wire.Decoder, v *Diff) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "changes":
-			if o.Is(d, 0) {
-				o.Check(decodeDiffChangeList(d, &v.Changes, true))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeDiffChangeList(d, &v.Changes, true))
 		case "patch":
-			if o.Is(d, 1) && !d.Null() {
-				v.Patch = wire.New[DiffPatch](d)
-				if decodeDiffPatch(d, v.Patch) != nil {
-					v.Patch = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeDiffPatch(d, wire.NewAt(d, &v.Patch)) != nil {
+				v.Patch = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("changes")
@@ -1118,10 +778,7 @@ func validDiff(v *Diff, strict bool) bool {
 			return false
 		}
 	}
-	if v.Patch != nil && !validDiffPatch(v.Patch, strict) {
-		return false
-	}
-	return true
+	return !(v.Patch != nil && !validDiffPatch(v.Patch, strict))
 }
 
 func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
@@ -1129,29 +786,18 @@ func decodeTerminal(d *wire.Decoder, v *Terminal) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("terminalId")
 }
 
 func validTerminal(v *Terminal, strict bool) bool {
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.TerminalID == "")
 }
 
 func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErrors {
@@ -1159,51 +805,29 @@ func decodeToolCallLocation(d *wire.Decoder, v *ToolCallLocation) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "path":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Path)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Path)))
 		case "line":
-			if o.Is(d, 1) && !d.Null() {
-				v.Line = wire.New[uint32](d)
-				errs := wire.ReadUint(d, v.Line)
-				if errs == nil && (*v.Line == 0) {
-					errs = wire.Violation("must be at least 1")
-				}
-				if errs != nil {
-					v.Line = nil
-				}
+			if o.Is(d, 1) && !d.Null() && wire.ReadPositive(d, wire.NewAt(d, &v.Line)) != nil {
+				v.Line = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("path")
 }
 
 func decodeToolCallLocationList(d *wire.Decoder, p *[]ToolCallLocation, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ToolCallLocation{}
-	for a.Next(d) {
-		var x ToolCallLocation
-		if a.Keep(decodeToolCallLocation(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ToolCallLocation](d)
+	for l.Next(d) {
+		l.Keep(decodeToolCallLocation(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validToolCallLocation(v *ToolCallLocation, strict bool) bool {
-	if strict && !wire.IsAbsPath(string(v.Path)) {
-		return false
-	}
-	if v.Line != nil && (*v.Line == 0) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(string(v.Path)) ||
+		v.Line != nil && (*v.Line == 0))
 }
 
 func decodeToolCallCapabilities(d *wire.Decoder, v *ToolCallCapabilities) *wire.FieldErrors {
@@ -1211,18 +835,11 @@ func decodeToolCallCapabilities(d *wire.Decoder, v *ToolCallCapabilities) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cancel":
-			if o.Is(d, 0) && !d.Null() {
-				v.Cancel = wire.New[ToolCallCancelCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Cancel)) != nil {
-					v.Cancel = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Cancel))) != nil {
+				v.Cancel = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -1233,11 +850,7 @@ func decodeMetaOnly(d *wire.Decoder, v *metaOnly) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -1248,29 +861,18 @@ func decodeToolCallPermissionSubject(d *wire.Decoder, v *ToolCallPermissionSubje
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCall":
-			if o.Is(d, 0) {
-				o.Check(decodeToolCallUpdate(d, &v.ToolCall))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeToolCallUpdate(d, &v.ToolCall))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("toolCall")
 }
 
 func validToolCallPermissionSubject(v *ToolCallPermissionSubject, strict bool) bool {
-	if !validToolCallUpdate(&v.ToolCall, strict) {
-		return false
-	}
-	return true
+	return !(!validToolCallUpdate(&v.ToolCall, strict))
 }
 
 func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject) *wire.FieldErrors {
@@ -1278,44 +880,25 @@ func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "command":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Command))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Command))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Cwd)))
 		case "toolCallId":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String((*string)(&v.ToolCallID))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String((*string)(&v.ToolCallID)) == nil
 		case "terminalId":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String((*string)(&v.TerminalID))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String((*string)(&v.TerminalID)) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("command", "cwd")
 }
 
 func validCommandPermissionSubject(v *CommandPermissionSubject, strict bool) bool {
-	if strict && v.Command == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(string(v.Cwd)) {
-		return false
-	}
-	return true
+	return !(strict && v.Command == "" ||
+		strict && !wire.IsAbsPath(string(v.Cwd)))
 }
 
 func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErrors {
@@ -1323,48 +906,29 @@ func decodePermissionOption(d *wire.Decoder, v *PermissionOption) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "optionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.OptionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.OptionID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "kind":
-			if o.Is(d, 2) {
-				o.Check(d.Enum((*string)(&v.Kind), wordsPermissionOptionKind))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Enum((*string)(&v.Kind), wordsPermissionOptionKind))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("optionId", "name", "kind")
 }
 
 func decodePermissionOptionList(d *wire.Decoder, p *[]PermissionOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []PermissionOption{}
-	for a.Next(d) {
-		var x PermissionOption
-		if a.Keep(decodePermissionOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[PermissionOption](d)
+	for l.Next(d) {
+		l.Keep(decodePermissionOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validPermissionOption(v *PermissionOption, strict bool) bool {
-	if strict && v.OptionID == "" {
-		return false
-	}
-	if strict && v.Kind == "" {
-		return false
-	}
-	return true
+	return !(strict && v.OptionID == "" ||
+		strict && v.Kind == "")
 }
 
 var wordsPermissionOptionKind = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
@@ -1375,15 +939,9 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "message":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Message))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Message))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -1394,10 +952,7 @@ func decodeCreateElicitationRequest(d *wire.Decoder, v *CreateElicitationRequest
 }
 
 func validCreateElicitationRequest(v *CreateElicitationRequest, strict bool) bool {
-	if v.Mode == nil || !validElicitationMode(v.Mode, strict) {
-		return false
-	}
-	return true
+	return !(v.Mode == nil || !validElicitationMode(v.Mode, strict))
 }
 
 var codecCreateElicitationRequest = wire.Codec{
@@ -1407,19 +962,14 @@ var codecCreateElicitationRequest = wire.Codec{
 		return d.End(v, decodeCreateElicitationRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateElicitationRequest)
-		if !ok || x == nil {
-			return b, wrongType[CreateElicitationRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateElicitationRequest(&e, x)
+		if x := wire.Payload[CreateElicitationRequest](&e, v); x != nil {
+			encodeCreateElicitationRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateElicitationRequest)
-		return ok && x != nil && validCreateElicitationRequest(x, strict)
-	},
-	Is: is[CreateElicitationRequest],
+	Valid: wire.Valid(validCreateElicitationRequest),
+	Is:    wire.Is[CreateElicitationRequest],
 }
 
 func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldErrors {
@@ -1427,18 +977,12 @@ func decodeElicitationMode(d *wire.Decoder, p *ElicitationMode) *wire.FieldError
 	switch string(tag) {
 	case "form":
 		v := wire.New[ElicitationFormMode](d)
-		if errs := decodeElicitationFormMode(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationFormMode(d, v)
 	case "url":
 		v := wire.New[ElicitationURLMode](d)
-		if errs := decodeElicitationURLMode(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationURLMode(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("mode", found)
@@ -1464,25 +1008,16 @@ func decodeElicitationSessionScope(d *wire.Decoder, v *ElicitationSessionScope) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "toolCallId":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String((*string)(&v.ToolCallID))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.String((*string)(&v.ToolCallID)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validElicitationSessionScope(v *ElicitationSessionScope, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) *wire.FieldErrors {
@@ -1490,11 +1025,7 @@ func decodeElicitationRequestScope(d *wire.Decoder, v *ElicitationRequestScope) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "requestId":
-			if o.Is(d, 0) {
-				o.Check(decodeRequestID(d, &v.RequestID))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && o.Check(decodeRequestID(d, &v.RequestID))
 		}
 	}
 	return o.End("requestId")
@@ -1505,31 +1036,17 @@ func decodeElicitationSchema(d *wire.Decoder, v *ElicitationSchema) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "type":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Type), wordsElicitationSchemaType))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Type), wordsElicitationSchemaType))
 		case "properties":
-			if o.Is(d, 1) {
-				o.Check(decodeElicitationPropertySchemaMap(d, &v.Properties))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeElicitationPropertySchemaMap(d, &v.Properties))
 		case "title":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Title) == nil
 		case "required":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Required, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Required, false))
 		case "description":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("type", "properties")
@@ -1540,10 +1057,8 @@ func validElicitationSchema(v *ElicitationSchema, strict bool) bool {
 		return false
 	}
 	for i := range v.Properties {
-		if v.Properties[i] == nil {
-			return false
-		}
-		if !validElicitationPropertySchema(v.Properties[i], strict) {
+		if v.Properties[i] == nil ||
+			!validElicitationPropertySchema(v.Properties[i], strict) {
 			return false
 		}
 	}
@@ -1557,39 +1072,24 @@ func decodeElicitationPropertySchema(d *wire.Decoder, p *ElicitationPropertySche
 	switch string(tag) {
 	case "string":
 		v := wire.New[StringPropertySchema](d)
-		if errs := decodeStringPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeStringPropertySchema(d, v)
 	case "number":
 		v := wire.New[NumberPropertySchema](d)
-		if errs := decodeNumberPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeNumberPropertySchema(d, v)
 	case "integer":
 		v := wire.New[IntegerPropertySchema](d)
-		if errs := decodeIntegerPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeIntegerPropertySchema(d, v)
 	case "boolean":
 		v := wire.New[BooleanPropertySchema](d)
-		if errs := decodeBooleanPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeBooleanPropertySchema(d, v)
 	case "array":
 		v := wire.New[MultiSelectPropertySchema](d)
-		if errs := decodeMultiSelectPropertySchema(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMultiSelectPropertySchema(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -1633,38 +1133,24 @@ func decodeEnumOption(d *wire.Decoder, v *EnumOption) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "const":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Const))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Const))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Title))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("const", "title")
 }
 
 func decodeEnumOptionList(d *wire.Decoder, p *[]EnumOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []EnumOption{}
-	for a.Next(d) {
-		var x EnumOption
-		if a.Keep(decodeEnumOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[EnumOption](d)
+	for l.Next(d) {
+		l.Keep(decodeEnumOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.FieldErrors {
@@ -1672,31 +1158,17 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minLength":
-			if o.Is(d, 2) && !d.Null() {
-				v.MinLength = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.MinLength))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MinLength)))
 		case "maxLength":
-			if o.Is(d, 3) && !d.Null() {
-				v.MaxLength = wire.New[uint32](d)
-				o.Check(wire.ReadUint(d, v.MaxLength))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MaxLength)))
 		case "pattern":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(d.String(&v.Pattern))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(d.String(&v.Pattern))
 		case "format":
-			if o.Is(d, 5) && !d.Null() {
-				o.Check(d.Enum((*string)(&v.Format), wordsStringFormat))
-			}
+			_ = o.Is(d, 5) && !d.Null() && o.Check(d.Enum((*string)(&v.Format), wordsStringFormat))
 		case "default":
 			if o.Is(d, 6) {
 				var x string
@@ -1707,36 +1179,21 @@ func decodeStringPropertySchema(d *wire.Decoder, v *StringPropertySchema) *wire.
 				}
 			}
 		case "enum":
-			if o.Is(d, 7) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Enum, false))
-			}
+			_ = o.Is(d, 7) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Enum, false))
 		case "oneOf":
-			if o.Is(d, 8) && !d.Null() {
-				o.Check(decodeEnumOptionList(d, &v.OneOf, false))
-			}
+			_ = o.Is(d, 8) && !d.Null() && o.Check(decodeEnumOptionList(d, &v.OneOf, false))
 		case "_meta":
-			if o.Is(d, 9) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 9) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 10) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 10)
 		}
 	}
 	return o.End()
 }
 
 func validStringPropertySchema(v *StringPropertySchema, strict bool) bool {
-	if v.Enum != nil && len(v.Enum) == 0 {
-		return false
-	}
-	if v.OneOf != nil && len(v.OneOf) == 0 {
-		return false
-	}
-	return true
+	return !(v.Enum != nil && len(v.Enum) == 0 ||
+		v.OneOf != nil && len(v.OneOf) == 0)
 }
 
 func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.FieldErrors {
@@ -1744,23 +1201,13 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minimum":
-			if o.Is(d, 2) && !d.Null() {
-				v.Minimum = wire.New[float64](d)
-				o.Check(d.Float(v.Minimum))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(d.Float(wire.NewAt(d, &v.Minimum)))
 		case "maximum":
-			if o.Is(d, 3) && !d.Null() {
-				v.Maximum = wire.New[float64](d)
-				o.Check(d.Float(v.Maximum))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(d.Float(wire.NewAt(d, &v.Maximum)))
 		case "default":
 			if o.Is(d, 4) {
 				var x float64
@@ -1771,15 +1218,9 @@ func decodeNumberPropertySchema(d *wire.Decoder, v *NumberPropertySchema) *wire.
 				}
 			}
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End()
@@ -1790,23 +1231,13 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "minimum":
-			if o.Is(d, 2) && !d.Null() {
-				v.Minimum = wire.New[int64](d)
-				o.Check(wire.ReadInt(d, v.Minimum))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadInt(d, wire.NewAt(d, &v.Minimum)))
 		case "maximum":
-			if o.Is(d, 3) && !d.Null() {
-				v.Maximum = wire.New[int64](d)
-				o.Check(wire.ReadInt(d, v.Maximum))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadInt(d, wire.NewAt(d, &v.Maximum)))
 		case "default":
 			if o.Is(d, 4) {
 				var x int64
@@ -1817,15 +1248,9 @@ func decodeIntegerPropertySchema(d *wire.Decoder, v *IntegerPropertySchema) *wir
 				}
 			}
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End()
@@ -1836,13 +1261,9 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v *BooleanPropertySchema) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "title":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Description) == nil
 		case "default":
 			if o.Is(d, 2) {
 				var x bool
@@ -1853,15 +1274,9 @@ func decodeBooleanPropertySchema(d *wire.Decoder, v *BooleanPropertySchema) *wir
 				}
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End()
@@ -1872,19 +1287,13 @@ func decodeMultiSelectItems(d *wire.Decoder, p *MultiSelectItems) *wire.FieldErr
 	switch string(tag) {
 	case "string":
 		v := wire.New[StringMultiSelectItems](d)
-		if errs := decodeStringMultiSelectItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeStringMultiSelectItems(d, v)
 	}
 	if !found || tag == nil {
 		v := wire.New[TitledMultiSelectItems](d)
-		if errs := decodeTitledMultiSelectItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTitledMultiSelectItems(d, v)
 	}
 	u := wire.New[UnknownMultiSelectItems](d)
 	u.Type = d.Text(tag)
@@ -1907,29 +1316,18 @@ func decodeStringMultiSelectItems(d *wire.Decoder, v *StringMultiSelectItems) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "enum":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadStrings(d, &v.Enum, false))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadStrings(d, &v.Enum, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("enum")
 }
 
 func validStringMultiSelectItems(v *StringMultiSelectItems, strict bool) bool {
-	if len(v.Enum) == 0 {
-		return false
-	}
-	return true
+	return !(len(v.Enum) == 0)
 }
 
 func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *wire.FieldErrors {
@@ -1937,25 +1335,16 @@ func decodeTitledMultiSelectItems(d *wire.Decoder, v *TitledMultiSelectItems) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "anyOf":
-			if o.Is(d, 0) {
-				o.Check(decodeEnumOptionList(d, &v.AnyOf, false))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeEnumOptionList(d, &v.AnyOf, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("anyOf")
 }
 
 func validTitledMultiSelectItems(v *TitledMultiSelectItems, strict bool) bool {
-	if len(v.AnyOf) == 0 {
-		return false
-	}
-	return true
+	return !(len(v.AnyOf) == 0)
 }
 
 func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySchema) *wire.FieldErrors {
@@ -1963,27 +1352,15 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "items":
-			if o.Is(d, 0) {
-				o.Check(decodeMultiSelectItems(d, &v.Items))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeMultiSelectItems(d, &v.Items))
 		case "title":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Title) == nil
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "minItems":
-			if o.Is(d, 3) && !d.Null() {
-				v.MinItems = wire.New[uint64](d)
-				o.Check(wire.ReadUint(d, v.MinItems))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MinItems)))
 		case "maxItems":
-			if o.Is(d, 4) && !d.Null() {
-				v.MaxItems = wire.New[uint64](d)
-				o.Check(wire.ReadUint(d, v.MaxItems))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(wire.ReadUint(d, wire.NewAt(d, &v.MaxItems)))
 		case "default":
 			if o.Is(d, 5) {
 				var x []string
@@ -1994,25 +1371,16 @@ func decodeMultiSelectPropertySchema(d *wire.Decoder, v *MultiSelectPropertySche
 				}
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 7) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 7)
 		}
 	}
 	return o.End("items")
 }
 
 func validMultiSelectPropertySchema(v *MultiSelectPropertySchema, strict bool) bool {
-	if v.Items == nil || !validMultiSelectItems(v.Items, strict) {
-		return false
-	}
-	return true
+	return !(v.Items == nil || !validMultiSelectItems(v.Items, strict))
 }
 
 func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.FieldErrors {
@@ -2021,15 +1389,9 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "requestedSchema":
-			if o.Is(d, 0) {
-				o.Check(decodeElicitationSchema(d, &v.RequestedSchema))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeElicitationSchema(d, &v.RequestedSchema))
 		case "mode":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	if o.Found() {
@@ -2040,13 +1402,8 @@ func decodeElicitationFormMode(d *wire.Decoder, v *ElicitationFormMode) *wire.Fi
 }
 
 func validElicitationFormMode(v *ElicitationFormMode, strict bool) bool {
-	if !validElicitationSchema(&v.RequestedSchema, strict) {
-		return false
-	}
-	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
-		return false
-	}
-	return true
+	return !(!validElicitationSchema(&v.RequestedSchema, strict) ||
+		v.Scope == nil || !validElicitationScope(v.Scope, strict))
 }
 
 func decodeElicitationScope(d *wire.Decoder, p *ElicitationScope) *wire.FieldErrors {
@@ -2097,23 +1454,11 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "elicitationId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ElicitationID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ElicitationID)))
 		case "url":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URL)
-				if errs == nil && (!wire.IsURI(v.URL)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URL))
 		case "mode":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	if o.Found() {
@@ -2124,16 +1469,9 @@ func decodeElicitationURLMode(d *wire.Decoder, v *ElicitationURLMode) *wire.Fiel
 }
 
 func validElicitationURLMode(v *ElicitationURLMode, strict bool) bool {
-	if strict && v.ElicitationID == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.URL) {
-		return false
-	}
-	if v.Scope == nil || !validElicitationScope(v.Scope, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.ElicitationID == "" ||
+		strict && !wire.IsURI(v.URL) ||
+		v.Scope == nil || !validElicitationScope(v.Scope, strict))
 }
 
 func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.FieldErrors {
@@ -2141,30 +1479,17 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "protocolVersion":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.ProtocolVersion))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.ProtocolVersion))
 		case "info":
-			if o.Is(d, 1) {
-				o.Check(decodeImplementation(d, &v.Info))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeImplementation(d, &v.Info))
 		case "capabilities":
-			if o.Is(d, 2) && !d.Null() {
-				v.Capabilities = wire.New[AgentCapabilities](d)
-				if decodeAgentCapabilities(d, v.Capabilities) != nil {
-					v.Capabilities = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeAgentCapabilities(d, wire.NewAt(d, &v.Capabilities)) != nil {
+				v.Capabilities = nil
 			}
 		case "authMethods":
-			if o.Is(d, 3) && !d.Null() {
-				_ = decodeAuthMethodList(d, &v.AuthMethods, true)
-			}
+			_ = o.Is(d, 3) && !d.Null() && decodeAuthMethodList(d, &v.AuthMethods, true) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("protocolVersion", "info")
@@ -2172,10 +1497,8 @@ func decodeInitializeResponse(d *wire.Decoder, v *InitializeResponse) *wire.Fiel
 
 func validInitializeResponse(v *InitializeResponse, strict bool) bool {
 	for i := range v.AuthMethods {
-		if v.AuthMethods[i] == nil {
-			return false
-		}
-		if !validAuthMethod(v.AuthMethods[i], strict) {
+		if v.AuthMethods[i] == nil ||
+			!validAuthMethod(v.AuthMethods[i], strict) {
 			return false
 		}
 	}
@@ -2189,19 +1512,14 @@ var codecInitializeResponse = wire.Codec{
 		return d.End(v, decodeInitializeResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*InitializeResponse)
-		if !ok || x == nil {
-			return b, wrongType[InitializeResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeInitializeResponse(&e, x)
+		if x := wire.Payload[InitializeResponse](&e, v); x != nil {
+			encodeInitializeResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*InitializeResponse)
-		return ok && x != nil && validInitializeResponse(x, strict)
-	},
-	Is: is[InitializeResponse],
+	Valid: wire.Valid(validInitializeResponse),
+	Is:    wire.Is[InitializeResponse],
 }
 
 func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors {
@@ -2209,23 +1527,13 @@ func decodeImplementation(d *wire.Decoder, v *Implementation) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "version":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Version))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Version))
 		case "title":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Title) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "version")
@@ -2236,32 +1544,19 @@ func decodeAgentCapabilities(d *wire.Decoder, v *AgentCapabilities) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "session":
-			if o.Is(d, 0) && !d.Null() {
-				v.Session = wire.New[SessionCapabilities](d)
-				if decodeSessionCapabilities(d, v.Session) != nil {
-					v.Session = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeSessionCapabilities(d, wire.NewAt(d, &v.Session)) != nil {
+				v.Session = nil
 			}
 		case "auth":
-			if o.Is(d, 1) && !d.Null() {
-				v.Auth = wire.New[AgentAuthCapabilities](d)
-				if decodeAgentAuthCapabilities(d, v.Auth) != nil {
-					v.Auth = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeAgentAuthCapabilities(d, wire.NewAt(d, &v.Auth)) != nil {
+				v.Auth = nil
 			}
 		case "providers":
-			if o.Is(d, 2) && !d.Null() {
-				v.Providers = wire.New[ProvidersCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Providers)) != nil {
-					v.Providers = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Providers))) != nil {
+				v.Providers = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2272,74 +1567,43 @@ func decodeSessionCapabilities(d *wire.Decoder, v *SessionCapabilities) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "prompt":
-			if o.Is(d, 0) && !d.Null() {
-				v.Prompt = wire.New[PromptCapabilities](d)
-				if decodePromptCapabilities(d, v.Prompt) != nil {
-					v.Prompt = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodePromptCapabilities(d, wire.NewAt(d, &v.Prompt)) != nil {
+				v.Prompt = nil
 			}
 		case "mcp":
-			if o.Is(d, 1) && !d.Null() {
-				v.MCP = wire.New[MCPCapabilities](d)
-				if decodeMCPCapabilities(d, v.MCP) != nil {
-					v.MCP = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMCPCapabilities(d, wire.NewAt(d, &v.MCP)) != nil {
+				v.MCP = nil
 			}
 		case "delete":
-			if o.Is(d, 2) && !d.Null() {
-				v.Delete = wire.New[SessionDeleteCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Delete)) != nil {
-					v.Delete = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Delete))) != nil {
+				v.Delete = nil
 			}
 		case "additionalDirectories":
-			if o.Is(d, 3) && !d.Null() {
-				v.AdditionalDirectories = wire.New[SessionAdditionalDirectoriesCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.AdditionalDirectories)) != nil {
-					v.AdditionalDirectories = nil
-				}
+			if o.Is(d, 3) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.AdditionalDirectories))) != nil {
+				v.AdditionalDirectories = nil
 			}
 		case "systemPrompt":
-			if o.Is(d, 4) && !d.Null() {
-				v.SystemPrompt = wire.New[SessionSystemPromptCapabilities](d)
-				if decodeSessionSystemPromptCapabilities(d, v.SystemPrompt) != nil {
-					v.SystemPrompt = nil
-				}
+			if o.Is(d, 4) && !d.Null() && decodeSessionSystemPromptCapabilities(d, wire.NewAt(d, &v.SystemPrompt)) != nil {
+				v.SystemPrompt = nil
 			}
 		case "fork":
-			if o.Is(d, 5) && !d.Null() {
-				v.Fork = wire.New[SessionForkCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Fork)) != nil {
-					v.Fork = nil
-				}
+			if o.Is(d, 5) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Fork))) != nil {
+				v.Fork = nil
 			}
 		case "archive":
-			if o.Is(d, 6) && !d.Null() {
-				v.Archive = wire.New[SessionArchiveCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Archive)) != nil {
-					v.Archive = nil
-				}
+			if o.Is(d, 6) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Archive))) != nil {
+				v.Archive = nil
 			}
 		case "status":
-			if o.Is(d, 7) && !d.Null() {
-				v.Status = wire.New[SessionStatusCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
-					v.Status = nil
-				}
+			if o.Is(d, 7) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Status))) != nil {
+				v.Status = nil
 			}
 		case "title":
-			if o.Is(d, 8) && !d.Null() {
-				v.Title = wire.New[SessionTitleCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Title)) != nil {
-					v.Title = nil
-				}
+			if o.Is(d, 8) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Title))) != nil {
+				v.Title = nil
 			}
 		case "_meta":
-			if o.Is(d, 9) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 9) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2350,32 +1614,19 @@ func decodePromptCapabilities(d *wire.Decoder, v *PromptCapabilities) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "image":
-			if o.Is(d, 0) && !d.Null() {
-				v.Image = wire.New[PromptImageCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Image)) != nil {
-					v.Image = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Image))) != nil {
+				v.Image = nil
 			}
 		case "audio":
-			if o.Is(d, 1) && !d.Null() {
-				v.Audio = wire.New[PromptAudioCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Audio)) != nil {
-					v.Audio = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Audio))) != nil {
+				v.Audio = nil
 			}
 		case "embeddedContext":
-			if o.Is(d, 2) && !d.Null() {
-				v.EmbeddedContext = wire.New[PromptEmbeddedContextCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.EmbeddedContext)) != nil {
-					v.EmbeddedContext = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.EmbeddedContext))) != nil {
+				v.EmbeddedContext = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2386,32 +1637,19 @@ func decodeMCPCapabilities(d *wire.Decoder, v *MCPCapabilities) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "stdio":
-			if o.Is(d, 0) && !d.Null() {
-				v.Stdio = wire.New[MCPStdioCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Stdio)) != nil {
-					v.Stdio = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Stdio))) != nil {
+				v.Stdio = nil
 			}
 		case "http":
-			if o.Is(d, 1) && !d.Null() {
-				v.HTTP = wire.New[MCPHTTPCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.HTTP)) != nil {
-					v.HTTP = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.HTTP))) != nil {
+				v.HTTP = nil
 			}
 		case "acp":
-			if o.Is(d, 2) && !d.Null() {
-				v.ACP = wire.New[MCPACPCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.ACP)) != nil {
-					v.ACP = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.ACP))) != nil {
+				v.ACP = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2422,18 +1660,11 @@ func decodeSessionSystemPromptCapabilities(d *wire.Decoder, v *SessionSystemProm
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "mode":
-			if o.Is(d, 0) && !d.Null() {
-				v.Mode = wire.New[SessionSystemPromptModeCapabilities](d)
-				if decodeSessionSystemPromptModeCapabilities(d, v.Mode) != nil {
-					v.Mode = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeSessionSystemPromptModeCapabilities(d, wire.NewAt(d, &v.Mode)) != nil {
+				v.Mode = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2444,18 +1675,11 @@ func decodeSessionSystemPromptModeCapabilities(d *wire.Decoder, v *SessionSystem
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "override":
-			if o.Is(d, 0) && !d.Null() {
-				v.Override = wire.New[SessionSystemPromptOverrideCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Override)) != nil {
-					v.Override = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Override))) != nil {
+				v.Override = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2466,18 +1690,11 @@ func decodeAgentAuthCapabilities(d *wire.Decoder, v *AgentAuthCapabilities) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "status":
-			if o.Is(d, 0) && !d.Null() {
-				v.Status = wire.New[AuthStatusCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Status)) != nil {
-					v.Status = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Status))) != nil {
+				v.Status = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -2488,18 +1705,12 @@ func decodeAuthMethod(d *wire.Decoder, p *AuthMethod) *wire.FieldErrors {
 	switch string(tag) {
 	case "terminal":
 		v := wire.New[AuthMethodTerminal](d)
-		if errs := decodeAuthMethodTerminal(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAuthMethodTerminal(d, v)
 	case "agent":
 		v := wire.New[AuthMethodAgent](d)
-		if errs := decodeAuthMethodAgent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAuthMethodAgent(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -2514,15 +1725,11 @@ func decodeAuthMethod(d *wire.Decoder, p *AuthMethod) *wire.FieldErrors {
 }
 
 func decodeAuthMethodList(d *wire.Decoder, p *[]AuthMethod, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AuthMethod{}
-	for a.Next(d) {
-		var x AuthMethod
-		if a.Keep(decodeAuthMethod(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[AuthMethod](d)
+	for l.Next(d) {
+		l.Keep(decodeAuthMethod(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validAuthMethod(v AuthMethod, strict bool) bool {
@@ -2540,34 +1747,22 @@ func decodeEnvVariable(d *wire.Decoder, v *EnvVariable) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "value":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Value))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Value))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "value")
 }
 
 func decodeEnvVariableList(d *wire.Decoder, p *[]EnvVariable, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []EnvVariable{}
-	for a.Next(d) {
-		var x EnvVariable
-		if a.Keep(decodeEnvVariable(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[EnvVariable](d)
+	for l.Next(d) {
+		l.Keep(decodeEnvVariable(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.FieldErrors {
@@ -2575,45 +1770,26 @@ func decodeAuthMethodTerminal(d *wire.Decoder, v *AuthMethodTerminal) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "methodId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MethodID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MethodID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "args":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Args, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Args, false))
 		case "env":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(decodeEnvVariableList(d, &v.Env, false))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeEnvVariableList(d, &v.Env, false))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 6)
 		}
 	}
 	return o.End("methodId", "name")
 }
 
 func validAuthMethodTerminal(v *AuthMethodTerminal, strict bool) bool {
-	if strict && v.MethodID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.MethodID == "")
 }
 
 func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldErrors {
@@ -2621,37 +1797,22 @@ func decodeAuthMethodAgent(d *wire.Decoder, v *AuthMethodAgent) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "methodId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MethodID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MethodID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("methodId", "name")
 }
 
 func validAuthMethodAgent(v *AuthMethodAgent, strict bool) bool {
-	if strict && v.MethodID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.MethodID == "")
 }
 
 var codecLoginAuthResponse = wire.Codec{
@@ -2664,16 +1825,14 @@ var codecLoginAuthResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LoginAuthResponse)
-		if !ok || x == nil {
-			return b, wrongType[LoginAuthResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[LoginAuthResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LoginAuthResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[LoginAuthResponse],
 }
 
 func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wire.FieldErrors {
@@ -2681,15 +1840,9 @@ func decodeListProvidersResponse(d *wire.Decoder, v *ListProvidersResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providers":
-			if o.Is(d, 0) {
-				o.Check(decodeProviderInfoList(d, &v.Providers, false))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeProviderInfoList(d, &v.Providers, false))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providers")
@@ -2711,19 +1864,14 @@ var codecListProvidersResponse = wire.Codec{
 		return d.End(v, decodeListProvidersResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListProvidersResponse)
-		if !ok || x == nil {
-			return b, wrongType[ListProvidersResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListProvidersResponse(&e, x)
+		if x := wire.Payload[ListProvidersResponse](&e, v); x != nil {
+			encodeListProvidersResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListProvidersResponse)
-		return ok && x != nil && validListProvidersResponse(x, strict)
-	},
-	Is: is[ListProvidersResponse],
+	Valid: wire.Valid(validListProvidersResponse),
+	Is:    wire.Is[ListProvidersResponse],
 }
 
 func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
@@ -2731,43 +1879,26 @@ func decodeProviderInfo(d *wire.Decoder, v *ProviderInfo) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ProviderID)))
 		case "supported":
-			if o.Is(d, 1) && !d.Null() {
-				_ = wire.ReadStrings(d, &v.Supported, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && wire.ReadStrings(d, &v.Supported, true) == nil
 		case "required":
-			if o.Is(d, 2) {
-				o.Check(d.Bool(&v.Required))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Bool(&v.Required))
 		case "current":
-			if o.Is(d, 3) && !d.Null() {
-				v.Current = wire.New[ProviderCurrentConfig](d)
-				o.Check(decodeProviderCurrentConfig(d, v.Current))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeProviderCurrentConfig(d, wire.NewAt(d, &v.Current)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providerId", "supported", "required")
 }
 
 func decodeProviderInfoList(d *wire.Decoder, p *[]ProviderInfo, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []ProviderInfo{}
-	for a.Next(d) {
-		var x ProviderInfo
-		if a.Keep(decodeProviderInfo(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[ProviderInfo](d)
+	for l.Next(d) {
+		l.Keep(decodeProviderInfo(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validProviderInfo(v *ProviderInfo, strict bool) bool {
@@ -2779,10 +1910,7 @@ func validProviderInfo(v *ProviderInfo, strict bool) bool {
 			return false
 		}
 	}
-	if v.Current != nil && !validProviderCurrentConfig(v.Current, strict) {
-		return false
-	}
-	return true
+	return !(v.Current != nil && !validProviderCurrentConfig(v.Current, strict))
 }
 
 var wordsLLMProtocol = []string{"anthropic", "openai", "azure", "vertex", "bedrock"}
@@ -2792,36 +1920,19 @@ func decodeProviderCurrentConfig(d *wire.Decoder, v *ProviderCurrentConfig) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "apiType":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
 		case "baseUrl":
-			if o.Is(d, 1) {
-				errs := d.String(&v.BaseURL)
-				if errs == nil && (!wire.IsURI(v.BaseURL)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.BaseURL))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("apiType", "baseUrl")
 }
 
 func validProviderCurrentConfig(v *ProviderCurrentConfig, strict bool) bool {
-	if strict && v.APIType == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.BaseURL) {
-		return false
-	}
-	return true
+	return !(strict && v.APIType == "" ||
+		strict && !wire.IsURI(v.BaseURL))
 }
 
 var codecLogoutAuthResponse = wire.Codec{
@@ -2834,16 +1945,14 @@ var codecLogoutAuthResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LogoutAuthResponse)
-		if !ok || x == nil {
-			return b, wrongType[LogoutAuthResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[LogoutAuthResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LogoutAuthResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[LogoutAuthResponse],
 }
 
 func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.FieldErrors {
@@ -2851,23 +1960,13 @@ func decodeNewSessionResponse(d *wire.Decoder, v *NewSessionResponse) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "configOptions":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "availableCommands":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeAvailableCommandList(d, &v.AvailableCommands, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeAvailableCommandList(d, &v.AvailableCommands, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
@@ -2897,19 +1996,14 @@ var codecNewSessionResponse = wire.Codec{
 		return d.End(v, decodeNewSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*NewSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[NewSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeNewSessionResponse(&e, x)
+		if x := wire.Payload[NewSessionResponse](&e, v); x != nil {
+			encodeNewSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*NewSessionResponse)
-		return ok && x != nil && validNewSessionResponse(x, strict)
-	},
-	Is: is[NewSessionResponse],
+	Valid: wire.Valid(validNewSessionResponse),
+	Is:    wire.Is[NewSessionResponse],
 }
 
 func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.FieldErrors {
@@ -2918,27 +2012,15 @@ func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ConfigID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ConfigID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "category":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Enum((*string)(&v.Category), wordsSessionConfigOptionCategory)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Enum((*string)(&v.Category), wordsSessionConfigOptionCategory) == nil
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -2949,25 +2031,16 @@ func decodeSessionConfigOption(d *wire.Decoder, v *SessionConfigOption) *wire.Fi
 }
 
 func decodeSessionConfigOptionList(d *wire.Decoder, p *[]SessionConfigOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigOption{}
-	for a.Next(d) {
-		var x SessionConfigOption
-		if a.Keep(decodeSessionConfigOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigOption](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionConfigOption(v *SessionConfigOption, strict bool) bool {
-	if strict && v.ConfigID == "" {
-		return false
-	}
-	if v.Kind == nil || !validSessionConfigKind(v.Kind, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.ConfigID == "" ||
+		v.Kind == nil || !validSessionConfigKind(v.Kind, strict))
 }
 
 func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldErrors {
@@ -2975,18 +2048,12 @@ func decodeSessionConfigKind(d *wire.Decoder, p *SessionConfigKind) *wire.FieldE
 	switch string(tag) {
 	case "select":
 		v := wire.New[SessionConfigSelect](d)
-		if errs := decodeSessionConfigSelect(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigSelect(d, v)
 	case "boolean":
 		v := wire.New[SessionConfigBoolean](d)
-		if errs := decodeSessionConfigBoolean(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigBoolean(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -3012,38 +2079,24 @@ func decodeSessionConfigSelectOption(d *wire.Decoder, v *SessionConfigSelectOpti
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "value":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Value)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Value)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("value", "name")
 }
 
 func decodeSessionConfigSelectOptionList(d *wire.Decoder, p *[]SessionConfigSelectOption, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigSelectOption{}
-	for a.Next(d) {
-		var x SessionConfigSelectOption
-		if a.Keep(decodeSessionConfigSelectOption(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigSelectOption](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigSelectOption(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeSessionConfigSelectGroup(d *wire.Decoder, v *SessionConfigSelectGroup) *wire.FieldErrors {
@@ -3051,48 +2104,29 @@ func decodeSessionConfigSelectGroup(d *wire.Decoder, v *SessionConfigSelectGroup
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "groupId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.GroupID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.GroupID)))
 		case "name":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Name))
 		case "options":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeSessionConfigSelectOptionList(d, &v.Options, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeSessionConfigSelectOptionList(d, &v.Options, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("groupId", "name", "options")
 }
 
 func decodeSessionConfigSelectGroupList(d *wire.Decoder, p *[]SessionConfigSelectGroup, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionConfigSelectGroup{}
-	for a.Next(d) {
-		var x SessionConfigSelectGroup
-		if a.Keep(decodeSessionConfigSelectGroup(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionConfigSelectGroup](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionConfigSelectGroup(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionConfigSelectGroup(v *SessionConfigSelectGroup, strict bool) bool {
-	if strict && v.GroupID == "" {
-		return false
-	}
-	if len(v.Options) == 0 {
-		return false
-	}
-	return true
+	return !(strict && v.GroupID == "" ||
+		len(v.Options) == 0)
 }
 
 func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.FieldErrors {
@@ -3100,29 +2134,18 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentValue":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CurrentValue)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CurrentValue)))
 		case "options":
-			if o.Is(d, 1) {
-				o.Check(decodeSessionConfigSelectOptions(d, &v.Options))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeSessionConfigSelectOptions(d, &v.Options))
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("currentValue", "options")
 }
 
 func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
-	if !validSessionConfigSelectOptions(&v.Options, strict) {
-		return false
-	}
-	return true
+	return !(!validSessionConfigSelectOptions(&v.Options, strict))
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {
@@ -3130,15 +2153,9 @@ func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "currentValue":
-			if o.Is(d, 0) {
-				o.Check(d.Bool(&v.CurrentValue))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Bool(&v.CurrentValue))
 		case "type":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End("currentValue")
@@ -3149,11 +2166,8 @@ func decodeAvailableCommand(d *wire.Decoder, p *AvailableCommand) *wire.FieldErr
 	switch string(tag) {
 	case "command":
 		v := wire.New[Command](d)
-		if errs := decodeCommand(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCommand(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -3168,15 +2182,11 @@ func decodeAvailableCommand(d *wire.Decoder, p *AvailableCommand) *wire.FieldErr
 }
 
 func decodeAvailableCommandList(d *wire.Decoder, p *[]AvailableCommand, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []AvailableCommand{}
-	for a.Next(d) {
-		var x AvailableCommand
-		if a.Keep(decodeAvailableCommand(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[AvailableCommand](d)
+	for l.Next(d) {
+		l.Keep(decodeAvailableCommand(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeAvailableCommandInput(d *wire.Decoder, p *AvailableCommandInput) *wire.FieldErrors {
@@ -3184,11 +2194,8 @@ func decodeAvailableCommandInput(d *wire.Decoder, p *AvailableCommandInput) *wir
 	switch string(tag) {
 	case "text":
 		v := wire.New[TextCommandInput](d)
-		if errs := decodeTextCommandInput(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTextCommandInput(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -3204,19 +2211,11 @@ func decodeTextCommandInput(d *wire.Decoder, v *TextCommandInput) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "hint":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Hint))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Hint))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("hint")
@@ -3227,27 +2226,17 @@ func decodeCommand(d *wire.Decoder, v *Command) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "description":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Description))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Description))
 		case "input":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeAvailableCommandInput(d, &v.Input)
+			if o.Is(d, 2) && !d.Null() && decodeAvailableCommandInput(d, &v.Input) != nil {
+				v.Input = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("name", "description")
@@ -3258,20 +2247,11 @@ func decodeListSessionsResponse(d *wire.Decoder, v *ListSessionsResponse) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessions":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeSessionInfoList(d, &v.Sessions, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeSessionInfoList(d, &v.Sessions, true) == nil
 		case "nextCursor":
-			if o.Is(d, 1) && !d.Null() {
-				v.NextCursor = wire.New[SessionListCursor](d)
-				o.Check(d.String((*string)(v.NextCursor)))
-			}
+			_ = o.Is(d, 1) && !d.Null() && o.Check(d.String((*string)(wire.NewAt(d, &v.NextCursor))))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessions")
@@ -3293,19 +2273,14 @@ var codecListSessionsResponse = wire.Codec{
 		return d.End(v, decodeListSessionsResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListSessionsResponse)
-		if !ok || x == nil {
-			return b, wrongType[ListSessionsResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListSessionsResponse(&e, x)
+		if x := wire.Payload[ListSessionsResponse](&e, v); x != nil {
+			encodeListSessionsResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListSessionsResponse)
-		return ok && x != nil && validListSessionsResponse(x, strict)
-	},
-	Is: is[ListSessionsResponse],
+	Valid: wire.Valid(validListSessionsResponse),
+	Is:    wire.Is[ListSessionsResponse],
 }
 
 func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
@@ -3313,60 +2288,37 @@ func decodeSessionInfo(d *wire.Decoder, v *SessionInfo) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Cwd)))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "title":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.String(&v.Title)
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.String(&v.Title) == nil
 		case "updatedAt":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.String(&v.UpdatedAt)
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.String(&v.UpdatedAt) == nil
 		case "archived":
-			if o.Is(d, 5) && !d.Null() {
-				v.Archived = wire.New[bool](d)
-				if d.Bool(v.Archived) != nil {
-					v.Archived = nil
-				}
+			if o.Is(d, 5) && !d.Null() && d.Bool(wire.NewAt(d, &v.Archived)) != nil {
+				v.Archived = nil
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func decodeSessionInfoList(d *wire.Decoder, p *[]SessionInfo, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []SessionInfo{}
-	for a.Next(d) {
-		var x SessionInfo
-		if a.Keep(decodeSessionInfo(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[SessionInfo](d)
+	for l.Next(d) {
+		l.Keep(decodeSessionInfo(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validSessionInfo(v *SessionInfo, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(string(v.Cwd)) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -3382,23 +2334,13 @@ func decodeForkSessionResponse(d *wire.Decoder, v *ForkSessionResponse) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "configOptions":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "availableCommands":
-			if o.Is(d, 2) && !d.Null() {
-				_ = decodeAvailableCommandList(d, &v.AvailableCommands, true)
-			}
+			_ = o.Is(d, 2) && !d.Null() && decodeAvailableCommandList(d, &v.AvailableCommands, true) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
@@ -3428,19 +2370,14 @@ var codecForkSessionResponse = wire.Codec{
 		return d.End(v, decodeForkSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ForkSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ForkSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeForkSessionResponse(&e, x)
+		if x := wire.Payload[ForkSessionResponse](&e, v); x != nil {
+			encodeForkSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ForkSessionResponse)
-		return ok && x != nil && validForkSessionResponse(x, strict)
-	},
-	Is: is[ForkSessionResponse],
+	Valid: wire.Valid(validForkSessionResponse),
+	Is:    wire.Is[ForkSessionResponse],
 }
 
 func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wire.FieldErrors {
@@ -3448,32 +2385,21 @@ func decodeSessionStatusResponse(d *wire.Decoder, v *SessionStatusResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "status":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Status), wordsSessionStatus))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Status), wordsSessionStatus))
 		case "state":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeStateUpdate(d, &v.State)
+			if o.Is(d, 1) && !d.Null() && decodeStateUpdate(d, &v.State) != nil {
+				v.State = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("status")
 }
 
 func validSessionStatusResponse(v *SessionStatusResponse, strict bool) bool {
-	if strict && v.Status == "" {
-		return false
-	}
-	if !validStateUpdate(v.State, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.Status == "" ||
+		!validStateUpdate(v.State, strict))
 }
 
 var codecSessionStatusResponse = wire.Codec{
@@ -3483,19 +2409,14 @@ var codecSessionStatusResponse = wire.Codec{
 		return d.End(v, decodeSessionStatusResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SessionStatusResponse)
-		if !ok || x == nil {
-			return b, wrongType[SessionStatusResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSessionStatusResponse(&e, x)
+		if x := wire.Payload[SessionStatusResponse](&e, v); x != nil {
+			encodeSessionStatusResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SessionStatusResponse)
-		return ok && x != nil && validSessionStatusResponse(x, strict)
-	},
-	Is: is[SessionStatusResponse],
+	Valid: wire.Valid(validSessionStatusResponse),
+	Is:    wire.Is[SessionStatusResponse],
 }
 
 var wordsSessionStatus = []string{"open", "saved"}
@@ -3505,32 +2426,20 @@ func decodeStateUpdate(d *wire.Decoder, p *StateUpdate) *wire.FieldErrors {
 	switch string(tag) {
 	case "running":
 		v := wire.New[RunningStateUpdate](d)
-		if errs := decodeRunningStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeRunningStateUpdate(d, v)
 	case "idle":
 		v := wire.New[IdleStateUpdate](d)
-		if errs := decodeIdleStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeIdleStateUpdate(d, v)
 	case "requires_action":
 		v := wire.New[RequiresActionStateUpdate](d)
-		if errs := decodeRequiresActionStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeRequiresActionStateUpdate(d, v)
 	case "unknown":
 		v := wire.New[UnknownStateUpdate](d)
-		if errs := decodeUnknownStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeUnknownStateUpdate(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("state", found)
@@ -3560,25 +2469,16 @@ func decodeBackgroundWork(d *wire.Decoder, p *BackgroundWork) *wire.FieldErrors 
 	switch string(tag) {
 	case "terminal":
 		v := wire.New[BackgroundTerminal](d)
-		if errs := decodeBackgroundTerminal(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeBackgroundTerminal(d, v)
 	case "tool_call":
 		v := wire.New[BackgroundToolCall](d)
-		if errs := decodeBackgroundToolCall(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeBackgroundToolCall(d, v)
 	case "subagent":
 		v := wire.New[BackgroundSubagent](d)
-		if errs := decodeBackgroundSubagent(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeBackgroundSubagent(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -3590,15 +2490,11 @@ func decodeBackgroundWork(d *wire.Decoder, p *BackgroundWork) *wire.FieldErrors 
 }
 
 func decodeBackgroundWorkList(d *wire.Decoder, p *[]BackgroundWork, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []BackgroundWork{}
-	for a.Next(d) {
-		var x BackgroundWork
-		if a.Keep(decodeBackgroundWork(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[BackgroundWork](d)
+	for l.Next(d) {
+		l.Keep(decodeBackgroundWork(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validBackgroundWork(v BackgroundWork, strict bool) bool {
@@ -3618,29 +2514,18 @@ func decodeBackgroundTerminal(d *wire.Decoder, v *BackgroundTerminal) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("terminalId")
 }
 
 func validBackgroundTerminal(v *BackgroundTerminal, strict bool) bool {
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.TerminalID == "")
 }
 
 func decodeBackgroundToolCall(d *wire.Decoder, v *BackgroundToolCall) *wire.FieldErrors {
@@ -3648,29 +2533,18 @@ func decodeBackgroundToolCall(d *wire.Decoder, v *BackgroundToolCall) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCallId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("toolCallId")
 }
 
 func validBackgroundToolCall(v *BackgroundToolCall, strict bool) bool {
-	if strict && v.ToolCallID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ToolCallID == "")
 }
 
 func decodeBackgroundSubagent(d *wire.Decoder, v *BackgroundSubagent) *wire.FieldErrors {
@@ -3678,29 +2552,18 @@ func decodeBackgroundSubagent(d *wire.Decoder, v *BackgroundSubagent) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validBackgroundSubagent(v *BackgroundSubagent, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.FieldErrors {
@@ -3708,19 +2571,11 @@ func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "background":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeBackgroundWorkList(d, &v.Background, false)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeBackgroundWorkList(d, &v.Background, false) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End()
@@ -3728,10 +2583,8 @@ func decodeRunningStateUpdate(d *wire.Decoder, v *RunningStateUpdate) *wire.Fiel
 
 func validRunningStateUpdate(v *RunningStateUpdate, strict bool) bool {
 	for i := range v.Background {
-		if v.Background[i] == nil {
-			return false
-		}
-		if !validBackgroundWork(v.Background[i], strict) {
+		if v.Background[i] == nil ||
+			!validBackgroundWork(v.Background[i], strict) {
 			return false
 		}
 	}
@@ -3743,19 +2596,11 @@ func decodeError(d *wire.Decoder, v *Error) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "code":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadInt(d, &v.Code))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadInt(d, &v.Code))
 		case "message":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Message))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Message))
 		case "data":
-			if o.Is(d, 2) {
-				_ = d.Raw((*[]byte)(&v.Data))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && d.Raw((*[]byte)(&v.Data)) == nil
 		}
 	}
 	return o.End("code", "message")
@@ -3766,19 +2611,11 @@ func decodeUnsupportedProtocolVersionErrorData(d *wire.Decoder, v *UnsupportedPr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "requested":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.Requested))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.Requested))
 		case "supported":
-			if o.Is(d, 1) {
-				o.Check(wire.ReadUints(d, &v.Supported, false))
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadUints(d, &v.Supported, false))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("requested", "supported")
@@ -3789,25 +2626,16 @@ func decodeSessionNotFoundErrorData(d *wire.Decoder, v *SessionNotFoundErrorData
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validSessionNotFoundErrorData(v *SessionNotFoundErrorData, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
@@ -3815,44 +2643,25 @@ func decodeUsage(d *wire.Decoder, v *Usage) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "totalTokens":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.TotalTokens))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.TotalTokens))
 		case "inputTokens":
-			if o.Is(d, 1) {
-				o.Check(wire.ReadUint(d, &v.InputTokens))
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadUint(d, &v.InputTokens))
 		case "outputTokens":
-			if o.Is(d, 2) {
-				o.Check(wire.ReadUint(d, &v.OutputTokens))
-			}
+			_ = o.Is(d, 2) && o.Check(wire.ReadUint(d, &v.OutputTokens))
 		case "thoughtTokens":
-			if o.Is(d, 3) && !d.Null() {
-				v.ThoughtTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.ThoughtTokens) != nil {
-					v.ThoughtTokens = nil
-				}
+			if o.Is(d, 3) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.ThoughtTokens)) != nil {
+				v.ThoughtTokens = nil
 			}
 		case "cachedReadTokens":
-			if o.Is(d, 4) && !d.Null() {
-				v.CachedReadTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.CachedReadTokens) != nil {
-					v.CachedReadTokens = nil
-				}
+			if o.Is(d, 4) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.CachedReadTokens)) != nil {
+				v.CachedReadTokens = nil
 			}
 		case "cachedWriteTokens":
-			if o.Is(d, 5) && !d.Null() {
-				v.CachedWriteTokens = wire.New[uint64](d)
-				if wire.ReadUint(d, v.CachedWriteTokens) != nil {
-					v.CachedWriteTokens = nil
-				}
+			if o.Is(d, 5) && !d.Null() && wire.ReadUint(d, wire.NewAt(d, &v.CachedWriteTokens)) != nil {
+				v.CachedWriteTokens = nil
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("totalTokens", "inputTokens", "outputTokens")
@@ -3865,44 +2674,26 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "usage":
-			if o.Is(d, 0) && !d.Null() {
-				v.Usage = wire.New[Usage](d)
-				if decodeUsage(d, v.Usage) != nil {
-					v.Usage = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeUsage(d, wire.NewAt(d, &v.Usage)) != nil {
+				v.Usage = nil
 			}
 		case "background":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeBackgroundWorkList(d, &v.Background, false)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeBackgroundWorkList(d, &v.Background, false) == nil
 		case "stopReason":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Enum((*string)(&v.StopReason), wordsStopReason)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Enum((*string)(&v.StopReason), wordsStopReason) == nil
 		case "error":
-			if o.Is(d, 3) && !d.Null() {
-				mark := d.Mark()
-				v.Error = wire.New[Error](d)
-				if decodeError(d, v.Error) != nil {
-					v.Error = nil
-					if !hasError {
-						d.Return(mark)
-						o.Keep(d, &v.Extra)
-					}
+			if mark := d.Mark(); o.Is(d, 3) && !d.Null() && decodeError(d, wire.NewAt(d, &v.Error)) != nil {
+				if v.Error = nil; !hasError {
+					d.Return(mark)
+					o.Keep(d, &v.Extra)
 				}
 			}
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
+			o.Skip(d, 5)
 		case "sessionUpdate":
-			if o.Is(d, 6) {
-				d.Skip()
-			}
+			o.Skip(d, 6)
 		default:
 			o.Keep(d, &v.Extra)
 		}
@@ -3912,10 +2703,8 @@ func decodeIdleStateUpdate(d *wire.Decoder, v *IdleStateUpdate) *wire.FieldError
 
 func validIdleStateUpdate(v *IdleStateUpdate, strict bool) bool {
 	for i := range v.Background {
-		if v.Background[i] == nil {
-			return false
-		}
-		if !validBackgroundWork(v.Background[i], strict) {
+		if v.Background[i] == nil ||
+			!validBackgroundWork(v.Background[i], strict) {
 			return false
 		}
 	}
@@ -3929,19 +2718,11 @@ func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpda
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "background":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeBackgroundWorkList(d, &v.Background, false)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeBackgroundWorkList(d, &v.Background, false) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End()
@@ -3949,10 +2730,8 @@ func decodeRequiresActionStateUpdate(d *wire.Decoder, v *RequiresActionStateUpda
 
 func validRequiresActionStateUpdate(v *RequiresActionStateUpdate, strict bool) bool {
 	for i := range v.Background {
-		if v.Background[i] == nil {
-			return false
-		}
-		if !validBackgroundWork(v.Background[i], strict) {
+		if v.Background[i] == nil ||
+			!validBackgroundWork(v.Background[i], strict) {
 			return false
 		}
 	}
@@ -3964,19 +2743,11 @@ func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "background":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeBackgroundWorkList(d, &v.Background, false)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeBackgroundWorkList(d, &v.Background, false) == nil
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "state":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End()
@@ -3984,10 +2755,8 @@ func decodeUnknownStateUpdate(d *wire.Decoder, v *UnknownStateUpdate) *wire.Fiel
 
 func validUnknownStateUpdate(v *UnknownStateUpdate, strict bool) bool {
 	for i := range v.Background {
-		if v.Background[i] == nil {
-			return false
-		}
-		if !validBackgroundWork(v.Background[i], strict) {
+		if v.Background[i] == nil ||
+			!validBackgroundWork(v.Background[i], strict) {
 			return false
 		}
 	}
@@ -3999,19 +2768,11 @@ func decodeResumeSessionResponse(d *wire.Decoder, v *ResumeSessionResponse) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configOptions":
-			if o.Is(d, 0) && !d.Null() {
-				_ = decodeSessionConfigOptionList(d, &v.ConfigOptions, true)
-			}
+			_ = o.Is(d, 0) && !d.Null() && decodeSessionConfigOptionList(d, &v.ConfigOptions, true) == nil
 		case "availableCommands":
-			if o.Is(d, 1) && !d.Null() {
-				_ = decodeAvailableCommandList(d, &v.AvailableCommands, true)
-			}
+			_ = o.Is(d, 1) && !d.Null() && decodeAvailableCommandList(d, &v.AvailableCommands, true) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -4041,19 +2802,14 @@ var codecResumeSessionResponse = wire.Codec{
 		return d.End(v, decodeResumeSessionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ResumeSessionResponse)
-		if !ok || x == nil {
-			return b, wrongType[ResumeSessionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeResumeSessionResponse(&e, x)
+		if x := wire.Payload[ResumeSessionResponse](&e, v); x != nil {
+			encodeResumeSessionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ResumeSessionResponse)
-		return ok && x != nil && validResumeSessionResponse(x, strict)
-	},
-	Is: is[ResumeSessionResponse],
+	Valid: wire.Valid(validResumeSessionResponse),
+	Is:    wire.Is[ResumeSessionResponse],
 }
 
 var codecCancelToolCallResponse = wire.Codec{
@@ -4066,16 +2822,14 @@ var codecCancelToolCallResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelToolCallResponse)
-		if !ok || x == nil {
-			return b, wrongType[CancelToolCallResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[CancelToolCallResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CancelToolCallResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[CancelToolCallResponse],
 }
 
 var codecCancelTerminalResponse = wire.Codec{
@@ -4088,16 +2842,14 @@ var codecCancelTerminalResponse = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelTerminalResponse)
-		if !ok || x == nil {
-			return b, wrongType[CancelTerminalResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[CancelTerminalResponse](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[CancelTerminalResponse],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[CancelTerminalResponse],
 }
 
 func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOptionResponse) *wire.FieldErrors {
@@ -4105,15 +2857,9 @@ func decodeSetSessionConfigOptionResponse(d *wire.Decoder, v *SetSessionConfigOp
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configOptions":
-			if o.Is(d, 0) {
-				o.Check(decodeSessionConfigOptionList(d, &v.ConfigOptions, true))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeSessionConfigOptionList(d, &v.ConfigOptions, true))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("configOptions")
@@ -4135,19 +2881,14 @@ var codecSetSessionConfigOptionResponse = wire.Codec{
 		return d.End(v, decodeSetSessionConfigOptionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionConfigOptionResponse)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionConfigOptionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionConfigOptionResponse(&e, x)
+		if x := wire.Payload[SetSessionConfigOptionResponse](&e, v); x != nil {
+			encodeSetSessionConfigOptionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionConfigOptionResponse)
-		return ok && x != nil && validSetSessionConfigOptionResponse(x, strict)
-	},
-	Is: is[SetSessionConfigOptionResponse],
+	Valid: wire.Valid(validSetSessionConfigOptionResponse),
+	Is:    wire.Is[SetSessionConfigOptionResponse],
 }
 
 func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors {
@@ -4155,25 +2896,16 @@ func decodePromptResponse(d *wire.Decoder, v *PromptResponse) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("messageId")
 }
 
 func validPromptResponse(v *PromptResponse, strict bool) bool {
-	if v.MessageID == "" {
-		return false
-	}
-	return true
+	return !(v.MessageID == "")
 }
 
 var codecPromptResponse = wire.Codec{
@@ -4183,19 +2915,14 @@ var codecPromptResponse = wire.Codec{
 		return d.End(v, decodePromptResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*PromptResponse)
-		if !ok || x == nil {
-			return b, wrongType[PromptResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodePromptResponse(&e, x)
+		if x := wire.Payload[PromptResponse](&e, v); x != nil {
+			encodePromptResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*PromptResponse)
-		return ok && x != nil && validPromptResponse(x, strict)
-	},
-	Is: is[PromptResponse],
+	Valid: wire.Valid(validPromptResponse),
+	Is:    wire.Is[PromptResponse],
 }
 
 func decodeUpdateSessionNotification(d *wire.Decoder, v *UpdateSessionNotification) *wire.FieldErrors {
@@ -4203,32 +2930,19 @@ func decodeUpdateSessionNotification(d *wire.Decoder, v *UpdateSessionNotificati
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "update":
-			if o.Is(d, 1) {
-				o.Check(decodeSessionUpdate(d, &v.Update))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeSessionUpdate(d, &v.Update))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "update")
 }
 
 func validUpdateSessionNotification(v *UpdateSessionNotification, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if v.Update == nil || !validSessionUpdate(v.Update, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		v.Update == nil || !validSessionUpdate(v.Update, strict))
 }
 
 var codecUpdateSessionNotification = wire.Codec{
@@ -4238,19 +2952,14 @@ var codecUpdateSessionNotification = wire.Codec{
 		return d.End(v, decodeUpdateSessionNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*UpdateSessionNotification)
-		if !ok || x == nil {
-			return b, wrongType[UpdateSessionNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeUpdateSessionNotification(&e, x)
+		if x := wire.Payload[UpdateSessionNotification](&e, v); x != nil {
+			encodeUpdateSessionNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*UpdateSessionNotification)
-		return ok && x != nil && validUpdateSessionNotification(x, strict)
-	},
-	Is: is[UpdateSessionNotification],
+	Valid: wire.Valid(validUpdateSessionNotification),
+	Is:    wire.Is[UpdateSessionNotification],
 }
 
 func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
@@ -4258,165 +2967,96 @@ func decodeSessionUpdate(d *wire.Decoder, p *SessionUpdate) *wire.FieldErrors {
 	switch string(tag) {
 	case "user_message_chunk":
 		v := wire.New[UserMessageChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "user_message":
 		v := wire.New[UserMessage](d)
-		if errs := decodeUserMessage(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeUserMessage(d, v)
 	case "agent_message_chunk":
 		v := wire.New[AgentMessageChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "agent_message":
 		v := wire.New[AgentMessage](d)
-		if errs := decodeAgentMessage(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAgentMessage(d, v)
 	case "agent_thought_chunk":
 		v := wire.New[AgentThoughtChunk](d)
-		if errs := decodeContentChunk(d, (*ContentChunk)(v)); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeContentChunk(d, (*ContentChunk)(v))
 	case "agent_thought":
 		v := wire.New[AgentThought](d)
-		if errs := decodeAgentThought(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAgentThought(d, v)
 	case "state_update":
 		v := wire.New[SessionStateUpdate](d)
-		if errs := decodeSessionStateUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionStateUpdate(d, v)
 	case "tool_call_content_chunk":
 		v := wire.New[ToolCallContentChunk](d)
-		if errs := decodeToolCallContentChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeToolCallContentChunk(d, v)
 	case "tool_call_update":
 		v := wire.New[ToolCallUpdate](d)
-		if errs := decodeToolCallUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeToolCallUpdate(d, v)
 	case "terminal_update":
 		v := wire.New[TerminalUpdate](d)
-		if errs := decodeTerminalUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTerminalUpdate(d, v)
 	case "terminal_output_chunk":
 		v := wire.New[TerminalOutputChunk](d)
-		if errs := decodeTerminalOutputChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeTerminalOutputChunk(d, v)
 	case "plan_update":
 		v := wire.New[PlanUpdate](d)
-		if errs := decodePlanUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanUpdate(d, v)
 	case "plan_removed":
 		v := wire.New[PlanRemoved](d)
-		if errs := decodePlanRemoved(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanRemoved(d, v)
 	case "available_commands_update":
 		v := wire.New[AvailableCommandsUpdate](d)
-		if errs := decodeAvailableCommandsUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeAvailableCommandsUpdate(d, v)
 	case "config_option_update":
 		v := wire.New[ConfigOptionUpdate](d)
-		if errs := decodeConfigOptionUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeConfigOptionUpdate(d, v)
 	case "session_info_update":
 		v := wire.New[SessionInfoUpdate](d)
-		if errs := decodeSessionInfoUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionInfoUpdate(d, v)
 	case "usage_update":
 		v := wire.New[UsageUpdate](d)
-		if errs := decodeUsageUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeUsageUpdate(d, v)
 	case "notice":
 		v := wire.New[Notice](d)
-		if errs := decodeNotice(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeNotice(d, v)
 	case "compaction_update":
 		v := wire.New[CompactionUpdate](d)
-		if errs := decodeCompactionUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCompactionUpdate(d, v)
 	case "compaction_summary_chunk":
 		v := wire.New[CompactionSummaryChunk](d)
-		if errs := decodeCompactionSummaryChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCompactionSummaryChunk(d, v)
 	case "subagent_update":
 		v := wire.New[SubagentUpdate](d)
-		if errs := decodeSubagentUpdate(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSubagentUpdate(d, v)
 	case "session_message":
 		v := wire.New[SessionMessage](d)
-		if errs := decodeSessionMessage(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionMessage(d, v)
 	case "session_message_chunk":
 		v := wire.New[SessionMessageChunk](d)
-		if errs := decodeSessionMessageChunk(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionMessageChunk(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("sessionUpdate", found)
@@ -4481,11 +3121,7 @@ func decodeSessionStateUpdate(d *wire.Decoder, v *SessionStateUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionUpdate":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	if o.Found() {
@@ -4496,10 +3132,7 @@ func decodeSessionStateUpdate(d *wire.Decoder, v *SessionStateUpdate) *wire.Fiel
 }
 
 func validSessionStateUpdate(v *SessionStateUpdate, strict bool) bool {
-	if v.StateUpdate == nil || !validStateUpdate(v.StateUpdate, strict) {
-		return false
-	}
-	return true
+	return !(v.StateUpdate == nil || !validStateUpdate(v.StateUpdate, strict))
 }
 
 func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
@@ -4507,36 +3140,21 @@ func decodeContentChunk(d *wire.Decoder, v *ContentChunk) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId", "content")
 }
 
 func validContentChunk(v *ContentChunk, strict bool) bool {
-	if strict && v.MessageID == "" {
-		return false
-	}
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.MessageID == "" ||
+		v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeUserMessage(d *wire.Decoder, v *UserMessage) *wire.FieldErrors {
@@ -4544,9 +3162,7 @@ func decodeUserMessage(d *wire.Decoder, v *UserMessage) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
 			if o.Is(d, 1) {
 				var x []ContentBlock
@@ -4557,15 +3173,9 @@ func decodeUserMessage(d *wire.Decoder, v *UserMessage) *wire.FieldErrors {
 				}
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId")
@@ -4577,10 +3187,8 @@ func validUserMessage(v *UserMessage, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -4593,9 +3201,7 @@ func decodeAgentMessage(d *wire.Decoder, v *AgentMessage) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
 			if o.Is(d, 1) {
 				var x []ContentBlock
@@ -4606,15 +3212,9 @@ func decodeAgentMessage(d *wire.Decoder, v *AgentMessage) *wire.FieldErrors {
 				}
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId")
@@ -4626,10 +3226,8 @@ func validAgentMessage(v *AgentMessage, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -4642,9 +3240,7 @@ func decodeAgentThought(d *wire.Decoder, v *AgentThought) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
 			if o.Is(d, 1) {
 				var x []ContentBlock
@@ -4655,15 +3251,9 @@ func decodeAgentThought(d *wire.Decoder, v *AgentThought) *wire.FieldErrors {
 				}
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId")
@@ -4675,10 +3265,8 @@ func validAgentThought(v *AgentThought, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -4691,36 +3279,21 @@ func decodeToolCallContentChunk(d *wire.Decoder, v *ToolCallContentChunk) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "toolCallId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeToolCallContent(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeToolCallContent(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("toolCallId", "content")
 }
 
 func validToolCallContentChunk(v *ToolCallContentChunk, strict bool) bool {
-	if strict && v.ToolCallID == "" {
-		return false
-	}
-	if v.Content == nil || !validToolCallContent(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.ToolCallID == "" ||
+		v.Content == nil || !validToolCallContent(v.Content, strict))
 }
 
 func decodeTerminalOutput(d *wire.Decoder, v *TerminalOutput) *wire.FieldErrors {
@@ -4728,15 +3301,9 @@ func decodeTerminalOutput(d *wire.Decoder, v *TerminalOutput) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "data":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Data))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("data")
@@ -4747,22 +3314,13 @@ func decodeTerminalExitStatus(d *wire.Decoder, v *TerminalExitStatus) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "exitCode":
-			if o.Is(d, 0) && !d.Null() {
-				v.ExitCode = wire.New[int64](d)
-				if wire.ReadInt(d, v.ExitCode) != nil {
-					v.ExitCode = nil
-				}
+			if o.Is(d, 0) && !d.Null() && wire.ReadInt(d, wire.NewAt(d, &v.ExitCode)) != nil {
+				v.ExitCode = nil
 			}
 		case "signal":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.String(&v.Signal)
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.String(&v.Signal) == nil
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -4773,40 +3331,19 @@ func decodeTerminalSize(d *wire.Decoder, v *TerminalSize) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cols":
-			if o.Is(d, 0) {
-				errs := wire.ReadUint(d, &v.Cols)
-				if errs == nil && (v.Cols == 0) {
-					errs = wire.Violation("must be at least 1")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadPositive(d, &v.Cols))
 		case "rows":
-			if o.Is(d, 1) {
-				errs := wire.ReadUint(d, &v.Rows)
-				if errs == nil && (v.Rows == 0) {
-					errs = wire.Violation("must be at least 1")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadPositive(d, &v.Rows))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("cols", "rows")
 }
 
 func validTerminalSize(v *TerminalSize, strict bool) bool {
-	if v.Cols == 0 {
-		return false
-	}
-	if v.Rows == 0 {
-		return false
-	}
-	return true
+	return !(v.Cols == 0 ||
+		v.Rows == 0)
 }
 
 func decodeTerminalCapabilities(d *wire.Decoder, v *TerminalCapabilities) *wire.FieldErrors {
@@ -4814,18 +3351,11 @@ func decodeTerminalCapabilities(d *wire.Decoder, v *TerminalCapabilities) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cancel":
-			if o.Is(d, 0) && !d.Null() {
-				v.Cancel = wire.New[TerminalCancelCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Cancel)) != nil {
-					v.Cancel = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Cancel))) != nil {
+				v.Cancel = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -4836,9 +3366,7 @@ func decodeTerminalUpdate(d *wire.Decoder, v *TerminalUpdate) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "command":
 			if o.Is(d, 1) {
 				var x string
@@ -4894,15 +3422,9 @@ func decodeTerminalUpdate(d *wire.Decoder, v *TerminalUpdate) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 7) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 7) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 8) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 8)
 		}
 	}
 	return o.End("terminalId")
@@ -4930,33 +3452,20 @@ func decodeTerminalOutputChunk(d *wire.Decoder, v *TerminalOutputChunk) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminalId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "data":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Data))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Data))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("terminalId", "data")
 }
 
 func validTerminalOutputChunk(v *TerminalOutputChunk, strict bool) bool {
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.TerminalID == "")
 }
 
 func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldErrors {
@@ -4964,25 +3473,16 @@ func decodePlanUpdateContent(d *wire.Decoder, p *PlanUpdateContent) *wire.FieldE
 	switch string(tag) {
 	case "items":
 		v := wire.New[PlanItems](d)
-		if errs := decodePlanItems(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanItems(d, v)
 	case "file":
 		v := wire.New[PlanFile](d)
-		if errs := decodePlanFile(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanFile(d, v)
 	case "markdown":
 		v := wire.New[PlanMarkdown](d)
-		if errs := decodePlanMarkdown(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodePlanMarkdown(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -5013,48 +3513,29 @@ func decodePlanEntry(d *wire.Decoder, v *PlanEntry) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Content))
 		case "priority":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.Priority), wordsPlanEntryPriority))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.Priority), wordsPlanEntryPriority))
 		case "status":
-			if o.Is(d, 2) {
-				o.Check(d.Enum((*string)(&v.Status), wordsPlanEntryStatus))
-			}
+			_ = o.Is(d, 2) && o.Check(d.Enum((*string)(&v.Status), wordsPlanEntryStatus))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("content", "priority", "status")
 }
 
 func decodePlanEntryList(d *wire.Decoder, p *[]PlanEntry, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []PlanEntry{}
-	for a.Next(d) {
-		var x PlanEntry
-		if a.Keep(decodePlanEntry(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[PlanEntry](d)
+	for l.Next(d) {
+		l.Keep(decodePlanEntry(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validPlanEntry(v *PlanEntry, strict bool) bool {
-	if strict && v.Priority == "" {
-		return false
-	}
-	if strict && v.Status == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Priority == "" ||
+		strict && v.Status == "")
 }
 
 var wordsPlanEntryPriority = []string{"high", "medium", "low"}
@@ -5066,23 +3547,13 @@ func decodePlanItems(d *wire.Decoder, v *PlanItems) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "entries":
-			if o.Is(d, 1) {
-				o.Check(decodePlanEntryList(d, &v.Entries, true))
-			}
+			_ = o.Is(d, 1) && o.Check(decodePlanEntryList(d, &v.Entries, true))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "entries")
@@ -5105,40 +3576,21 @@ func decodePlanFile(d *wire.Decoder, v *PlanFile) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "uri":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URI)
-				if errs == nil && (!wire.IsURI(v.URI)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URI))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "uri")
 }
 
 func validPlanFile(v *PlanFile, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.URI) {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "" ||
+		strict && !wire.IsURI(v.URI))
 }
 
 func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
@@ -5146,33 +3598,20 @@ func decodePlanMarkdown(d *wire.Decoder, v *PlanMarkdown) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("planId", "content")
 }
 
 func validPlanMarkdown(v *PlanMarkdown, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "")
 }
 
 func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
@@ -5180,29 +3619,18 @@ func decodePlanUpdate(d *wire.Decoder, v *PlanUpdate) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "plan":
-			if o.Is(d, 0) {
-				o.Check(decodePlanUpdateContent(d, &v.Plan))
-			}
+			_ = o.Is(d, 0) && o.Check(decodePlanUpdateContent(d, &v.Plan))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("plan")
 }
 
 func validPlanUpdate(v *PlanUpdate, strict bool) bool {
-	if v.Plan == nil || !validPlanUpdateContent(v.Plan, strict) {
-		return false
-	}
-	return true
+	return !(v.Plan == nil || !validPlanUpdateContent(v.Plan, strict))
 }
 
 func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
@@ -5210,29 +3638,18 @@ func decodePlanRemoved(d *wire.Decoder, v *PlanRemoved) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "planId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.PlanID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.PlanID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("planId")
 }
 
 func validPlanRemoved(v *PlanRemoved, strict bool) bool {
-	if strict && v.PlanID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.PlanID == "")
 }
 
 func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) *wire.FieldErrors {
@@ -5240,19 +3657,11 @@ func decodeAvailableCommandsUpdate(d *wire.Decoder, v *AvailableCommandsUpdate) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "availableCommands":
-			if o.Is(d, 0) {
-				o.Check(decodeAvailableCommandList(d, &v.AvailableCommands, true))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeAvailableCommandList(d, &v.AvailableCommands, true))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("availableCommands")
@@ -5272,19 +3681,11 @@ func decodeConfigOptionUpdate(d *wire.Decoder, v *ConfigOptionUpdate) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "configOptions":
-			if o.Is(d, 0) {
-				o.Check(decodeSessionConfigOptionList(d, &v.ConfigOptions, true))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeSessionConfigOptionList(d, &v.ConfigOptions, true))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("configOptions")
@@ -5322,15 +3723,9 @@ func decodeSessionInfoUpdate(d *wire.Decoder, v *SessionInfoUpdate) *wire.FieldE
 				}
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End()
@@ -5341,19 +3736,11 @@ func decodeCost(d *wire.Decoder, v *Cost) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "amount":
-			if o.Is(d, 0) {
-				o.Check(d.Float(&v.Amount))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Float(&v.Amount))
 		case "currency":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Currency))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Currency))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("amount", "currency")
@@ -5364,13 +3751,9 @@ func decodeUsageUpdate(d *wire.Decoder, v *UsageUpdate) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "used":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.Used))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.Used))
 		case "size":
-			if o.Is(d, 1) {
-				o.Check(wire.ReadUint(d, &v.Size))
-			}
+			_ = o.Is(d, 1) && o.Check(wire.ReadUint(d, &v.Size))
 		case "cost":
 			if o.Is(d, 2) {
 				var x Cost
@@ -5381,15 +3764,9 @@ func decodeUsageUpdate(d *wire.Decoder, v *UsageUpdate) *wire.FieldErrors {
 				}
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("used", "size")
@@ -5402,40 +3779,23 @@ func decodeNotice(d *wire.Decoder, v *Notice) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "severity":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Severity), wordsNoticeSeverity))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Severity), wordsNoticeSeverity))
 		case "title":
-			if o.Is(d, 1) {
-				o.Check(d.NonEmpty(&v.Title))
-			}
+			_ = o.Is(d, 1) && o.Check(d.NonEmpty(&v.Title))
 		case "description":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.String(&v.Description)
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.String(&v.Description) == nil
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("severity", "title")
 }
 
 func validNotice(v *Notice, strict bool) bool {
-	if strict && v.Severity == "" {
-		return false
-	}
-	if v.Title == "" {
-		return false
-	}
-	return true
+	return !(strict && v.Severity == "" ||
+		v.Title == "")
 }
 
 var wordsCompactionStatus = []string{"in_progress", "completed", "failed", "cancelled"}
@@ -5445,13 +3805,9 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "compactionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CompactionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CompactionID)))
 		case "status":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.Status), wordsCompactionStatus))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.Status), wordsCompactionStatus))
 		case "summary":
 			if o.Is(d, 2) {
 				var x []ContentBlock
@@ -5471,33 +3827,23 @@ func decodeCompactionUpdate(d *wire.Decoder, v *CompactionUpdate) *wire.FieldErr
 				}
 			}
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("compactionId", "status")
 }
 
 func validCompactionUpdate(v *CompactionUpdate, strict bool) bool {
-	if strict && v.CompactionID == "" {
-		return false
-	}
-	if strict && v.Status == "" {
+	if strict && v.CompactionID == "" ||
+		strict && v.Status == "" {
 		return false
 	}
 	if x, ok := v.Summary.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -5510,36 +3856,21 @@ func decodeCompactionSummaryChunk(d *wire.Decoder, v *CompactionSummaryChunk) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "compactionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.CompactionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.CompactionID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("compactionId", "content")
 }
 
 func validCompactionSummaryChunk(v *CompactionSummaryChunk, strict bool) bool {
-	if strict && v.CompactionID == "" {
-		return false
-	}
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.CompactionID == "" ||
+		v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabilities) *wire.FieldErrors {
@@ -5547,18 +3878,11 @@ func decodeSubagentSessionCapabilities(d *wire.Decoder, v *SubagentSessionCapabi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cancel":
-			if o.Is(d, 0) && !d.Null() {
-				v.Cancel = wire.New[SessionCancelCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Cancel)) != nil {
-					v.Cancel = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Cancel))) != nil {
+				v.Cancel = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5569,9 +3893,7 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "title":
 			if o.Is(d, 1) {
 				var x string
@@ -5631,15 +3953,9 @@ func decodeSubagentUpdate(d *wire.Decoder, v *SubagentUpdate) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 7) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 7) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 8) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 8)
 		}
 	}
 	return o.End("sessionId")
@@ -5674,9 +3990,7 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "senderSessionId":
 			if o.Is(d, 1) {
 				var x SessionID
@@ -5723,15 +4037,9 @@ func decodeSessionMessage(d *wire.Decoder, v *SessionMessage) *wire.FieldErrors 
 				}
 			}
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 7) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 7)
 		}
 	}
 	return o.End("messageId")
@@ -5763,10 +4071,8 @@ func validSessionMessage(v *SessionMessage, strict bool) bool {
 	}
 	if x, ok := v.Content.Get(); ok {
 		for i := range x {
-			if x[i] == nil {
-				return false
-			}
-			if !validContentBlock(x[i], strict) {
+			if x[i] == nil ||
+				!validContentBlock(x[i], strict) {
 				return false
 			}
 		}
@@ -5779,36 +4085,21 @@ func decodeSessionMessageChunk(d *wire.Decoder, v *SessionMessageChunk) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "messageId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MessageID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MessageID)))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlock(d, &v.Content))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlock(d, &v.Content))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "sessionUpdate":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("messageId", "content")
 }
 
 func validSessionMessageChunk(v *SessionMessageChunk, strict bool) bool {
-	if strict && v.MessageID == "" {
-		return false
-	}
-	if v.Content == nil || !validContentBlock(v.Content, strict) {
-		return false
-	}
-	return true
+	return !(strict && v.MessageID == "" ||
+		v.Content == nil || !validContentBlock(v.Content, strict))
 }
 
 func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldErrors {
@@ -5816,26 +4107,15 @@ func decodeInitializeRequest(d *wire.Decoder, v *InitializeRequest) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "protocolVersion":
-			if o.Is(d, 0) {
-				o.Check(wire.ReadUint(d, &v.ProtocolVersion))
-			}
+			_ = o.Is(d, 0) && o.Check(wire.ReadUint(d, &v.ProtocolVersion))
 		case "info":
-			if o.Is(d, 1) {
-				o.Check(decodeImplementation(d, &v.Info))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeImplementation(d, &v.Info))
 		case "capabilities":
-			if o.Is(d, 2) && !d.Null() {
-				v.Capabilities = wire.New[ClientCapabilities](d)
-				if decodeClientCapabilities(d, v.Capabilities) != nil {
-					v.Capabilities = nil
-				}
+			if o.Is(d, 2) && !d.Null() && decodeClientCapabilities(d, wire.NewAt(d, &v.Capabilities)) != nil {
+				v.Capabilities = nil
 			}
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("protocolVersion", "info")
@@ -5848,16 +4128,14 @@ var codecInitializeRequest = wire.Codec{
 		return d.End(v, decodeInitializeRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*InitializeRequest)
-		if !ok || x == nil {
-			return b, wrongType[InitializeRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeInitializeRequest(&e, x)
+		if x := wire.Payload[InitializeRequest](&e, v); x != nil {
+			encodeInitializeRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[InitializeRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[InitializeRequest],
 }
 
 func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.FieldErrors {
@@ -5865,25 +4143,15 @@ func decodeClientCapabilities(d *wire.Decoder, v *ClientCapabilities) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "auth":
-			if o.Is(d, 0) && !d.Null() {
-				v.Auth = wire.New[ClientAuthCapabilities](d)
-				if decodeClientAuthCapabilities(d, v.Auth) != nil {
-					v.Auth = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeClientAuthCapabilities(d, wire.NewAt(d, &v.Auth)) != nil {
+				v.Auth = nil
 			}
 		case "elicitation":
-			if o.Is(d, 1) && !d.Null() {
-				v.Elicitation = wire.New[ElicitationCapabilities](d)
-				if decodeElicitationCapabilities(d, v.Elicitation) != nil {
-					v.Elicitation = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeElicitationCapabilities(d, wire.NewAt(d, &v.Elicitation)) != nil {
+				v.Elicitation = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5894,18 +4162,11 @@ func decodeClientAuthCapabilities(d *wire.Decoder, v *ClientAuthCapabilities) *w
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "terminal":
-			if o.Is(d, 0) && !d.Null() {
-				v.Terminal = wire.New[TerminalAuthCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Terminal)) != nil {
-					v.Terminal = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Terminal))) != nil {
+				v.Terminal = nil
 			}
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5916,25 +4177,15 @@ func decodeElicitationCapabilities(d *wire.Decoder, v *ElicitationCapabilities) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "form":
-			if o.Is(d, 0) && !d.Null() {
-				v.Form = wire.New[ElicitationFormCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.Form)) != nil {
-					v.Form = nil
-				}
+			if o.Is(d, 0) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.Form))) != nil {
+				v.Form = nil
 			}
 		case "url":
-			if o.Is(d, 1) && !d.Null() {
-				v.URL = wire.New[ElicitationURLCapabilities](d)
-				if decodeMetaOnly(d, (*metaOnly)(v.URL)) != nil {
-					v.URL = nil
-				}
+			if o.Is(d, 1) && !d.Null() && decodeMetaOnly(d, (*metaOnly)(wire.NewAt(d, &v.URL))) != nil {
+				v.URL = nil
 			}
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
@@ -5945,25 +4196,16 @@ func decodeLoginAuthRequest(d *wire.Decoder, v *LoginAuthRequest) *wire.FieldErr
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "methodId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.MethodID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.MethodID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("methodId")
 }
 
 func validLoginAuthRequest(v *LoginAuthRequest, strict bool) bool {
-	if strict && v.MethodID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.MethodID == "")
 }
 
 var codecLoginAuthRequest = wire.Codec{
@@ -5973,19 +4215,14 @@ var codecLoginAuthRequest = wire.Codec{
 		return d.End(v, decodeLoginAuthRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LoginAuthRequest)
-		if !ok || x == nil {
-			return b, wrongType[LoginAuthRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeLoginAuthRequest(&e, x)
+		if x := wire.Payload[LoginAuthRequest](&e, v); x != nil {
+			encodeLoginAuthRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*LoginAuthRequest)
-		return ok && x != nil && validLoginAuthRequest(x, strict)
-	},
-	Is: is[LoginAuthRequest],
+	Valid: wire.Valid(validLoginAuthRequest),
+	Is:    wire.Is[LoginAuthRequest],
 }
 
 func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.FieldErrors {
@@ -5993,47 +4230,24 @@ func decodeSetProviderRequest(d *wire.Decoder, v *SetProviderRequest) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "providerId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.ProviderID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.ProviderID)))
 		case "apiType":
-			if o.Is(d, 1) {
-				o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
-			}
+			_ = o.Is(d, 1) && o.Check(d.Enum((*string)(&v.APIType), wordsLLMProtocol))
 		case "baseUrl":
-			if o.Is(d, 2) {
-				errs := d.String(&v.BaseURL)
-				if errs == nil && (!wire.IsURI(v.BaseURL)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 2) && o.Check(d.URI(&v.BaseURL))
 		case "headers":
-			if o.Is(d, 3) {
-				o.Check(d.StringMap(&v.Headers))
-			}
+			_ = o.Is(d, 3) && o.Check(d.StringMap(&v.Headers))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("providerId", "apiType", "baseUrl")
 }
 
 func validSetProviderRequest(v *SetProviderRequest, strict bool) bool {
-	if strict && v.ProviderID == "" {
-		return false
-	}
-	if strict && v.APIType == "" {
-		return false
-	}
-	if strict && !wire.IsURI(v.BaseURL) {
-		return false
-	}
-	return true
+	return !(strict && v.ProviderID == "" ||
+		strict && v.APIType == "" ||
+		strict && !wire.IsURI(v.BaseURL))
 }
 
 var codecSetProviderRequest = wire.Codec{
@@ -6043,19 +4257,14 @@ var codecSetProviderRequest = wire.Codec{
 		return d.End(v, decodeSetProviderRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetProviderRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetProviderRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetProviderRequest(&e, x)
+		if x := wire.Payload[SetProviderRequest](&e, v); x != nil {
+			encodeSetProviderRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetProviderRequest)
-		return ok && x != nil && validSetProviderRequest(x, strict)
-	},
-	Is: is[SetProviderRequest],
+	Valid: wire.Valid(validSetProviderRequest),
+	Is:    wire.Is[SetProviderRequest],
 }
 
 var codecLogoutAuthRequest = wire.Codec{
@@ -6068,16 +4277,14 @@ var codecLogoutAuthRequest = wire.Codec{
 		return d.End(v, decodeMetaOnly(&d, (*metaOnly)(v)))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*LogoutAuthRequest)
-		if !ok || x == nil {
-			return b, wrongType[LogoutAuthRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeMetaOnly(&e, (*metaOnly)(x))
+		if x := wire.Payload[LogoutAuthRequest](&e, v); x != nil {
+			encodeMetaOnly(&e, (*metaOnly)(x))
+		}
 		return e.End()
 	},
-	Valid: func(any, bool) bool { return true },
-	Is:    is[LogoutAuthRequest],
+	Valid: wire.AlwaysValid,
+	Is:    wire.Is[LogoutAuthRequest],
 }
 
 func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldErrors {
@@ -6085,28 +4292,15 @@ func decodeNewSessionRequest(d *wire.Decoder, v *NewSessionRequest) *wire.FieldE
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cwd":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Cwd)))
 		case "additionalDirectories":
-			if o.Is(d, 1) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 1) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "mcpServers":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "systemPrompt":
-			if o.Is(d, 3) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("cwd")
@@ -6122,17 +4316,12 @@ func validNewSessionRequest(v *NewSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecNewSessionRequest = wire.Codec{
@@ -6142,19 +4331,14 @@ var codecNewSessionRequest = wire.Codec{
 		return d.End(v, decodeNewSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*NewSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[NewSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeNewSessionRequest(&e, x)
+		if x := wire.Payload[NewSessionRequest](&e, v); x != nil {
+			encodeNewSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*NewSessionRequest)
-		return ok && x != nil && validNewSessionRequest(x, strict)
-	},
-	Is: is[NewSessionRequest],
+	Valid: wire.Valid(validNewSessionRequest),
+	Is:    wire.Is[NewSessionRequest],
 }
 
 func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
@@ -6162,25 +4346,16 @@ func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
 	switch string(tag) {
 	case "http":
 		v := wire.New[MCPServerHTTP](d)
-		if errs := decodeMCPServerHTTP(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerHTTP(d, v)
 	case "acp":
 		v := wire.New[MCPServerACP](d)
-		if errs := decodeMCPServerACP(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerACP(d, v)
 	case "stdio":
 		v := wire.New[MCPServerStdio](d)
-		if errs := decodeMCPServerStdio(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeMCPServerStdio(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -6192,15 +4367,11 @@ func decodeMCPServer(d *wire.Decoder, p *MCPServer) *wire.FieldErrors {
 }
 
 func decodeMCPServerList(d *wire.Decoder, p *[]MCPServer, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []MCPServer{}
-	for a.Next(d) {
-		var x MCPServer
-		if a.Keep(decodeMCPServer(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[MCPServer](d)
+	for l.Next(d) {
+		l.Keep(decodeMCPServer(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func validMCPServer(v MCPServer, strict bool) bool {
@@ -6220,34 +4391,22 @@ func decodeHTTPHeader(d *wire.Decoder, v *HTTPHeader) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "value":
-			if o.Is(d, 1) {
-				o.Check(d.String(&v.Value))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String(&v.Value))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("name", "value")
 }
 
 func decodeHTTPHeaderList(d *wire.Decoder, p *[]HTTPHeader, skip bool) *wire.FieldErrors {
-	a := d.Array()
-	list := []HTTPHeader{}
-	for a.Next(d) {
-		var x HTTPHeader
-		if a.Keep(decodeHTTPHeader(d, &x), skip) {
-			list = wire.Append(d, list, x)
-		}
+	l := wire.ListOf[HTTPHeader](d)
+	for l.Next(d) {
+		l.Keep(decodeHTTPHeader(d, l.Item(d)), skip)
 	}
-	return wire.EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
@@ -6255,41 +4414,22 @@ func decodeMCPServerHTTP(d *wire.Decoder, v *MCPServerHTTP) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "url":
-			if o.Is(d, 1) {
-				errs := d.String(&v.URL)
-				if errs == nil && (!wire.IsURI(v.URL)) {
-					errs = wire.Violation("must be a URI with a scheme")
-				}
-				o.Check(errs)
-			}
+			_ = o.Is(d, 1) && o.Check(d.URI(&v.URL))
 		case "headers":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(decodeHTTPHeaderList(d, &v.Headers, false))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 4) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 4)
 		}
 	}
 	return o.End("name", "url")
 }
 
 func validMCPServerHTTP(v *MCPServerHTTP, strict bool) bool {
-	if strict && !wire.IsURI(v.URL) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsURI(v.URL))
 }
 
 func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
@@ -6297,33 +4437,20 @@ func decodeMCPServerACP(d *wire.Decoder, v *MCPServerACP) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "serverId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ServerID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ServerID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 3) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 3)
 		}
 	}
 	return o.End("name", "serverId")
 }
 
 func validMCPServerACP(v *MCPServerACP, strict bool) bool {
-	if strict && v.ServerID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.ServerID == "")
 }
 
 func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors {
@@ -6331,41 +4458,24 @@ func decodeMCPServerStdio(d *wire.Decoder, v *MCPServerStdio) *wire.FieldErrors 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "name":
-			if o.Is(d, 0) {
-				o.Check(d.String(&v.Name))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String(&v.Name))
 		case "command":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Command)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Command)))
 		case "args":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.Args, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.Args, false))
 		case "env":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeEnvVariableList(d, &v.Env, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeEnvVariableList(d, &v.Env, false))
 		case "_meta":
-			if o.Is(d, 4) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 4) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 5) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 5)
 		}
 	}
 	return o.End("name", "command")
 }
 
 func validMCPServerStdio(v *MCPServerStdio, strict bool) bool {
-	if strict && !wire.IsAbsPath(string(v.Command)) {
-		return false
-	}
-	return true
+	return !(strict && !wire.IsAbsPath(string(v.Command)))
 }
 
 func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
@@ -6373,19 +4483,11 @@ func decodeSystemPrompt(d *wire.Decoder, v *SystemPrompt) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "mode":
-			if o.Is(d, 0) {
-				o.Check(d.Enum((*string)(&v.Mode), wordsSystemPromptMode))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Enum((*string)(&v.Mode), wordsSystemPromptMode))
 		case "content":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlockList(d, &v.Content, false))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlockList(d, &v.Content, false))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("mode", "content")
@@ -6396,10 +4498,8 @@ func validSystemPrompt(v *SystemPrompt, strict bool) bool {
 		return false
 	}
 	for i := range v.Content {
-		if v.Content[i] == nil {
-			return false
-		}
-		if !validContentBlock(v.Content[i], strict) {
+		if v.Content[i] == nil ||
+			!validContentBlock(v.Content[i], strict) {
 			return false
 		}
 	}
@@ -6413,34 +4513,20 @@ func decodeListSessionsRequest(d *wire.Decoder, v *ListSessionsRequest) *wire.Fi
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "cwd":
-			if o.Is(d, 0) && !d.Null() {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 0) && !d.Null() && o.Check(d.String((*string)(&v.Cwd)))
 		case "cursor":
-			if o.Is(d, 1) && !d.Null() {
-				v.Cursor = wire.New[SessionListCursor](d)
-				o.Check(d.String((*string)(v.Cursor)))
-			}
+			_ = o.Is(d, 1) && !d.Null() && o.Check(d.String((*string)(wire.NewAt(d, &v.Cursor))))
 		case "archived":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(d.Enum((*string)(&v.Archived), wordsSessionArchiveFilter))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(d.Enum((*string)(&v.Archived), wordsSessionArchiveFilter))
 		case "_meta":
-			if o.Is(d, 3) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 3) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End()
 }
 
 func validListSessionsRequest(v *ListSessionsRequest, strict bool) bool {
-	if v.Cwd != "" && strict && !wire.IsAbsPath(string(v.Cwd)) {
-		return false
-	}
-	return true
+	return !(v.Cwd != "" && strict && !wire.IsAbsPath(string(v.Cwd)))
 }
 
 var codecListSessionsRequest = wire.Codec{
@@ -6453,19 +4539,14 @@ var codecListSessionsRequest = wire.Codec{
 		return d.End(v, decodeListSessionsRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ListSessionsRequest)
-		if !ok || x == nil {
-			return b, wrongType[ListSessionsRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeListSessionsRequest(&e, x)
+		if x := wire.Payload[ListSessionsRequest](&e, v); x != nil {
+			encodeListSessionsRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ListSessionsRequest)
-		return ok && x != nil && validListSessionsRequest(x, strict)
-	},
-	Is: is[ListSessionsRequest],
+	Valid: wire.Valid(validListSessionsRequest),
+	Is:    wire.Is[ListSessionsRequest],
 }
 
 var wordsSessionArchiveFilter = []string{"exclude", "include", "only"}
@@ -6475,42 +4556,25 @@ func decodeForkSessionRequest(d *wire.Decoder, v *ForkSessionRequest) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Cwd)))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "mcpServers":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "systemPrompt":
-			if o.Is(d, 4) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 5) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 5) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(string(v.Cwd)) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -6519,17 +4583,12 @@ func validForkSessionRequest(v *ForkSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecForkSessionRequest = wire.Codec{
@@ -6539,19 +4598,14 @@ var codecForkSessionRequest = wire.Codec{
 		return d.End(v, decodeForkSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ForkSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ForkSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeForkSessionRequest(&e, x)
+		if x := wire.Payload[ForkSessionRequest](&e, v); x != nil {
+			encodeForkSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ForkSessionRequest)
-		return ok && x != nil && validForkSessionRequest(x, strict)
-	},
-	Is: is[ForkSessionRequest],
+	Valid: wire.Valid(validForkSessionRequest),
+	Is:    wire.Is[ForkSessionRequest],
 }
 
 func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.FieldErrors {
@@ -6559,46 +4613,27 @@ func decodeResumeSessionRequest(d *wire.Decoder, v *ResumeSessionRequest) *wire.
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "cwd":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.Cwd)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.Cwd)))
 		case "additionalDirectories":
-			if o.Is(d, 2) && !d.Null() {
-				o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
-			}
+			_ = o.Is(d, 2) && !d.Null() && o.Check(wire.ReadStrings(d, &v.AdditionalDirectories, false))
 		case "mcpServers":
-			if o.Is(d, 3) && !d.Null() {
-				o.Check(decodeMCPServerList(d, &v.MCPServers, false))
-			}
+			_ = o.Is(d, 3) && !d.Null() && o.Check(decodeMCPServerList(d, &v.MCPServers, false))
 		case "replayFrom":
-			if o.Is(d, 4) && !d.Null() {
-				o.Check(decodeReplayFrom(d, &v.ReplayFrom))
-			}
+			_ = o.Is(d, 4) && !d.Null() && o.Check(decodeReplayFrom(d, &v.ReplayFrom))
 		case "systemPrompt":
-			if o.Is(d, 5) && !d.Null() {
-				v.SystemPrompt = wire.New[SystemPrompt](d)
-				o.Check(decodeSystemPrompt(d, v.SystemPrompt))
-			}
+			_ = o.Is(d, 5) && !d.Null() && o.Check(decodeSystemPrompt(d, wire.NewAt(d, &v.SystemPrompt)))
 		case "_meta":
-			if o.Is(d, 6) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 6) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "cwd")
 }
 
 func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && !wire.IsAbsPath(string(v.Cwd)) {
+	if strict && v.SessionID == "" ||
+		strict && !wire.IsAbsPath(string(v.Cwd)) {
 		return false
 	}
 	for i := range v.AdditionalDirectories {
@@ -6607,17 +4642,12 @@ func validResumeSessionRequest(v *ResumeSessionRequest, strict bool) bool {
 		}
 	}
 	for i := range v.MCPServers {
-		if v.MCPServers[i] == nil {
-			return false
-		}
-		if !validMCPServer(v.MCPServers[i], strict) {
+		if v.MCPServers[i] == nil ||
+			!validMCPServer(v.MCPServers[i], strict) {
 			return false
 		}
 	}
-	if v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict) {
-		return false
-	}
-	return true
+	return !(v.SystemPrompt != nil && !validSystemPrompt(v.SystemPrompt, strict))
 }
 
 var codecResumeSessionRequest = wire.Codec{
@@ -6627,19 +4657,14 @@ var codecResumeSessionRequest = wire.Codec{
 		return d.End(v, decodeResumeSessionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*ResumeSessionRequest)
-		if !ok || x == nil {
-			return b, wrongType[ResumeSessionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeResumeSessionRequest(&e, x)
+		if x := wire.Payload[ResumeSessionRequest](&e, v); x != nil {
+			encodeResumeSessionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*ResumeSessionRequest)
-		return ok && x != nil && validResumeSessionRequest(x, strict)
-	},
-	Is: is[ResumeSessionRequest],
+	Valid: wire.Valid(validResumeSessionRequest),
+	Is:    wire.Is[ResumeSessionRequest],
 }
 
 func decodeReplayFrom(d *wire.Decoder, p *ReplayFrom) *wire.FieldErrors {
@@ -6647,11 +4672,8 @@ func decodeReplayFrom(d *wire.Decoder, p *ReplayFrom) *wire.FieldErrors {
 	switch string(tag) {
 	case "start":
 		v := wire.New[ReplayFromStart](d)
-		if errs := decodeReplayFromStart(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeReplayFromStart(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -6667,15 +4689,9 @@ func decodeReplayFromStart(d *wire.Decoder, v *ReplayFromStart) *wire.FieldError
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "type":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -6686,32 +4702,19 @@ func decodeCancelToolCallRequest(d *wire.Decoder, v *CancelToolCallRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "toolCallId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ToolCallID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ToolCallID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "toolCallId")
 }
 
 func validCancelToolCallRequest(v *CancelToolCallRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.ToolCallID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.ToolCallID == "")
 }
 
 var codecCancelToolCallRequest = wire.Codec{
@@ -6721,19 +4724,14 @@ var codecCancelToolCallRequest = wire.Codec{
 		return d.End(v, decodeCancelToolCallRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelToolCallRequest)
-		if !ok || x == nil {
-			return b, wrongType[CancelToolCallRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCancelToolCallRequest(&e, x)
+		if x := wire.Payload[CancelToolCallRequest](&e, v); x != nil {
+			encodeCancelToolCallRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CancelToolCallRequest)
-		return ok && x != nil && validCancelToolCallRequest(x, strict)
-	},
-	Is: is[CancelToolCallRequest],
+	Valid: wire.Valid(validCancelToolCallRequest),
+	Is:    wire.Is[CancelToolCallRequest],
 }
 
 func decodeCancelTerminalRequest(d *wire.Decoder, v *CancelTerminalRequest) *wire.FieldErrors {
@@ -6741,32 +4739,19 @@ func decodeCancelTerminalRequest(d *wire.Decoder, v *CancelTerminalRequest) *wir
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "terminalId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.TerminalID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.TerminalID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "terminalId")
 }
 
 func validCancelTerminalRequest(v *CancelTerminalRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.TerminalID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.TerminalID == "")
 }
 
 var codecCancelTerminalRequest = wire.Codec{
@@ -6776,19 +4761,14 @@ var codecCancelTerminalRequest = wire.Codec{
 		return d.End(v, decodeCancelTerminalRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelTerminalRequest)
-		if !ok || x == nil {
-			return b, wrongType[CancelTerminalRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCancelTerminalRequest(&e, x)
+		if x := wire.Payload[CancelTerminalRequest](&e, v); x != nil {
+			encodeCancelTerminalRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CancelTerminalRequest)
-		return ok && x != nil && validCancelTerminalRequest(x, strict)
-	},
-	Is: is[CancelTerminalRequest],
+	Valid: wire.Valid(validCancelTerminalRequest),
+	Is:    wire.Is[CancelTerminalRequest],
 }
 
 func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOptionRequest) *wire.FieldErrors {
@@ -6797,19 +4777,11 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "configId":
-			if o.Is(d, 1) {
-				o.Check(d.String((*string)(&v.ConfigID)))
-			}
+			_ = o.Is(d, 1) && o.Check(d.String((*string)(&v.ConfigID)))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -6820,16 +4792,9 @@ func decodeSetSessionConfigOptionRequest(d *wire.Decoder, v *SetSessionConfigOpt
 }
 
 func validSetSessionConfigOptionRequest(v *SetSessionConfigOptionRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if strict && v.ConfigID == "" {
-		return false
-	}
-	if v.Value == nil {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "" ||
+		strict && v.ConfigID == "" ||
+		v.Value == nil)
 }
 
 var codecSetSessionConfigOptionRequest = wire.Codec{
@@ -6839,19 +4804,14 @@ var codecSetSessionConfigOptionRequest = wire.Codec{
 		return d.End(v, decodeSetSessionConfigOptionRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*SetSessionConfigOptionRequest)
-		if !ok || x == nil {
-			return b, wrongType[SetSessionConfigOptionRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeSetSessionConfigOptionRequest(&e, x)
+		if x := wire.Payload[SetSessionConfigOptionRequest](&e, v); x != nil {
+			encodeSetSessionConfigOptionRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*SetSessionConfigOptionRequest)
-		return ok && x != nil && validSetSessionConfigOptionRequest(x, strict)
-	},
-	Is: is[SetSessionConfigOptionRequest],
+	Valid: wire.Valid(validSetSessionConfigOptionRequest),
+	Is:    wire.Is[SetSessionConfigOptionRequest],
 }
 
 func decodeSessionConfigOptionValue(d *wire.Decoder, p *SessionConfigOptionValue) *wire.FieldErrors {
@@ -6859,18 +4819,12 @@ func decodeSessionConfigOptionValue(d *wire.Decoder, p *SessionConfigOptionValue
 	switch string(tag) {
 	case "id":
 		v := wire.New[SessionConfigValue](d)
-		if errs := decodeSessionConfigValue(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigValue(d, v)
 	case "boolean":
 		v := wire.New[SessionConfigBooleanValue](d)
-		if errs := decodeSessionConfigBooleanValue(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSessionConfigBooleanValue(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("type", found)
@@ -6889,15 +4843,9 @@ func decodeSessionConfigBooleanValue(d *wire.Decoder, v *SessionConfigBooleanVal
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "value":
-			if o.Is(d, 0) {
-				o.Check(d.Bool(&v.Value))
-			}
+			_ = o.Is(d, 0) && o.Check(d.Bool(&v.Value))
 		case "type":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End("value")
@@ -6908,15 +4856,9 @@ func decodeSessionConfigValue(d *wire.Decoder, v *SessionConfigValue) *wire.Fiel
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "value":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.Value)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.Value)))
 		case "type":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End("value")
@@ -6927,36 +4869,24 @@ func decodePromptRequest(d *wire.Decoder, v *PromptRequest) *wire.FieldErrors {
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "prompt":
-			if o.Is(d, 1) {
-				o.Check(decodeContentBlockList(d, &v.Prompt, false))
-			}
+			_ = o.Is(d, 1) && o.Check(decodeContentBlockList(d, &v.Prompt, false))
 		case "_meta":
-			if o.Is(d, 2) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 2) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId", "prompt")
 }
 
 func validPromptRequest(v *PromptRequest, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	if len(v.Prompt) == 0 {
+	if strict && v.SessionID == "" ||
+		len(v.Prompt) == 0 {
 		return false
 	}
 	for i := range v.Prompt {
-		if v.Prompt[i] == nil {
-			return false
-		}
-		if !validContentBlock(v.Prompt[i], strict) {
+		if v.Prompt[i] == nil ||
+			!validContentBlock(v.Prompt[i], strict) {
 			return false
 		}
 	}
@@ -6970,19 +4900,14 @@ var codecPromptRequest = wire.Codec{
 		return d.End(v, decodePromptRequest(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*PromptRequest)
-		if !ok || x == nil {
-			return b, wrongType[PromptRequest](v)
-		}
 		e := wire.NewEncoder(b)
-		encodePromptRequest(&e, x)
+		if x := wire.Payload[PromptRequest](&e, v); x != nil {
+			encodePromptRequest(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*PromptRequest)
-		return ok && x != nil && validPromptRequest(x, strict)
-	},
-	Is: is[PromptRequest],
+	Valid: wire.Valid(validPromptRequest),
+	Is:    wire.Is[PromptRequest],
 }
 
 func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionResponse) *wire.FieldErrors {
@@ -6990,25 +4915,16 @@ func decodeRequestPermissionResponse(d *wire.Decoder, v *RequestPermissionRespon
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "outcome":
-			if o.Is(d, 0) {
-				o.Check(decodeRequestPermissionOutcome(d, &v.Outcome))
-			}
+			_ = o.Is(d, 0) && o.Check(decodeRequestPermissionOutcome(d, &v.Outcome))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("outcome")
 }
 
 func validRequestPermissionResponse(v *RequestPermissionResponse, strict bool) bool {
-	if v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict) {
-		return false
-	}
-	return true
+	return !(v.Outcome == nil || !validRequestPermissionOutcome(v.Outcome, strict))
 }
 
 var codecRequestPermissionResponse = wire.Codec{
@@ -7018,19 +4934,14 @@ var codecRequestPermissionResponse = wire.Codec{
 		return d.End(v, decodeRequestPermissionResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*RequestPermissionResponse)
-		if !ok || x == nil {
-			return b, wrongType[RequestPermissionResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeRequestPermissionResponse(&e, x)
+		if x := wire.Payload[RequestPermissionResponse](&e, v); x != nil {
+			encodeRequestPermissionResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*RequestPermissionResponse)
-		return ok && x != nil && validRequestPermissionResponse(x, strict)
-	},
-	Is: is[RequestPermissionResponse],
+	Valid: wire.Valid(validRequestPermissionResponse),
+	Is:    wire.Is[RequestPermissionResponse],
 }
 
 func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome) *wire.FieldErrors {
@@ -7038,18 +4949,12 @@ func decodeRequestPermissionOutcome(d *wire.Decoder, p *RequestPermissionOutcome
 	switch string(tag) {
 	case "cancelled":
 		v := wire.New[CancelledPermissionOutcome](d)
-		if errs := decodeCancelledPermissionOutcome(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeCancelledPermissionOutcome(d, v)
 	case "selected":
 		v := wire.New[SelectedPermissionOutcome](d)
-		if errs := decodeSelectedPermissionOutcome(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeSelectedPermissionOutcome(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("outcome", found)
@@ -7073,15 +4978,9 @@ func decodeCancelledPermissionOutcome(d *wire.Decoder, v *CancelledPermissionOut
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "outcome":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -7092,29 +4991,18 @@ func decodeSelectedPermissionOutcome(d *wire.Decoder, v *SelectedPermissionOutco
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "optionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.OptionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.OptionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		case "outcome":
-			if o.Is(d, 2) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 2)
 		}
 	}
 	return o.End("optionId")
 }
 
 func validSelectedPermissionOutcome(v *SelectedPermissionOutcome, strict bool) bool {
-	if strict && v.OptionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.OptionID == "")
 }
 
 func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationResponse) *wire.FieldErrors {
@@ -7123,11 +5011,7 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "_meta":
-			if o.Is(d, 0) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 0) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	if o.Found() {
@@ -7138,10 +5022,7 @@ func decodeCreateElicitationResponse(d *wire.Decoder, v *CreateElicitationRespon
 }
 
 func validCreateElicitationResponse(v *CreateElicitationResponse, strict bool) bool {
-	if v.Action == nil || !validElicitationAction(v.Action, strict) {
-		return false
-	}
-	return true
+	return !(v.Action == nil || !validElicitationAction(v.Action, strict))
 }
 
 var codecCreateElicitationResponse = wire.Codec{
@@ -7151,19 +5032,14 @@ var codecCreateElicitationResponse = wire.Codec{
 		return d.End(v, decodeCreateElicitationResponse(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CreateElicitationResponse)
-		if !ok || x == nil {
-			return b, wrongType[CreateElicitationResponse](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCreateElicitationResponse(&e, x)
+		if x := wire.Payload[CreateElicitationResponse](&e, v); x != nil {
+			encodeCreateElicitationResponse(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CreateElicitationResponse)
-		return ok && x != nil && validCreateElicitationResponse(x, strict)
-	},
-	Is: is[CreateElicitationResponse],
+	Valid: wire.Valid(validCreateElicitationResponse),
+	Is:    wire.Is[CreateElicitationResponse],
 }
 
 func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldErrors {
@@ -7171,25 +5047,16 @@ func decodeElicitationAction(d *wire.Decoder, p *ElicitationAction) *wire.FieldE
 	switch string(tag) {
 	case "accept":
 		v := wire.New[ElicitationAcceptAction](d)
-		if errs := decodeElicitationAcceptAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationAcceptAction(d, v)
 	case "decline":
 		v := wire.New[ElicitationDeclineAction](d)
-		if errs := decodeElicitationDeclineAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationDeclineAction(d, v)
 	case "cancel":
 		v := wire.New[ElicitationCancelAction](d)
-		if errs := decodeElicitationCancelAction(d, v); errs != nil {
-			return errs
-		}
 		*p = v
-		return nil
+		return decodeElicitationCancelAction(d, v)
 	}
 	if tag == nil {
 		return d.Untagged("action", found)
@@ -7213,11 +5080,7 @@ func decodeElicitationCancelAction(d *wire.Decoder, v *ElicitationCancelAction) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "action":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	return o.End()
@@ -7228,11 +5091,7 @@ func decodeElicitationDeclineAction(d *wire.Decoder, v *ElicitationDeclineAction
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "action":
-			if o.Is(d, 0) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 0)
 		}
 	}
 	return o.End()
@@ -7259,15 +5118,9 @@ func decodeElicitationAcceptAction(d *wire.Decoder, v *ElicitationAcceptAction) 
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "content":
-			if o.Is(d, 0) && !d.Null() {
-				o.Check(decodeElicitationContentValueMap(d, &v.Content))
-			}
+			_ = o.Is(d, 0) && !d.Null() && o.Check(decodeElicitationContentValueMap(d, &v.Content))
 		case "action":
-			if o.Is(d, 1) {
-				d.Skip()
-			}
-		default:
-			d.Skip()
+			o.Skip(d, 1)
 		}
 	}
 	return o.End()
@@ -7287,25 +5140,16 @@ func decodeCancelSessionNotification(d *wire.Decoder, v *CancelSessionNotificati
 	for o.Next(d) {
 		switch string(o.Name) {
 		case "sessionId":
-			if o.Is(d, 0) {
-				o.Check(d.String((*string)(&v.SessionID)))
-			}
+			_ = o.Is(d, 0) && o.Check(d.String((*string)(&v.SessionID)))
 		case "_meta":
-			if o.Is(d, 1) && !d.Null() {
-				_ = d.Map((*map[string]any)(&v.Meta))
-			}
-		default:
-			d.Skip()
+			_ = o.Is(d, 1) && !d.Null() && d.Map((*map[string]any)(&v.Meta)) == nil
 		}
 	}
 	return o.End("sessionId")
 }
 
 func validCancelSessionNotification(v *CancelSessionNotification, strict bool) bool {
-	if strict && v.SessionID == "" {
-		return false
-	}
-	return true
+	return !(strict && v.SessionID == "")
 }
 
 var codecCancelSessionNotification = wire.Codec{
@@ -7315,17 +5159,12 @@ var codecCancelSessionNotification = wire.Codec{
 		return d.End(v, decodeCancelSessionNotification(&d, v))
 	},
 	Append: func(b []byte, v any) ([]byte, error) {
-		x, ok := v.(*CancelSessionNotification)
-		if !ok || x == nil {
-			return b, wrongType[CancelSessionNotification](v)
-		}
 		e := wire.NewEncoder(b)
-		encodeCancelSessionNotification(&e, x)
+		if x := wire.Payload[CancelSessionNotification](&e, v); x != nil {
+			encodeCancelSessionNotification(&e, x)
+		}
 		return e.End()
 	},
-	Valid: func(v any, strict bool) bool {
-		x, ok := v.(*CancelSessionNotification)
-		return ok && x != nil && validCancelSessionNotification(x, strict)
-	},
-	Is: is[CancelSessionNotification],
+	Valid: wire.Valid(validCancelSessionNotification),
+	Is:    wire.Is[CancelSessionNotification],
 }

@@ -7,29 +7,22 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-func membersRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
+func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"title":`, v.Title)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"description":`, v.Description)
 	if v.Subject != nil {
 		e.Name(`,"subject":`)
 		encodeRequestPermissionSubject(e, v.Subject)
 	}
-	e.Name(`,"options":`)
-	e.OpenArray()
+	e.OpenList(`,"options":`)
 	for i := range v.Options {
 		e.Element()
 		encodePermissionOption(e, &v.Options[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
-	e.Open()
-	membersRequestPermissionRequest(e, v)
 	e.Close()
 }
 
@@ -39,39 +32,30 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequestPermissionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequestPermissionRequest)
+func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequestPermissionRequest)
 }
 
 func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject) {
 	switch v := v.(type) {
 	case *ToolCallPermissionSubject:
-		if v != nil {
-			encodeToolCallPermissionSubject(e, v)
-			return
-		}
+		encodeToolCallPermissionSubject(e, v)
 	case *CommandPermissionSubject:
-		if v != nil {
-			encodeCommandPermissionSubject(e, v)
-			return
-		}
+		encodeCommandPermissionSubject(e, v)
 	case *UnknownRequestPermissionSubject:
-		if v != nil {
-			encodeUnknownRequestPermissionSubject(e, v)
-			return
-		}
+		encodeUnknownRequestPermissionSubject(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalRequestPermissionSubject decodes any variant of [RequestPermissionSubject].
-func UnmarshalRequestPermissionSubject(data []byte) (v RequestPermissionSubject, err error) {
-	err = unmarshal(data, &v, decodeRequestPermissionSubject)
-	return v, err
+func UnmarshalRequestPermissionSubject(data []byte) (RequestPermissionSubject, error) {
+	return union(data, decodeRequestPermissionSubject)
 }
 
 func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPermissionSubject) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -82,8 +66,8 @@ func (v UnknownRequestPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownRequestPermissionSubject) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownRequestPermissionSubject) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
@@ -113,8 +97,7 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 		e.Null()
 	}
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeToolCallContent(e, x[i])
@@ -125,8 +108,7 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 		e.Null()
 	}
 	if x, ok := v.Locations.Get(); ok {
-		e.Name(`,"locations":`)
-		e.OpenArray()
+		e.OpenList(`,"locations":`)
 		for i := range x {
 			e.Element()
 			encodeToolCallLocation(e, &x[i])
@@ -153,8 +135,7 @@ func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 }
 
 func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"tool_call_update"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call_update"`)
 	membersToolCallUpdate(e, v)
 	e.Close()
 }
@@ -163,44 +144,30 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallUpdate)
-}
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCallUpdate) }
 
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
 	case *Content:
-		if v != nil {
-			encodeContent(e, v)
-			return
-		}
+		encodeContent(e, v)
 	case *Diff:
-		if v != nil {
-			encodeDiff(e, v)
-			return
-		}
+		encodeDiff(e, v)
 	case *Terminal:
-		if v != nil {
-			encodeTerminal(e, v)
-			return
-		}
+		encodeTerminal(e, v)
 	case *UnknownToolCallContent:
-		if v != nil {
-			encodeUnknownToolCallContent(e, v)
-			return
-		}
+		encodeUnknownToolCallContent(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalToolCallContent decodes any variant of [ToolCallContent].
-func UnmarshalToolCallContent(data []byte) (v ToolCallContent, err error) {
-	err = unmarshal(data, &v, decodeToolCallContent)
-	return v, err
+func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
+	return union(data, decodeToolCallContent)
 }
 
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -211,54 +178,34 @@ func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownToolCallContent) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	switch v := v.(type) {
 	case *TextContent:
-		if v != nil {
-			encodeTextContent(e, v)
-			return
-		}
+		encodeTextContent(e, v)
 	case *ImageContent:
-		if v != nil {
-			encodeImageContent(e, v)
-			return
-		}
+		encodeImageContent(e, v)
 	case *AudioContent:
-		if v != nil {
-			encodeAudioContent(e, v)
-			return
-		}
+		encodeAudioContent(e, v)
 	case *ResourceLink:
-		if v != nil {
-			encodeResourceLink(e, v)
-			return
-		}
+		encodeResourceLink(e, v)
 	case *EmbeddedResource:
-		if v != nil {
-			encodeEmbeddedResource(e, v)
-			return
-		}
+		encodeEmbeddedResource(e, v)
 	case *UnknownContentBlock:
-		if v != nil {
-			encodeUnknownContentBlock(e, v)
-			return
-		}
+		encodeUnknownContentBlock(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalContentBlock decodes any variant of [ContentBlock].
-func UnmarshalContentBlock(data []byte) (v ContentBlock, err error) {
-	err = unmarshal(data, &v, decodeContentBlock)
-	return v, err
-}
+func UnmarshalContentBlock(data []byte) (ContentBlock, error) { return union(data, decodeContentBlock) }
 
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -269,32 +216,18 @@ func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownContentBlock) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersAnnotations(e *wire.Encoder, v *Annotations) {
-	if v.Audience != nil {
-		e.Name(`,"audience":`)
-		e.OpenArray()
-		for i := range v.Audience {
-			e.Element()
-			e.StringValue(string(v.Audience[i]))
-		}
-		e.CloseArray()
-	}
-	if v.LastModified != "" {
-		e.String(`,"lastModified":`, v.LastModified)
-	}
-	if v.Priority != nil {
-		e.Float(`,"priority":`, *v.Priority)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Open()
-	membersAnnotations(e, v)
+	if v.Audience != nil {
+		wire.WriteStrings(e, `,"audience":`, v.Audience)
+	}
+	e.Text(`,"lastModified":`, v.LastModified)
+	wire.WriteFloatAt(e, `,"priority":`, v.Priority)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -302,21 +235,16 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Annotations) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeAnnotations) }
+func (v *Annotations) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAnnotations) }
 
-func membersTextContent(e *wire.Encoder, v *TextContent) {
+func encodeTextContent(e *wire.Encoder, v *TextContent) {
+	v = wire.OpenVariant(e, v, `"type":"text"`)
 	e.String(`,"text":`, v.Text)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTextContent(e *wire.Encoder, v *TextContent) {
-	e.Open()
-	e.Name(`,"type":"text"`)
-	membersTextContent(e, v)
 	e.Close()
 }
 
@@ -324,25 +252,18 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextContent) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTextContent) }
+func (v *TextContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTextContent) }
 
-func membersImageContent(e *wire.Encoder, v *ImageContent) {
+func encodeImageContent(e *wire.Encoder, v *ImageContent) {
+	v = wire.OpenVariant(e, v, `"type":"image"`)
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, string(v.MIMEType))
-	if v.URI != "" {
-		e.String(`,"uri":`, v.URI)
-	}
+	e.Text(`,"uri":`, v.URI)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeImageContent(e *wire.Encoder, v *ImageContent) {
-	e.Open()
-	e.Name(`,"type":"image"`)
-	membersImageContent(e, v)
 	e.Close()
 }
 
@@ -350,11 +271,10 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ImageContent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeImageContent)
-}
+func (v *ImageContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImageContent) }
 
-func membersAudioContent(e *wire.Encoder, v *AudioContent) {
+func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
+	v = wire.OpenVariant(e, v, `"type":"audio"`)
 	e.String(`,"data":`, v.Data)
 	e.String(`,"mimeType":`, string(v.MIMEType))
 	if v.Annotations != nil {
@@ -362,12 +282,6 @@ func membersAudioContent(e *wire.Encoder, v *AudioContent) {
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
-	e.Open()
-	e.Name(`,"type":"audio"`)
-	membersAudioContent(e, v)
 	e.Close()
 }
 
@@ -375,33 +289,17 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AudioContent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAudioContent)
-}
-
-func membersIcon(e *wire.Encoder, v *Icon) {
-	e.String(`,"src":`, v.Src)
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, string(v.MIMEType))
-	}
-	if v.Sizes != nil {
-		e.Name(`,"sizes":`)
-		e.OpenArray()
-		for i := range v.Sizes {
-			e.Element()
-			e.StringValue(v.Sizes[i])
-		}
-		e.CloseArray()
-	}
-	if v.Theme != "" {
-		e.String(`,"theme":`, string(v.Theme))
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *AudioContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAudioContent) }
 
 func encodeIcon(e *wire.Encoder, v *Icon) {
 	e.Open()
-	membersIcon(e, v)
+	e.String(`,"src":`, v.Src)
+	e.Text(`,"mimeType":`, string(v.MIMEType))
+	if v.Sizes != nil {
+		wire.WriteStrings(e, `,"sizes":`, v.Sizes)
+	}
+	e.Text(`,"theme":`, string(v.Theme))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -409,43 +307,29 @@ func encodeIcon(e *wire.Encoder, v *Icon) {
 func (v Icon) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIcon) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Icon) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeIcon) }
+func (v *Icon) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeIcon) }
 
-func membersResourceLink(e *wire.Encoder, v *ResourceLink) {
+func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
+	v = wire.OpenVariant(e, v, `"type":"resource_link"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"uri":`, v.URI)
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
 	if v.Icons != nil {
-		e.Name(`,"icons":`)
-		e.OpenArray()
+		e.OpenList(`,"icons":`)
 		for i := range v.Icons {
 			e.Element()
 			encodeIcon(e, &v.Icons[i])
 		}
 		e.CloseArray()
 	}
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, string(v.MIMEType))
-	}
-	if v.Size != nil {
-		wire.WriteUint(e, `,"size":`, *v.Size)
-	}
+	e.Text(`,"mimeType":`, string(v.MIMEType))
+	wire.WriteUintAt(e, `,"size":`, v.Size)
 	if v.Annotations != nil {
 		e.Name(`,"annotations":`)
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
-	e.Open()
-	e.Name(`,"type":"resource_link"`)
-	membersResourceLink(e, v)
 	e.Close()
 }
 
@@ -453,39 +337,28 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResourceLink) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResourceLink)
-}
+func (v *ResourceLink) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
 	case *TextResourceContents:
-		if v != nil {
-			encodeTextResourceContents(e, v)
-			return
-		}
+		encodeTextResourceContents(e, v)
 	case *BlobResourceContents:
-		if v != nil {
-			encodeBlobResourceContents(e, v)
-			return
-		}
+		encodeBlobResourceContents(e, v)
 	case *UnknownEmbeddedResourceResource:
-		if v != nil {
-			encodeUnknownEmbeddedResourceResource(e, v)
-			return
-		}
+		encodeUnknownEmbeddedResourceResource(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
-func UnmarshalEmbeddedResourceResource(data []byte) (v EmbeddedResourceResource, err error) {
-	err = unmarshal(data, &v, decodeEmbeddedResourceResource)
-	return v, err
+func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
+	return union(data, decodeEmbeddedResourceResource)
 }
 
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("", "", v.Raw)
 	e.Close()
 }
@@ -496,22 +369,16 @@ func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "", nil, &v.Raw)
-}
-
-func membersTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
-	e.String(`,"text":`, v.Text)
-	e.String(`,"uri":`, v.URI)
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, string(v.MIMEType))
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
-	e.Open()
-	membersTextResourceContents(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.String(`,"text":`, v.Text)
+	e.String(`,"uri":`, v.URI)
+	e.Text(`,"mimeType":`, string(v.MIMEType))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -521,22 +388,16 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextResourceContents) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTextResourceContents)
-}
-
-func membersBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
-	e.String(`,"blob":`, v.Blob)
-	e.String(`,"uri":`, v.URI)
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, string(v.MIMEType))
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTextResourceContents)
 }
 
 func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
-	e.Open()
-	membersBlobResourceContents(e, v)
+	v = wire.OpenVariant(e, v, "")
+	e.String(`,"blob":`, v.Blob)
+	e.String(`,"uri":`, v.URI)
+	e.Text(`,"mimeType":`, string(v.MIMEType))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -546,11 +407,12 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BlobResourceContents) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBlobResourceContents)
+func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBlobResourceContents)
 }
 
-func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
+func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
+	v = wire.OpenVariant(e, v, `"type":"resource"`)
 	e.Name(`,"resource":`)
 	encodeEmbeddedResourceResource(e, v.Resource)
 	if v.Annotations != nil {
@@ -558,12 +420,6 @@ func membersEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 		encodeAnnotations(e, v.Annotations)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
-	e.Open()
-	e.Name(`,"type":"resource"`)
-	membersEmbeddedResource(e, v)
 	e.Close()
 }
 
@@ -571,20 +427,15 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeEmbeddedResource)
-}
-
-func membersContent(e *wire.Encoder, v *Content) {
-	e.Name(`,"content":`)
-	encodeContentBlock(e, v.Content)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeEmbeddedResource)
 }
 
 func encodeContent(e *wire.Encoder, v *Content) {
-	e.Open()
-	e.Name(`,"type":"content"`)
-	membersContent(e, v)
+	v = wire.OpenVariant(e, v, `"type":"content"`)
+	e.Name(`,"content":`)
+	encodeContentBlock(e, v.Content)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -592,22 +443,14 @@ func encodeContent(e *wire.Encoder, v *Content) {
 func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeContent) }
-
-func membersDiffChange(e *wire.Encoder, v *DiffChange) {
-	if v.FileType != "" {
-		e.String(`,"fileType":`, string(v.FileType))
-	}
-	if v.MIMEType != "" {
-		e.String(`,"mimeType":`, string(v.MIMEType))
-	}
-	membersDiffOperation(e, v.Operation)
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *Content) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContent) }
 
 func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 	e.Open()
-	membersDiffChange(e, v)
+	e.Text(`,"fileType":`, string(v.FileType))
+	e.Text(`,"mimeType":`, string(v.MIMEType))
+	membersDiffOperation(e, v.Operation)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -615,7 +458,7 @@ func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 func (v DiffChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffChange) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffChange) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffChange) }
+func (v *DiffChange) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffChange) }
 
 func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
 	switch v := v.(type) {
@@ -659,7 +502,7 @@ func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
 }
 
 func encodeUnknownDiffOperation(e *wire.Encoder, v *UnknownDiffOperation) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("operation", v.Type, v.Raw)
 	e.Close()
 }
@@ -670,13 +513,12 @@ func (v UnknownDiffOperation) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownDiffOperation) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "operation", &v.Type, &v.Raw)
+func (v *UnknownDiffOperation) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "operation", &v.Type, &v.Raw)
 }
 
 func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
-	e.Open()
-	e.Name(`,"operation":"copy"`)
+	v = wire.OpenVariant(e, v, `"operation":"copy"`)
 	membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
 	e.Close()
 }
@@ -685,13 +527,12 @@ func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
 func (v DiffCopy) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffCopy) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffCopy) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+func (v *DiffCopy) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
 
 func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
-	e.Open()
-	e.Name(`,"operation":"move"`)
+	v = wire.OpenVariant(e, v, `"operation":"move"`)
 	membersDiffPathPairChange(e, (*DiffPathPairChange)(v))
 	e.Close()
 }
@@ -700,13 +541,12 @@ func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
 func (v DiffMove) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffMove) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffMove) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+func (v *DiffMove) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
 
 func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
-	e.Open()
-	e.Name(`,"operation":"modify"`)
+	v = wire.OpenVariant(e, v, `"operation":"modify"`)
 	membersDiffPathChange(e, (*DiffPathChange)(v))
 	e.Close()
 }
@@ -715,13 +555,12 @@ func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
 func (v DiffModify) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffModify) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffModify) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+func (v *DiffModify) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
-	e.Open()
-	e.Name(`,"operation":"delete"`)
+	v = wire.OpenVariant(e, v, `"operation":"delete"`)
 	membersDiffPathChange(e, (*DiffPathChange)(v))
 	e.Close()
 }
@@ -730,13 +569,12 @@ func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
 func (v DiffDelete) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffDelete) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffDelete) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+func (v *DiffDelete) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
-	e.Open()
-	e.Name(`,"operation":"add"`)
+	v = wire.OpenVariant(e, v, `"operation":"add"`)
 	membersDiffPathChange(e, (*DiffPathChange)(v))
 	e.Close()
 }
@@ -745,8 +583,8 @@ func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
 func (v DiffAdd) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffAdd) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffAdd) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*DiffPathChange)(v), decodeDiffPathChange)
+func (v *DiffAdd) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func membersDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
@@ -763,9 +601,7 @@ func encodeDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
 func (v DiffPathChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPathChange) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffPathChange) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDiffPathChange)
-}
+func (v *DiffPathChange) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffPathChange) }
 
 func membersDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
 	e.String(`,"oldPath":`, string(v.OldPath))
@@ -784,19 +620,15 @@ func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffPathPairChange) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeDiffPathPairChange)
-}
-
-func membersDiffPatch(e *wire.Encoder, v *DiffPatch) {
-	e.String(`,"format":`, string(v.Format))
-	e.String(`,"text":`, v.Text)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeDiffPathPairChange)
 }
 
 func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
 	e.Open()
-	membersDiffPatch(e, v)
+	e.String(`,"format":`, string(v.Format))
+	e.String(`,"text":`, v.Text)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -804,11 +636,11 @@ func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
 func (v DiffPatch) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPatch) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffPatch) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiffPatch) }
+func (v *DiffPatch) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffPatch) }
 
-func membersDiff(e *wire.Encoder, v *Diff) {
-	e.Name(`,"changes":`)
-	e.OpenArray()
+func encodeDiff(e *wire.Encoder, v *Diff) {
+	v = wire.OpenVariant(e, v, `"type":"diff"`)
+	e.OpenList(`,"changes":`)
 	for i := range v.Changes {
 		e.Element()
 		encodeDiffChange(e, &v.Changes[i])
@@ -819,12 +651,6 @@ func membersDiff(e *wire.Encoder, v *Diff) {
 		encodeDiffPatch(e, v.Patch)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeDiff(e *wire.Encoder, v *Diff) {
-	e.Open()
-	e.Name(`,"type":"diff"`)
-	membersDiff(e, v)
 	e.Close()
 }
 
@@ -832,17 +658,12 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Diff) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeDiff) }
-
-func membersTerminal(e *wire.Encoder, v *Terminal) {
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *Diff) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
-	e.Open()
-	e.Name(`,"type":"terminal"`)
-	membersTerminal(e, v)
+	v = wire.OpenVariant(e, v, `"type":"terminal"`)
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -850,19 +671,13 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Terminal) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeTerminal) }
-
-func membersToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
-	e.String(`,"path":`, string(v.Path))
-	if v.Line != nil {
-		wire.WriteUint(e, `,"line":`, *v.Line)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *Terminal) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Open()
-	membersToolCallLocation(e, v)
+	e.String(`,"path":`, string(v.Path))
+	wire.WriteUintAt(e, `,"line":`, v.Line)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -870,21 +685,17 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallLocation) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallLocation)
+func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeToolCallLocation)
 }
 
-func membersToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
+func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
+	e.Open()
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Cancel))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
-	e.Open()
-	membersToolCallCapabilities(e, v)
 	e.Close()
 }
 
@@ -894,8 +705,8 @@ func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallCapabilities)
+func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeToolCallCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -904,8 +715,8 @@ func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallCancelCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
@@ -918,18 +729,13 @@ func encodeMetaOnly(e *wire.Encoder, v *metaOnly) {
 	e.Close()
 }
 
-func membersToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubject) {
+func encodeToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubject) {
+	v = wire.OpenVariant(e, v, `"type":"tool_call"`)
 	e.Name(`,"toolCall":`)
 	e.Open()
 	membersToolCallUpdate(e, &v.ToolCall)
 	e.Close()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubject) {
-	e.Open()
-	e.Name(`,"type":"tool_call"`)
-	membersToolCallPermissionSubject(e, v)
 	e.Close()
 }
 
@@ -939,26 +745,17 @@ func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallPermissionSubject) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallPermissionSubject)
-}
-
-func membersCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject) {
-	e.String(`,"command":`, v.Command)
-	e.String(`,"cwd":`, string(v.Cwd))
-	if v.ToolCallID != "" {
-		e.String(`,"toolCallId":`, string(v.ToolCallID))
-	}
-	if v.TerminalID != "" {
-		e.String(`,"terminalId":`, string(v.TerminalID))
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeToolCallPermissionSubject)
 }
 
 func encodeCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject) {
-	e.Open()
-	e.Name(`,"type":"command"`)
-	membersCommandPermissionSubject(e, v)
+	v = wire.OpenVariant(e, v, `"type":"command"`)
+	e.String(`,"command":`, v.Command)
+	e.String(`,"cwd":`, string(v.Cwd))
+	e.Text(`,"toolCallId":`, string(v.ToolCallID))
+	e.Text(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -968,32 +765,24 @@ func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CommandPermissionSubject) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCommandPermissionSubject)
-}
-
-func membersPermissionOption(e *wire.Encoder, v *PermissionOption) {
-	e.String(`,"optionId":`, string(v.OptionID))
-	e.String(`,"name":`, v.Name)
-	e.String(`,"kind":`, string(v.Kind))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCommandPermissionSubject)
 }
 
 func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Open()
-	membersPermissionOption(e, v)
-	e.Close()
-}
-
-func membersCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
-	e.String(`,"message":`, v.Message)
-	membersElicitationMode(e, v.Mode)
+	e.String(`,"optionId":`, string(v.OptionID))
+	e.String(`,"name":`, v.Name)
+	e.String(`,"kind":`, string(v.Kind))
 	e.Map(`,"_meta":`, v.Meta)
+	e.Close()
 }
 
 func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
 	e.Open()
-	membersCreateElicitationRequest(e, v)
+	e.String(`,"message":`, v.Message)
+	membersElicitationMode(e, v.Mode)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1003,8 +792,8 @@ func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateElicitationRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateElicitationRequest)
+func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -1031,7 +820,7 @@ func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
 }
 
 func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("mode", v.Type, v.Raw)
 	e.Close()
 }
@@ -1042,19 +831,17 @@ func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationMode) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "mode", &v.Type, &v.Raw)
+func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
 
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
 	e.String(`,"sessionId":`, string(v.SessionID))
-	if v.ToolCallID != "" {
-		e.String(`,"toolCallId":`, string(v.ToolCallID))
-	}
+	e.Text(`,"toolCallId":`, string(v.ToolCallID))
 }
 
 func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	membersElicitationSessionScope(e, v)
 	e.Close()
 }
@@ -1065,8 +852,8 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationSessionScope) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationSessionScope)
+func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationSessionScope)
 }
 
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
@@ -1075,7 +862,7 @@ func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope)
 }
 
 func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	membersElicitationRequestScope(e, v)
 	e.Close()
 }
@@ -1086,15 +873,14 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationRequestScope) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationRequestScope)
+func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationRequestScope)
 }
 
-func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
+func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
+	e.Open()
 	e.String(`,"type":`, string(v.Type))
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
+	e.Text(`,"title":`, v.Title)
 	e.Name(`,"properties":`)
 	e.Open()
 	for _, key := range wire.SortedKeys(v.Properties) {
@@ -1103,23 +889,10 @@ func membersElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	}
 	e.Close()
 	if v.Required != nil {
-		e.Name(`,"required":`)
-		e.OpenArray()
-		for i := range v.Required {
-			e.Element()
-			e.StringValue(v.Required[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"required":`, v.Required)
 	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"description":`, v.Description)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
-	e.Open()
-	membersElicitationSchema(e, v)
 	e.Close()
 }
 
@@ -1127,54 +900,36 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationSchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationSchema)
+func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
 	switch v := v.(type) {
 	case *StringPropertySchema:
-		if v != nil {
-			encodeStringPropertySchema(e, v)
-			return
-		}
+		encodeStringPropertySchema(e, v)
 	case *NumberPropertySchema:
-		if v != nil {
-			encodeNumberPropertySchema(e, v)
-			return
-		}
+		encodeNumberPropertySchema(e, v)
 	case *IntegerPropertySchema:
-		if v != nil {
-			encodeIntegerPropertySchema(e, v)
-			return
-		}
+		encodeIntegerPropertySchema(e, v)
 	case *BooleanPropertySchema:
-		if v != nil {
-			encodeBooleanPropertySchema(e, v)
-			return
-		}
+		encodeBooleanPropertySchema(e, v)
 	case *MultiSelectPropertySchema:
-		if v != nil {
-			encodeMultiSelectPropertySchema(e, v)
-			return
-		}
+		encodeMultiSelectPropertySchema(e, v)
 	case *UnknownElicitationPropertySchema:
-		if v != nil {
-			encodeUnknownElicitationPropertySchema(e, v)
-			return
-		}
+		encodeUnknownElicitationPropertySchema(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
-func UnmarshalElicitationPropertySchema(data []byte) (v ElicitationPropertySchema, err error) {
-	err = unmarshal(data, &v, decodeElicitationPropertySchema)
-	return v, err
+func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
+	return union(data, decodeElicitationPropertySchema)
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -1185,44 +940,27 @@ func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersEnumOption(e *wire.Encoder, v *EnumOption) {
-	e.String(`,"const":`, v.Const)
-	e.String(`,"title":`, v.Title)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	e.Open()
-	membersEnumOption(e, v)
+	e.String(`,"const":`, v.Const)
+	e.String(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.MinLength != nil {
-		wire.WriteUint(e, `,"minLength":`, *v.MinLength)
-	}
-	if v.MaxLength != nil {
-		wire.WriteUint(e, `,"maxLength":`, *v.MaxLength)
-	}
-	if v.Pattern != "" {
-		e.String(`,"pattern":`, v.Pattern)
-	}
-	if v.Format != "" {
-		e.String(`,"format":`, string(v.Format))
-	}
+func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"string"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteUintAt(e, `,"minLength":`, v.MinLength)
+	wire.WriteUintAt(e, `,"maxLength":`, v.MaxLength)
+	e.Text(`,"pattern":`, v.Pattern)
+	e.Text(`,"format":`, string(v.Format))
 	if x, ok := v.Default.Get(); ok {
 		e.String(`,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -1230,17 +968,10 @@ func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 		e.Null()
 	}
 	if v.Enum != nil {
-		e.Name(`,"enum":`)
-		e.OpenArray()
-		for i := range v.Enum {
-			e.Element()
-			e.StringValue(v.Enum[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"enum":`, v.Enum)
 	}
 	if v.OneOf != nil {
-		e.Name(`,"oneOf":`)
-		e.OpenArray()
+		e.OpenList(`,"oneOf":`)
 		for i := range v.OneOf {
 			e.Element()
 			encodeEnumOption(e, &v.OneOf[i])
@@ -1248,12 +979,6 @@ func membersStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"string"`)
-	membersStringPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1263,36 +988,23 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *StringPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeStringPropertySchema)
+func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeStringPropertySchema)
 }
 
-func membersNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Minimum != nil {
-		e.Float(`,"minimum":`, *v.Minimum)
-	}
-	if v.Maximum != nil {
-		e.Float(`,"maximum":`, *v.Maximum)
-	}
+func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"number"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteFloatAt(e, `,"minimum":`, v.Minimum)
+	wire.WriteFloatAt(e, `,"maximum":`, v.Maximum)
 	if x, ok := v.Default.Get(); ok {
-		e.Float(`,"default":`, x)
+		wire.WriteFloat(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"number"`)
-	membersNumberPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1302,23 +1014,16 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NumberPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNumberPropertySchema)
+func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNumberPropertySchema)
 }
 
-func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Minimum != nil {
-		wire.WriteInt(e, `,"minimum":`, *v.Minimum)
-	}
-	if v.Maximum != nil {
-		wire.WriteInt(e, `,"maximum":`, *v.Maximum)
-	}
+func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"integer"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteIntAt(e, `,"minimum":`, v.Minimum)
+	wire.WriteIntAt(e, `,"maximum":`, v.Maximum)
 	if x, ok := v.Default.Get(); ok {
 		wire.WriteInt(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
@@ -1326,12 +1031,6 @@ func membersIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"integer"`)
-	membersIntegerPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1341,30 +1040,21 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *IntegerPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeIntegerPropertySchema)
+func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeIntegerPropertySchema)
 }
 
-func membersBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"boolean"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
 	if x, ok := v.Default.Get(); ok {
-		e.Bool(`,"default":`, x)
+		wire.WriteBool(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"boolean"`)
-	membersBooleanPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1374,39 +1064,30 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BooleanPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBooleanPropertySchema)
+func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBooleanPropertySchema)
 }
 
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	switch v := v.(type) {
 	case *StringMultiSelectItems:
-		if v != nil {
-			encodeStringMultiSelectItems(e, v)
-			return
-		}
+		encodeStringMultiSelectItems(e, v)
 	case *TitledMultiSelectItems:
-		if v != nil {
-			encodeTitledMultiSelectItems(e, v)
-			return
-		}
+		encodeTitledMultiSelectItems(e, v)
 	case *UnknownMultiSelectItems:
-		if v != nil {
-			encodeUnknownMultiSelectItems(e, v)
-			return
-		}
+		encodeUnknownMultiSelectItems(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
-func UnmarshalMultiSelectItems(data []byte) (v MultiSelectItems, err error) {
-	err = unmarshal(data, &v, decodeMultiSelectItems)
-	return v, err
+func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
+	return union(data, decodeMultiSelectItems)
 }
 
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -1417,25 +1098,14 @@ func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
-	e.Name(`,"enum":`)
-	e.OpenArray()
-	for i := range v.Enum {
-		e.Element()
-		e.StringValue(v.Enum[i])
-	}
-	e.CloseArray()
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
-	e.Open()
-	e.Name(`,"type":"string"`)
-	membersStringMultiSelectItems(e, v)
+	v = wire.OpenVariant(e, v, `"type":"string"`)
+	wire.WriteStrings(e, `,"enum":`, v.Enum)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -1445,24 +1115,19 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *StringMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeStringMultiSelectItems)
+func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeStringMultiSelectItems)
 }
 
-func membersTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
-	e.Name(`,"anyOf":`)
-	e.OpenArray()
+func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
+	v = wire.OpenVariant(e, v, "")
+	e.OpenList(`,"anyOf":`)
 	for i := range v.AnyOf {
 		e.Element()
 		encodeEnumOption(e, &v.AnyOf[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
-	e.Open()
-	membersTitledMultiSelectItems(e, v)
 	e.Close()
 }
 
@@ -1472,44 +1137,25 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TitledMultiSelectItems) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTitledMultiSelectItems)
+func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTitledMultiSelectItems)
 }
 
-func membersMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.MinItems != nil {
-		wire.WriteUint(e, `,"minItems":`, *v.MinItems)
-	}
-	if v.MaxItems != nil {
-		wire.WriteUint(e, `,"maxItems":`, *v.MaxItems)
-	}
+func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
+	v = wire.OpenVariant(e, v, `"type":"array"`)
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	wire.WriteUintAt(e, `,"minItems":`, v.MinItems)
+	wire.WriteUintAt(e, `,"maxItems":`, v.MaxItems)
 	e.Name(`,"items":`)
 	encodeMultiSelectItems(e, v.Items)
 	if x, ok := v.Default.Get(); ok {
-		e.Name(`,"default":`)
-		e.OpenArray()
-		for i := range x {
-			e.Element()
-			e.StringValue(x[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"default":`, x)
 	} else if v.Default.IsNull() {
 		e.Name(`,"default":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
-	e.Open()
-	e.Name(`,"type":"array"`)
-	membersMultiSelectPropertySchema(e, v)
 	e.Close()
 }
 
@@ -1519,8 +1165,8 @@ func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MultiSelectPropertySchema) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMultiSelectPropertySchema)
+func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
 
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
@@ -1530,8 +1176,7 @@ func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 }
 
 func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
-	e.Open()
-	e.Name(`,"mode":"form"`)
+	v = wire.OpenVariant(e, v, `"mode":"form"`)
 	membersElicitationFormMode(e, v)
 	e.Close()
 }
@@ -1542,8 +1187,8 @@ func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationFormMode) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationFormMode)
+func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -1569,8 +1214,7 @@ func membersElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 }
 
 func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
-	e.Open()
-	e.Name(`,"mode":"url"`)
+	v = wire.OpenVariant(e, v, `"mode":"url"`)
 	membersElicitationURLMode(e, v)
 	e.Close()
 }
@@ -1581,11 +1225,12 @@ func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationURLMode) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationURLMode)
+func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationURLMode)
 }
 
-func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
+func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
+	e.Open()
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	e.Name(`,"info":`)
 	encodeImplementation(e, &v.Info)
@@ -1594,8 +1239,7 @@ func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 		encodeAgentCapabilities(e, v.Capabilities)
 	}
 	if v.AuthMethods != nil {
-		e.Name(`,"authMethods":`)
-		e.OpenArray()
+		e.OpenList(`,"authMethods":`)
 		for i := range v.AuthMethods {
 			e.Element()
 			encodeAuthMethod(e, v.AuthMethods[i])
@@ -1603,11 +1247,6 @@ func membersInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
-	e.Open()
-	membersInitializeResponse(e, v)
 	e.Close()
 }
 
@@ -1617,26 +1256,21 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *InitializeResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeInitializeResponse)
-}
-
-func membersImplementation(e *wire.Encoder, v *Implementation) {
-	e.String(`,"name":`, v.Name)
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	e.String(`,"version":`, v.Version)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeInitializeResponse)
 }
 
 func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Open()
-	membersImplementation(e, v)
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"title":`, v.Title)
+	e.String(`,"version":`, v.Version)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
+func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
+	e.Open()
 	if v.Session != nil {
 		e.Name(`,"session":`)
 		encodeSessionCapabilities(e, v.Session)
@@ -1650,11 +1284,6 @@ func membersAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.Providers))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
-	e.Open()
-	membersAgentCapabilities(e, v)
 	e.Close()
 }
 
@@ -1662,11 +1291,12 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentCapabilities)
+func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAgentCapabilities)
 }
 
-func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
+func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
+	e.Open()
 	if v.Prompt != nil {
 		e.Name(`,"prompt":`)
 		encodePromptCapabilities(e, v.Prompt)
@@ -1704,11 +1334,6 @@ func membersSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.Title))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
-	e.Open()
-	membersSessionCapabilities(e, v)
 	e.Close()
 }
 
@@ -1718,11 +1343,12 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionCapabilities)
+func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionCapabilities)
 }
 
-func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
+func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
+	e.Open()
 	if v.Image != nil {
 		e.Name(`,"image":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Image))
@@ -1736,11 +1362,6 @@ func membersPromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.EmbeddedContext))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
-	e.Open()
-	membersPromptCapabilities(e, v)
 	e.Close()
 }
 
@@ -1750,8 +1371,8 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptCapabilities)
+func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodePromptCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1760,8 +1381,8 @@ func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptImageCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1770,8 +1391,8 @@ func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptAudioCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1780,11 +1401,12 @@ func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
+func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
+	e.Open()
 	if v.Stdio != nil {
 		e.Name(`,"stdio":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Stdio))
@@ -1798,11 +1420,6 @@ func membersMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 		encodeMetaOnly(e, (*metaOnly)(v.ACP))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
-	e.Open()
-	membersMCPCapabilities(e, v)
 	e.Close()
 }
 
@@ -1810,8 +1427,8 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPCapabilities)
+func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeMCPCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1820,8 +1437,8 @@ func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPStdioCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1830,8 +1447,8 @@ func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPHTTPCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -1840,49 +1457,37 @@ func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPACPCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
+func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
+	e.Open()
 	if v.Mode != nil {
 		e.Name(`,"mode":`)
 		encodeSessionSystemPromptModeCapabilities(e, v.Mode)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
-	e.Open()
-	membersSessionSystemPromptCapabilities(e, v)
 	e.Close()
 }
 
-func membersSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
+func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
+	e.Open()
 	if v.Override != nil {
 		e.Name(`,"override":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Override))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
-	e.Open()
-	membersSessionSystemPromptModeCapabilities(e, v)
 	e.Close()
 }
 
-func membersAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
+func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
+	e.Open()
 	if v.Status != nil {
 		e.Name(`,"status":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Status))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
-	e.Open()
-	membersAgentAuthCapabilities(e, v)
 	e.Close()
 }
 
@@ -1892,39 +1497,28 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentAuthCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentAuthCapabilities)
+func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAgentAuthCapabilities)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	switch v := v.(type) {
 	case *AuthMethodTerminal:
-		if v != nil {
-			encodeAuthMethodTerminal(e, v)
-			return
-		}
+		encodeAuthMethodTerminal(e, v)
 	case *AuthMethodAgent:
-		if v != nil {
-			encodeAuthMethodAgent(e, v)
-			return
-		}
+		encodeAuthMethodAgent(e, v)
 	case *UnknownAuthMethod:
-		if v != nil {
-			encodeUnknownAuthMethod(e, v)
-			return
-		}
+		encodeUnknownAuthMethod(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalAuthMethod decodes any variant of [AuthMethod].
-func UnmarshalAuthMethod(data []byte) (v AuthMethod, err error) {
-	err = unmarshal(data, &v, decodeAuthMethod)
-	return v, err
-}
+func UnmarshalAuthMethod(data []byte) (AuthMethod, error) { return union(data, decodeAuthMethod) }
 
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -1933,40 +1527,28 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownAuthMethod) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersEnvVariable(e *wire.Encoder, v *EnvVariable) {
-	e.String(`,"name":`, v.Name)
-	e.String(`,"value":`, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	e.Open()
-	membersEnvVariable(e, v)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"value":`, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
+func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
+	v = wire.OpenVariant(e, v, `"type":"terminal"`)
 	e.String(`,"methodId":`, string(v.MethodID))
 	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
+	e.Text(`,"description":`, v.Description)
 	if v.Args != nil {
-		e.Name(`,"args":`)
-		e.OpenArray()
-		for i := range v.Args {
-			e.Element()
-			e.StringValue(v.Args[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"args":`, v.Args)
 	}
 	if v.Env != nil {
-		e.Name(`,"env":`)
-		e.OpenArray()
+		e.OpenList(`,"env":`)
 		for i := range v.Env {
 			e.Element()
 			encodeEnvVariable(e, &v.Env[i])
@@ -1974,12 +1556,6 @@ func membersAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
-	e.Open()
-	e.Name(`,"type":"terminal"`)
-	membersAuthMethodTerminal(e, v)
 	e.Close()
 }
 
@@ -1989,23 +1565,16 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthMethodTerminal) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthMethodTerminal)
-}
-
-func membersAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
-	e.String(`,"methodId":`, string(v.MethodID))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthMethodTerminal)
 }
 
 func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
-	e.Open()
-	e.Name(`,"type":"agent"`)
-	membersAuthMethodAgent(e, v)
+	v = wire.OpenVariant(e, v, `"type":"agent"`)
+	e.String(`,"methodId":`, string(v.MethodID))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2013,8 +1582,8 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthMethodAgent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAuthMethodAgent)
+func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAuthMethodAgent)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2023,24 +1592,19 @@ func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LoginAuthResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
-	e.Name(`,"providers":`)
-	e.OpenArray()
+func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
+	e.Open()
+	e.OpenList(`,"providers":`)
 	for i := range v.Providers {
 		e.Element()
 		encodeProviderInfo(e, &v.Providers[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
-	e.Open()
-	membersListProvidersResponse(e, v)
 	e.Close()
 }
 
@@ -2050,30 +1614,20 @@ func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListProvidersResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListProvidersResponse)
+func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListProvidersResponse)
 }
 
-func membersProviderInfo(e *wire.Encoder, v *ProviderInfo) {
+func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
+	e.Open()
 	e.String(`,"providerId":`, string(v.ProviderID))
-	e.Name(`,"supported":`)
-	e.OpenArray()
-	for i := range v.Supported {
-		e.Element()
-		e.StringValue(string(v.Supported[i]))
-	}
-	e.CloseArray()
-	e.Bool(`,"required":`, v.Required)
+	wire.WriteStrings(e, `,"supported":`, v.Supported)
+	wire.WriteBool(e, `,"required":`, v.Required)
 	if v.Current != nil {
 		e.Name(`,"current":`)
 		encodeProviderCurrentConfig(e, v.Current)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
-	e.Open()
-	membersProviderInfo(e, v)
 	e.Close()
 }
 
@@ -2081,19 +1635,13 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderInfo) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeProviderInfo)
-}
-
-func membersProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
-	e.String(`,"apiType":`, string(v.APIType))
-	e.String(`,"baseUrl":`, v.BaseURL)
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
-	membersProviderCurrentConfig(e, v)
+	e.String(`,"apiType":`, string(v.APIType))
+	e.String(`,"baseUrl":`, v.BaseURL)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2103,8 +1651,8 @@ func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderCurrentConfig) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeProviderCurrentConfig)
+func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -2113,15 +1661,15 @@ func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LogoutAuthResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
+func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2129,8 +1677,7 @@ func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 		e.CloseArray()
 	}
 	if v.AvailableCommands != nil {
-		e.Name(`,"availableCommands":`)
-		e.OpenArray()
+		e.OpenList(`,"availableCommands":`)
 		for i := range v.AvailableCommands {
 			e.Element()
 			encodeAvailableCommand(e, v.AvailableCommands[i])
@@ -2138,11 +1685,6 @@ func membersNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
-	e.Open()
-	membersNewSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2152,26 +1694,18 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NewSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNewSessionResponse)
-}
-
-func membersSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
-	e.String(`,"configId":`, string(v.ConfigID))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	if v.Category != "" {
-		e.String(`,"category":`, string(v.Category))
-	}
-	membersSessionConfigKind(e, v.Kind)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNewSessionResponse)
 }
 
 func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Open()
-	membersSessionConfigOption(e, v)
+	e.String(`,"configId":`, string(v.ConfigID))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Text(`,"category":`, string(v.Category))
+	membersSessionConfigKind(e, v.Kind)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2181,8 +1715,8 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigOption) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigOption)
+func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -2209,7 +1743,7 @@ func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
 }
 
 func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -2220,41 +1754,30 @@ func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownSessionConfigKind) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
-	e.String(`,"value":`, string(v.Value))
-	e.String(`,"name":`, v.Name)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
 	e.Open()
-	membersSessionConfigSelectOption(e, v)
+	e.String(`,"value":`, string(v.Value))
+	e.String(`,"name":`, v.Name)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
+func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
+	e.Open()
 	e.String(`,"groupId":`, string(v.GroupID))
 	e.String(`,"name":`, v.Name)
-	e.Name(`,"options":`)
-	e.OpenArray()
+	e.OpenList(`,"options":`)
 	for i := range v.Options {
 		e.Element()
 		encodeSessionConfigSelectOption(e, &v.Options[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
-	e.Open()
-	membersSessionConfigSelectGroup(e, v)
 	e.Close()
 }
 
@@ -2264,8 +1787,8 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelectGroup) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelectGroup)
+func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
 
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
@@ -2275,8 +1798,7 @@ func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 }
 
 func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
-	e.Open()
-	e.Name(`,"type":"select"`)
+	v = wire.OpenVariant(e, v, `"type":"select"`)
 	membersSessionConfigSelect(e, v)
 	e.Close()
 }
@@ -2287,17 +1809,16 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigSelect) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigSelect)
+func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigSelect)
 }
 
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
-	e.Bool(`,"currentValue":`, v.CurrentValue)
+	wire.WriteBool(e, `,"currentValue":`, v.CurrentValue)
 }
 
 func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
-	e.Open()
-	e.Name(`,"type":"boolean"`)
+	v = wire.OpenVariant(e, v, `"type":"boolean"`)
 	membersSessionConfigBoolean(e, v)
 	e.Close()
 }
@@ -2308,34 +1829,28 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigBoolean) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigBoolean)
+func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigBoolean)
 }
 
 func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
 	switch v := v.(type) {
 	case *Command:
-		if v != nil {
-			encodeCommand(e, v)
-			return
-		}
+		encodeCommand(e, v)
 	case *UnknownAvailableCommand:
-		if v != nil {
-			encodeUnknownAvailableCommand(e, v)
-			return
-		}
+		encodeUnknownAvailableCommand(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalAvailableCommand decodes any variant of [AvailableCommand].
-func UnmarshalAvailableCommand(data []byte) (v AvailableCommand, err error) {
-	err = unmarshal(data, &v, decodeAvailableCommand)
-	return v, err
+func UnmarshalAvailableCommand(data []byte) (AvailableCommand, error) {
+	return union(data, decodeAvailableCommand)
 }
 
 func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -2346,34 +1861,28 @@ func (v UnknownAvailableCommand) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownAvailableCommand) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownAvailableCommand) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	switch v := v.(type) {
 	case *TextCommandInput:
-		if v != nil {
-			encodeTextCommandInput(e, v)
-			return
-		}
+		encodeTextCommandInput(e, v)
 	case *UnknownAvailableCommandInput:
-		if v != nil {
-			encodeUnknownAvailableCommandInput(e, v)
-			return
-		}
+		encodeUnknownAvailableCommandInput(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
-func UnmarshalAvailableCommandInput(data []byte) (v AvailableCommandInput, err error) {
-	err = unmarshal(data, &v, decodeAvailableCommandInput)
-	return v, err
+func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
+	return union(data, decodeAvailableCommandInput)
 }
 
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -2384,19 +1893,14 @@ func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownAvailableCommandInput) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
-	e.String(`,"hint":`, v.Hint)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
-	e.Open()
-	e.Name(`,"type":"text"`)
-	membersTextCommandInput(e, v)
+	v = wire.OpenVariant(e, v, `"type":"text"`)
+	e.String(`,"hint":`, v.Hint)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2404,11 +1908,12 @@ func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
 func (v TextCommandInput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextCommandInput) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextCommandInput) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTextCommandInput)
+func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTextCommandInput)
 }
 
-func membersCommand(e *wire.Encoder, v *Command) {
+func encodeCommand(e *wire.Encoder, v *Command) {
+	v = wire.OpenVariant(e, v, `"type":"command"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"description":`, v.Description)
 	if v.Input != nil {
@@ -2416,12 +1921,6 @@ func membersCommand(e *wire.Encoder, v *Command) {
 		encodeAvailableCommandInput(e, v.Input)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCommand(e *wire.Encoder, v *Command) {
-	e.Open()
-	e.Name(`,"type":"command"`)
-	membersCommand(e, v)
 	e.Close()
 }
 
@@ -2429,11 +1928,11 @@ func encodeCommand(e *wire.Encoder, v *Command) {
 func (v Command) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCommand) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Command) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeCommand) }
+func (v *Command) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeCommand) }
 
-func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
-	e.Name(`,"sessions":`)
-	e.OpenArray()
+func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
+	e.Open()
+	e.OpenList(`,"sessions":`)
 	for i := range v.Sessions {
 		e.Element()
 		encodeSessionInfo(e, &v.Sessions[i])
@@ -2443,11 +1942,6 @@ func membersListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 		e.String(`,"nextCursor":`, string(*v.NextCursor))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
-	e.Open()
-	membersListSessionsResponse(e, v)
 	e.Close()
 }
 
@@ -2457,37 +1951,21 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListSessionsResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListSessionsResponse)
-}
-
-func membersSessionInfo(e *wire.Encoder, v *SessionInfo) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"cwd":`, string(v.Cwd))
-	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(string(v.AdditionalDirectories[i]))
-		}
-		e.CloseArray()
-	}
-	if v.Title != "" {
-		e.String(`,"title":`, v.Title)
-	}
-	if v.UpdatedAt != "" {
-		e.String(`,"updatedAt":`, v.UpdatedAt)
-	}
-	if v.Archived != nil {
-		e.Bool(`,"archived":`, *v.Archived)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListSessionsResponse)
 }
 
 func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Open()
-	membersSessionInfo(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"cwd":`, string(v.Cwd))
+	if v.AdditionalDirectories != nil {
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
+	}
+	e.Text(`,"title":`, v.Title)
+	e.Text(`,"updatedAt":`, v.UpdatedAt)
+	wire.WriteBoolAt(e, `,"archived":`, v.Archived)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2495,13 +1973,13 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfo) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeSessionInfo) }
+func (v *SessionInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionInfo) }
 
-func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
+func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2509,8 +1987,7 @@ func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 		e.CloseArray()
 	}
 	if v.AvailableCommands != nil {
-		e.Name(`,"availableCommands":`)
-		e.OpenArray()
+		e.OpenList(`,"availableCommands":`)
 		for i := range v.AvailableCommands {
 			e.Element()
 			encodeAvailableCommand(e, v.AvailableCommands[i])
@@ -2518,11 +1995,6 @@ func membersForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
-	e.Open()
-	membersForkSessionResponse(e, v)
 	e.Close()
 }
 
@@ -2532,22 +2004,18 @@ func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ForkSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeForkSessionResponse)
+func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeForkSessionResponse)
 }
 
-func membersSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
+func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
+	e.Open()
 	e.String(`,"status":`, string(v.Status))
 	if v.State != nil {
 		e.Name(`,"state":`)
 		encodeStateUpdate(e, v.State)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
-	e.Open()
-	membersSessionStatusResponse(e, v)
 	e.Close()
 }
 
@@ -2557,8 +2025,8 @@ func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStatusResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStatusResponse)
+func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionStatusResponse)
 }
 
 func membersStateUpdate(e *wire.Encoder, v StateUpdate) {
@@ -2599,42 +2067,25 @@ func membersStateUpdate(e *wire.Encoder, v StateUpdate) {
 func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	switch v := v.(type) {
 	case *RunningStateUpdate:
-		if v != nil {
-			encodeRunningStateUpdate(e, v)
-			return
-		}
+		encodeRunningStateUpdate(e, v)
 	case *IdleStateUpdate:
-		if v != nil {
-			encodeIdleStateUpdate(e, v)
-			return
-		}
+		encodeIdleStateUpdate(e, v)
 	case *RequiresActionStateUpdate:
-		if v != nil {
-			encodeRequiresActionStateUpdate(e, v)
-			return
-		}
+		encodeRequiresActionStateUpdate(e, v)
 	case *UnknownStateUpdate:
-		if v != nil {
-			encodeUnknownStateUpdate(e, v)
-			return
-		}
+		encodeUnknownStateUpdate(e, v)
 	case *OtherStateUpdate:
-		if v != nil {
-			encodeOtherStateUpdate(e, v)
-			return
-		}
+		encodeOtherStateUpdate(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalStateUpdate decodes any variant of [StateUpdate].
-func UnmarshalStateUpdate(data []byte) (v StateUpdate, err error) {
-	err = unmarshal(data, &v, decodeStateUpdate)
-	return v, err
-}
+func UnmarshalStateUpdate(data []byte) (StateUpdate, error) { return union(data, decodeStateUpdate) }
 
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("state", v.Type, v.Raw)
 	e.Close()
 }
@@ -2643,44 +2094,32 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *OtherStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "state", &v.Type, &v.Raw)
+func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
 
 func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
 	switch v := v.(type) {
 	case *BackgroundTerminal:
-		if v != nil {
-			encodeBackgroundTerminal(e, v)
-			return
-		}
+		encodeBackgroundTerminal(e, v)
 	case *BackgroundToolCall:
-		if v != nil {
-			encodeBackgroundToolCall(e, v)
-			return
-		}
+		encodeBackgroundToolCall(e, v)
 	case *BackgroundSubagent:
-		if v != nil {
-			encodeBackgroundSubagent(e, v)
-			return
-		}
+		encodeBackgroundSubagent(e, v)
 	case *UnknownBackgroundWork:
-		if v != nil {
-			encodeUnknownBackgroundWork(e, v)
-			return
-		}
+		encodeUnknownBackgroundWork(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalBackgroundWork decodes any variant of [BackgroundWork].
-func UnmarshalBackgroundWork(data []byte) (v BackgroundWork, err error) {
-	err = unmarshal(data, &v, decodeBackgroundWork)
-	return v, err
+func UnmarshalBackgroundWork(data []byte) (BackgroundWork, error) {
+	return union(data, decodeBackgroundWork)
 }
 
 func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -2691,19 +2130,14 @@ func (v UnknownBackgroundWork) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownBackgroundWork) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownBackgroundWork) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
-	e.Open()
-	e.Name(`,"type":"terminal"`)
-	membersBackgroundTerminal(e, v)
+	v = wire.OpenVariant(e, v, `"type":"terminal"`)
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2713,19 +2147,14 @@ func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BackgroundTerminal) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBackgroundTerminal)
-}
-
-func membersBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
-	e.String(`,"toolCallId":`, string(v.ToolCallID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBackgroundTerminal)
 }
 
 func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
-	e.Open()
-	e.Name(`,"type":"tool_call"`)
-	membersBackgroundToolCall(e, v)
+	v = wire.OpenVariant(e, v, `"type":"tool_call"`)
+	e.String(`,"toolCallId":`, string(v.ToolCallID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2735,19 +2164,14 @@ func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BackgroundToolCall) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBackgroundToolCall)
-}
-
-func membersBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBackgroundToolCall)
 }
 
 func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
-	e.Open()
-	e.Name(`,"type":"subagent"`)
-	membersBackgroundSubagent(e, v)
+	v = wire.OpenVariant(e, v, `"type":"subagent"`)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2757,14 +2181,13 @@ func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *BackgroundSubagent) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeBackgroundSubagent)
+func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeBackgroundSubagent)
 }
 
 func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 	if v.Background != nil {
-		e.Name(`,"background":`)
-		e.OpenArray()
+		e.OpenList(`,"background":`)
 		for i := range v.Background {
 			e.Element()
 			encodeBackgroundWork(e, v.Background[i])
@@ -2775,8 +2198,7 @@ func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 }
 
 func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"running"`)
+	v = wire.OpenVariant(e, v, `"state":"running"`)
 	membersRunningStateUpdate(e, v)
 	e.Close()
 }
@@ -2787,21 +2209,17 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RunningStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRunningStateUpdate)
+func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRunningStateUpdate)
 }
 
-func membersError(e *wire.Encoder, v *Error) {
+func encodeError(e *wire.Encoder, v *Error) {
+	e.Open()
 	wire.WriteInt(e, `,"code":`, v.Code)
 	e.String(`,"message":`, v.Message)
 	if len(v.Data) > 0 {
 		e.Raw(`,"data":`, v.Data)
 	}
-}
-
-func encodeError(e *wire.Encoder, v *Error) {
-	e.Open()
-	membersError(e, v)
 	e.Close()
 }
 
@@ -2809,23 +2227,18 @@ func encodeError(e *wire.Encoder, v *Error) {
 func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Error) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeError) }
+func (v *Error) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeError) }
 
-func membersUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
+func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
+	e.Open()
 	wire.WriteUint(e, `,"requested":`, v.Requested)
-	e.Name(`,"supported":`)
-	e.OpenArray()
+	e.OpenList(`,"supported":`)
 	for i := range v.Supported {
 		e.Element()
 		e.UintValue(uint64(v.Supported[i]))
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
-	e.Open()
-	membersUnsupportedProtocolVersionErrorData(e, v)
 	e.Close()
 }
 
@@ -2835,18 +2248,14 @@ func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnsupportedProtocolVersionErrorData)
-}
-
-func membersSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUnsupportedProtocolVersionErrorData)
 }
 
 func encodeSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData) {
 	e.Open()
-	membersSessionNotFoundErrorData(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2856,29 +2265,19 @@ func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionNotFoundErrorData) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionNotFoundErrorData)
-}
-
-func membersUsage(e *wire.Encoder, v *Usage) {
-	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
-	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
-	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
-	if v.ThoughtTokens != nil {
-		wire.WriteUint(e, `,"thoughtTokens":`, *v.ThoughtTokens)
-	}
-	if v.CachedReadTokens != nil {
-		wire.WriteUint(e, `,"cachedReadTokens":`, *v.CachedReadTokens)
-	}
-	if v.CachedWriteTokens != nil {
-		wire.WriteUint(e, `,"cachedWriteTokens":`, *v.CachedWriteTokens)
-	}
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionNotFoundErrorData)
 }
 
 func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Open()
-	membersUsage(e, v)
+	wire.WriteUint(e, `,"totalTokens":`, v.TotalTokens)
+	wire.WriteUint(e, `,"inputTokens":`, v.InputTokens)
+	wire.WriteUint(e, `,"outputTokens":`, v.OutputTokens)
+	wire.WriteUintAt(e, `,"thoughtTokens":`, v.ThoughtTokens)
+	wire.WriteUintAt(e, `,"cachedReadTokens":`, v.CachedReadTokens)
+	wire.WriteUintAt(e, `,"cachedWriteTokens":`, v.CachedWriteTokens)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -2888,17 +2287,14 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 		encodeUsage(e, v.Usage)
 	}
 	if v.Background != nil {
-		e.Name(`,"background":`)
-		e.OpenArray()
+		e.OpenList(`,"background":`)
 		for i := range v.Background {
 			e.Element()
 			encodeBackgroundWork(e, v.Background[i])
 		}
 		e.CloseArray()
 	}
-	if v.StopReason != "" {
-		e.String(`,"stopReason":`, string(v.StopReason))
-	}
+	e.Text(`,"stopReason":`, string(v.StopReason))
 	if v.Error != nil {
 		e.Name(`,"error":`)
 		encodeError(e, v.Error)
@@ -2908,8 +2304,7 @@ func membersIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 }
 
 func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"idle"`)
+	v = wire.OpenVariant(e, v, `"state":"idle"`)
 	membersIdleStateUpdate(e, v)
 	e.Close()
 }
@@ -2918,14 +2313,13 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *IdleStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeIdleStateUpdate)
+func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeIdleStateUpdate)
 }
 
 func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
 	if v.Background != nil {
-		e.Name(`,"background":`)
-		e.OpenArray()
+		e.OpenList(`,"background":`)
 		for i := range v.Background {
 			e.Element()
 			encodeBackgroundWork(e, v.Background[i])
@@ -2936,8 +2330,7 @@ func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpd
 }
 
 func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"requires_action"`)
+	v = wire.OpenVariant(e, v, `"state":"requires_action"`)
 	membersRequiresActionStateUpdate(e, v)
 	e.Close()
 }
@@ -2948,14 +2341,13 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequiresActionStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequiresActionStateUpdate)
+func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
 
 func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	if v.Background != nil {
-		e.Name(`,"background":`)
-		e.OpenArray()
+		e.OpenList(`,"background":`)
 		for i := range v.Background {
 			e.Element()
 			encodeBackgroundWork(e, v.Background[i])
@@ -2966,8 +2358,7 @@ func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 }
 
 func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
-	e.Open()
-	e.Name(`,"state":"unknown"`)
+	v = wire.OpenVariant(e, v, `"state":"unknown"`)
 	membersUnknownStateUpdate(e, v)
 	e.Close()
 }
@@ -2978,14 +2369,14 @@ func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UnknownStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUnknownStateUpdate)
+func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUnknownStateUpdate)
 }
 
-func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
+func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
+	e.Open()
 	if v.ConfigOptions != nil {
-		e.Name(`,"configOptions":`)
-		e.OpenArray()
+		e.OpenList(`,"configOptions":`)
 		for i := range v.ConfigOptions {
 			e.Element()
 			encodeSessionConfigOption(e, &v.ConfigOptions[i])
@@ -2993,8 +2384,7 @@ func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 		e.CloseArray()
 	}
 	if v.AvailableCommands != nil {
-		e.Name(`,"availableCommands":`)
-		e.OpenArray()
+		e.OpenList(`,"availableCommands":`)
 		for i := range v.AvailableCommands {
 			e.Element()
 			encodeAvailableCommand(e, v.AvailableCommands[i])
@@ -3002,11 +2392,6 @@ func membersResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
-	e.Open()
-	membersResumeSessionResponse(e, v)
 	e.Close()
 }
 
@@ -3016,8 +2401,8 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResumeSessionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResumeSessionResponse)
+func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeResumeSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -3026,8 +2411,8 @@ func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelToolCallResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -3036,24 +2421,19 @@ func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelTerminalResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
-	e.Name(`,"configOptions":`)
-	e.OpenArray()
+func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
+	e.Open()
+	e.OpenList(`,"configOptions":`)
 	for i := range v.ConfigOptions {
 		e.Element()
 		encodeSessionConfigOption(e, &v.ConfigOptions[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
-	e.Open()
-	membersSetSessionConfigOptionResponse(e, v)
 	e.Close()
 }
 
@@ -3063,18 +2443,14 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionConfigOptionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionConfigOptionResponse)
-}
-
-func membersPromptResponse(e *wire.Encoder, v *PromptResponse) {
-	e.String(`,"messageId":`, string(v.MessageID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
 
 func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.Open()
-	membersPromptResponse(e, v)
+	e.String(`,"messageId":`, string(v.MessageID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3082,20 +2458,14 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptResponse)
-}
+func (v *PromptResponse) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptResponse) }
 
-func membersUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotification) {
+func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotification) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.Name(`,"update":`)
 	encodeSessionUpdate(e, v.Update)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotification) {
-	e.Open()
-	membersUpdateSessionNotification(e, v)
 	e.Close()
 }
 
@@ -3105,144 +2475,72 @@ func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UpdateSessionNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeUpdateSessionNotification)
+func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeUpdateSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	switch v := v.(type) {
 	case *UserMessageChunk:
-		if v != nil {
-			encodeUserMessageChunk(e, v)
-			return
-		}
+		encodeUserMessageChunk(e, v)
 	case *UserMessage:
-		if v != nil {
-			encodeUserMessage(e, v)
-			return
-		}
+		encodeUserMessage(e, v)
 	case *AgentMessageChunk:
-		if v != nil {
-			encodeAgentMessageChunk(e, v)
-			return
-		}
+		encodeAgentMessageChunk(e, v)
 	case *AgentMessage:
-		if v != nil {
-			encodeAgentMessage(e, v)
-			return
-		}
+		encodeAgentMessage(e, v)
 	case *AgentThoughtChunk:
-		if v != nil {
-			encodeAgentThoughtChunk(e, v)
-			return
-		}
+		encodeAgentThoughtChunk(e, v)
 	case *AgentThought:
-		if v != nil {
-			encodeAgentThought(e, v)
-			return
-		}
+		encodeAgentThought(e, v)
 	case *SessionStateUpdate:
-		if v != nil {
-			encodeSessionStateUpdate(e, v)
-			return
-		}
+		encodeSessionStateUpdate(e, v)
 	case *ToolCallContentChunk:
-		if v != nil {
-			encodeToolCallContentChunk(e, v)
-			return
-		}
+		encodeToolCallContentChunk(e, v)
 	case *ToolCallUpdate:
-		if v != nil {
-			encodeToolCallUpdate(e, v)
-			return
-		}
+		encodeToolCallUpdate(e, v)
 	case *TerminalUpdate:
-		if v != nil {
-			encodeTerminalUpdate(e, v)
-			return
-		}
+		encodeTerminalUpdate(e, v)
 	case *TerminalOutputChunk:
-		if v != nil {
-			encodeTerminalOutputChunk(e, v)
-			return
-		}
+		encodeTerminalOutputChunk(e, v)
 	case *PlanUpdate:
-		if v != nil {
-			encodePlanUpdate(e, v)
-			return
-		}
+		encodePlanUpdate(e, v)
 	case *PlanRemoved:
-		if v != nil {
-			encodePlanRemoved(e, v)
-			return
-		}
+		encodePlanRemoved(e, v)
 	case *AvailableCommandsUpdate:
-		if v != nil {
-			encodeAvailableCommandsUpdate(e, v)
-			return
-		}
+		encodeAvailableCommandsUpdate(e, v)
 	case *ConfigOptionUpdate:
-		if v != nil {
-			encodeConfigOptionUpdate(e, v)
-			return
-		}
+		encodeConfigOptionUpdate(e, v)
 	case *SessionInfoUpdate:
-		if v != nil {
-			encodeSessionInfoUpdate(e, v)
-			return
-		}
+		encodeSessionInfoUpdate(e, v)
 	case *UsageUpdate:
-		if v != nil {
-			encodeUsageUpdate(e, v)
-			return
-		}
+		encodeUsageUpdate(e, v)
 	case *Notice:
-		if v != nil {
-			encodeNotice(e, v)
-			return
-		}
+		encodeNotice(e, v)
 	case *CompactionUpdate:
-		if v != nil {
-			encodeCompactionUpdate(e, v)
-			return
-		}
+		encodeCompactionUpdate(e, v)
 	case *CompactionSummaryChunk:
-		if v != nil {
-			encodeCompactionSummaryChunk(e, v)
-			return
-		}
+		encodeCompactionSummaryChunk(e, v)
 	case *SubagentUpdate:
-		if v != nil {
-			encodeSubagentUpdate(e, v)
-			return
-		}
+		encodeSubagentUpdate(e, v)
 	case *SessionMessage:
-		if v != nil {
-			encodeSessionMessage(e, v)
-			return
-		}
+		encodeSessionMessage(e, v)
 	case *SessionMessageChunk:
-		if v != nil {
-			encodeSessionMessageChunk(e, v)
-			return
-		}
+		encodeSessionMessageChunk(e, v)
 	case *UnknownSessionUpdate:
-		if v != nil {
-			encodeUnknownSessionUpdate(e, v)
-			return
-		}
+		encodeUnknownSessionUpdate(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
-func UnmarshalSessionUpdate(data []byte) (v SessionUpdate, err error) {
-	err = unmarshal(data, &v, decodeSessionUpdate)
-	return v, err
+func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
+	return union(data, decodeSessionUpdate)
 }
 
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("sessionUpdate", v.Type, v.Raw)
 	e.Close()
 }
@@ -3253,18 +2551,13 @@ func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownSessionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "sessionUpdate", &v.Type, &v.Raw)
-}
-
-func membersSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
-	membersStateUpdate(e, v.StateUpdate)
+func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func encodeSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"state_update"`)
-	membersSessionStateUpdate(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"state_update"`)
+	membersStateUpdate(e, v.StateUpdate)
 	e.Close()
 }
 
@@ -3274,13 +2567,12 @@ func (v SessionStateUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionStateUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionStateUpdate)
+func (v *SessionStateUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionStateUpdate)
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_thought_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_thought_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -3289,13 +2581,12 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentThoughtChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_message_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -3304,13 +2595,12 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"user_message_chunk"`)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"user_message_chunk"`)
 	membersContentChunk(e, (*ContentChunk)(v))
 	e.Close()
 }
@@ -3319,8 +2609,8 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UserMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*ContentChunk)(v), decodeContentChunk)
+func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
@@ -3340,15 +2630,13 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ContentChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeContentChunk)
-}
+func (v *ContentChunk) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContentChunk) }
 
-func membersUserMessage(e *wire.Encoder, v *UserMessage) {
+func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"user_message"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3359,12 +2647,6 @@ func membersUserMessage(e *wire.Encoder, v *UserMessage) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"user_message"`)
-	membersUserMessage(e, v)
 	e.Close()
 }
 
@@ -3372,13 +2654,13 @@ func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
 func (v UserMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UserMessage) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUserMessage) }
+func (v *UserMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUserMessage) }
 
-func membersAgentMessage(e *wire.Encoder, v *AgentMessage) {
+func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_message"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3389,12 +2671,6 @@ func membersAgentMessage(e *wire.Encoder, v *AgentMessage) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_message"`)
-	membersAgentMessage(e, v)
 	e.Close()
 }
 
@@ -3402,15 +2678,13 @@ func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
 func (v AgentMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentMessage) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentMessage)
-}
+func (v *AgentMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAgentMessage) }
 
-func membersAgentThought(e *wire.Encoder, v *AgentThought) {
+func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_thought"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3421,12 +2695,6 @@ func membersAgentThought(e *wire.Encoder, v *AgentThought) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"agent_thought"`)
-	membersAgentThought(e, v)
 	e.Close()
 }
 
@@ -3434,21 +2702,14 @@ func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
 func (v AgentThought) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThought) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentThought) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAgentThought)
-}
+func (v *AgentThought) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAgentThought) }
 
-func membersToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
+func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call_content_chunk"`)
 	e.String(`,"toolCallId":`, string(v.ToolCallID))
 	e.Name(`,"content":`)
 	encodeToolCallContent(e, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"tool_call_content_chunk"`)
-	membersToolCallContentChunk(e, v)
 	e.Close()
 }
 
@@ -3458,18 +2719,14 @@ func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallContentChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeToolCallContentChunk)
-}
-
-func membersTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
-	e.String(`,"data":`, v.Data)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeToolCallContentChunk)
 }
 
 func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 	e.Open()
-	membersTerminalOutput(e, v)
+	e.String(`,"data":`, v.Data)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3477,23 +2734,13 @@ func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 func (v TerminalOutput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalOutput) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalOutput) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalOutput)
-}
-
-func membersTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
-	if v.ExitCode != nil {
-		wire.WriteInt(e, `,"exitCode":`, *v.ExitCode)
-	}
-	if v.Signal != "" {
-		e.String(`,"signal":`, v.Signal)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *TerminalOutput) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalOutput) }
 
 func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Open()
-	membersTerminalExitStatus(e, v)
+	wire.WriteIntAt(e, `,"exitCode":`, v.ExitCode)
+	e.Text(`,"signal":`, v.Signal)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3503,19 +2750,15 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalExitStatus) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalExitStatus)
-}
-
-func membersTerminalSize(e *wire.Encoder, v *TerminalSize) {
-	wire.WriteUint(e, `,"cols":`, v.Cols)
-	wire.WriteUint(e, `,"rows":`, v.Rows)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalExitStatus)
 }
 
 func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
 	e.Open()
-	membersTerminalSize(e, v)
+	wire.WriteUint(e, `,"cols":`, v.Cols)
+	wire.WriteUint(e, `,"rows":`, v.Rows)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3523,21 +2766,15 @@ func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
 func (v TerminalSize) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalSize) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalSize) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalSize)
-}
+func (v *TerminalSize) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalSize) }
 
-func membersTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
+func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
+	e.Open()
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Cancel))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
-	e.Open()
-	membersTerminalCapabilities(e, v)
 	e.Close()
 }
 
@@ -3547,8 +2784,8 @@ func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalCapabilities)
+func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -3557,11 +2794,12 @@ func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalCancelCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
+func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"terminal_update"`)
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	if x, ok := v.Command.Get(); ok {
 		e.String(`,"command":`, x)
@@ -3604,12 +2842,6 @@ func membersTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"terminal_update"`)
-	membersTerminalUpdate(e, v)
 	e.Close()
 }
 
@@ -3617,20 +2849,13 @@ func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalUpdate)
-}
+func (v *TerminalUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalUpdate) }
 
-func membersTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
+func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"terminal_output_chunk"`)
 	e.String(`,"terminalId":`, string(v.TerminalID))
 	e.String(`,"data":`, v.Data)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"terminal_output_chunk"`)
-	membersTerminalOutputChunk(e, v)
 	e.Close()
 }
 
@@ -3640,44 +2865,32 @@ func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalOutputChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeTerminalOutputChunk)
+func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeTerminalOutputChunk)
 }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	switch v := v.(type) {
 	case *PlanItems:
-		if v != nil {
-			encodePlanItems(e, v)
-			return
-		}
+		encodePlanItems(e, v)
 	case *PlanFile:
-		if v != nil {
-			encodePlanFile(e, v)
-			return
-		}
+		encodePlanFile(e, v)
 	case *PlanMarkdown:
-		if v != nil {
-			encodePlanMarkdown(e, v)
-			return
-		}
+		encodePlanMarkdown(e, v)
 	case *UnknownPlanUpdateContent:
-		if v != nil {
-			encodeUnknownPlanUpdateContent(e, v)
-			return
-		}
+		encodeUnknownPlanUpdateContent(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
-func UnmarshalPlanUpdateContent(data []byte) (v PlanUpdateContent, err error) {
-	err = unmarshal(data, &v, decodePlanUpdateContent)
-	return v, err
+func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
+	return union(data, decodePlanUpdateContent)
 }
 
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -3688,20 +2901,16 @@ func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownPlanUpdateContent) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersPlanEntry(e *wire.Encoder, v *PlanEntry) {
-	e.String(`,"content":`, v.Content)
-	e.String(`,"priority":`, string(v.Priority))
-	e.String(`,"status":`, string(v.Status))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	e.Open()
-	membersPlanEntry(e, v)
+	e.String(`,"content":`, v.Content)
+	e.String(`,"priority":`, string(v.Priority))
+	e.String(`,"status":`, string(v.Status))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3709,24 +2918,18 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanEntry) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanEntry) }
+func (v *PlanEntry) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanEntry) }
 
-func membersPlanItems(e *wire.Encoder, v *PlanItems) {
+func encodePlanItems(e *wire.Encoder, v *PlanItems) {
+	v = wire.OpenVariant(e, v, `"type":"items"`)
 	e.String(`,"planId":`, string(v.PlanID))
-	e.Name(`,"entries":`)
-	e.OpenArray()
+	e.OpenList(`,"entries":`)
 	for i := range v.Entries {
 		e.Element()
 		encodePlanEntry(e, &v.Entries[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanItems(e *wire.Encoder, v *PlanItems) {
-	e.Open()
-	e.Name(`,"type":"items"`)
-	membersPlanItems(e, v)
 	e.Close()
 }
 
@@ -3734,18 +2937,13 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanItems) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanItems) }
+func (v *PlanItems) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanItems) }
 
-func membersPlanFile(e *wire.Encoder, v *PlanFile) {
+func encodePlanFile(e *wire.Encoder, v *PlanFile) {
+	v = wire.OpenVariant(e, v, `"type":"file"`)
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"uri":`, v.URI)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanFile(e *wire.Encoder, v *PlanFile) {
-	e.Open()
-	e.Name(`,"type":"file"`)
-	membersPlanFile(e, v)
 	e.Close()
 }
 
@@ -3753,18 +2951,13 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanFile) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanFile) }
+func (v *PlanFile) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanFile) }
 
-func membersPlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
+func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
+	v = wire.OpenVariant(e, v, `"type":"markdown"`)
 	e.String(`,"planId":`, string(v.PlanID))
 	e.String(`,"content":`, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
-	e.Open()
-	e.Name(`,"type":"markdown"`)
-	membersPlanMarkdown(e, v)
 	e.Close()
 }
 
@@ -3772,20 +2965,13 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanMarkdown) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePlanMarkdown)
-}
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanMarkdown) }
 
-func membersPlanUpdate(e *wire.Encoder, v *PlanUpdate) {
+func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_update"`)
 	e.Name(`,"plan":`)
 	encodePlanUpdateContent(e, v.Plan)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"plan_update"`)
-	membersPlanUpdate(e, v)
 	e.Close()
 }
 
@@ -3793,17 +2979,12 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanUpdate) }
-
-func membersPlanRemoved(e *wire.Encoder, v *PlanRemoved) {
-	e.String(`,"planId":`, string(v.PlanID))
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"plan_removed"`)
-	membersPlanRemoved(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_removed"`)
+	e.String(`,"planId":`, string(v.PlanID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3811,23 +2992,17 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanRemoved) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodePlanRemoved) }
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanRemoved) }
 
-func membersAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
-	e.Name(`,"availableCommands":`)
-	e.OpenArray()
+func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"available_commands_update"`)
+	e.OpenList(`,"availableCommands":`)
 	for i := range v.AvailableCommands {
 		e.Element()
 		encodeAvailableCommand(e, v.AvailableCommands[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"available_commands_update"`)
-	membersAvailableCommandsUpdate(e, v)
 	e.Close()
 }
 
@@ -3837,25 +3012,19 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AvailableCommandsUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeAvailableCommandsUpdate)
+func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
 
-func membersConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
-	e.Name(`,"configOptions":`)
-	e.OpenArray()
+func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"config_option_update"`)
+	e.OpenList(`,"configOptions":`)
 	for i := range v.ConfigOptions {
 		e.Element()
 		encodeSessionConfigOption(e, &v.ConfigOptions[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"config_option_update"`)
-	membersConfigOptionUpdate(e, v)
 	e.Close()
 }
 
@@ -3865,11 +3034,12 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ConfigOptionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeConfigOptionUpdate)
+func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeConfigOptionUpdate)
 }
 
-func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
+func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_info_update"`)
 	if x, ok := v.Title.Get(); ok {
 		e.String(`,"title":`, x)
 	} else if v.Title.IsNull() {
@@ -3883,12 +3053,6 @@ func membersSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_info_update"`)
-	membersSessionInfoUpdate(e, v)
 	e.Close()
 }
 
@@ -3896,23 +3060,20 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfoUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionInfoUpdate)
-}
-
-func membersCost(e *wire.Encoder, v *Cost) {
-	e.Float(`,"amount":`, v.Amount)
-	e.String(`,"currency":`, v.Currency)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionInfoUpdate)
 }
 
 func encodeCost(e *wire.Encoder, v *Cost) {
 	e.Open()
-	membersCost(e, v)
+	wire.WriteFloat(e, `,"amount":`, v.Amount)
+	e.String(`,"currency":`, v.Currency)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
+func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"usage_update"`)
 	wire.WriteUint(e, `,"used":`, v.Used)
 	wire.WriteUint(e, `,"size":`, v.Size)
 	if x, ok := v.Cost.Get(); ok {
@@ -3923,12 +3084,6 @@ func membersUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"usage_update"`)
-	membersUsageUpdate(e, v)
 	e.Close()
 }
 
@@ -3936,21 +3091,14 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UsageUpdate) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeUsageUpdate) }
-
-func membersNotice(e *wire.Encoder, v *Notice) {
-	e.String(`,"severity":`, string(v.Severity))
-	e.String(`,"title":`, v.Title)
-	if v.Description != "" {
-		e.String(`,"description":`, v.Description)
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"notice"`)
-	membersNotice(e, v)
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"notice"`)
+	e.String(`,"severity":`, string(v.Severity))
+	e.String(`,"title":`, v.Title)
+	e.Text(`,"description":`, v.Description)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -3958,14 +3106,14 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Notice) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decodeNotice) }
+func (v *Notice) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeNotice) }
 
-func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
+func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_update"`)
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.String(`,"status":`, string(v.Status))
 	if x, ok := v.Summary.Get(); ok {
-		e.Name(`,"summary":`)
-		e.OpenArray()
+		e.OpenList(`,"summary":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -3982,12 +3130,6 @@ func membersCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"compaction_update"`)
-	membersCompactionUpdate(e, v)
 	e.Close()
 }
 
@@ -3995,21 +3137,16 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompactionUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompactionUpdate)
+func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompactionUpdate)
 }
 
-func membersCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
+func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_summary_chunk"`)
 	e.String(`,"compactionId":`, string(v.CompactionID))
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"compaction_summary_chunk"`)
-	membersCompactionSummaryChunk(e, v)
 	e.Close()
 }
 
@@ -4019,25 +3156,22 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CompactionSummaryChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCompactionSummaryChunk)
+func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCompactionSummaryChunk)
 }
 
-func membersSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
+func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
+	e.Open()
 	if v.Cancel != nil {
 		e.Name(`,"cancel":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Cancel))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
-	e.Open()
-	membersSubagentSessionCapabilities(e, v)
 	e.Close()
 }
 
-func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
+func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"subagent_update"`)
 	e.String(`,"sessionId":`, string(v.SessionID))
 	if x, ok := v.Title.Get(); ok {
 		e.String(`,"title":`, x)
@@ -4072,24 +3206,12 @@ func membersSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 		e.Null()
 	}
 	if x, ok := v.AdditionalDirectories.Get(); ok {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range x {
-			e.Element()
-			e.StringValue(string(x[i]))
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, x)
 	} else if v.AdditionalDirectories.IsNull() {
 		e.Name(`,"additionalDirectories":`)
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"subagent_update"`)
-	membersSubagentUpdate(e, v)
 	e.Close()
 }
 
@@ -4097,11 +3219,10 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentUpdate) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSubagentUpdate)
-}
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSubagentUpdate) }
 
-func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
+func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	if x, ok := v.SenderSessionID.Get(); ok {
 		e.String(`,"senderSessionId":`, string(x))
@@ -4128,8 +3249,7 @@ func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 		e.Null()
 	}
 	if x, ok := v.Content.Get(); ok {
-		e.Name(`,"content":`)
-		e.OpenArray()
+		e.OpenList(`,"content":`)
 		for i := range x {
 			e.Element()
 			encodeContentBlock(e, x[i])
@@ -4140,12 +3260,6 @@ func membersSessionMessage(e *wire.Encoder, v *SessionMessage) {
 		e.Null()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_message"`)
-	membersSessionMessage(e, v)
 	e.Close()
 }
 
@@ -4153,21 +3267,14 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessage) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionMessage)
-}
+func (v *SessionMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMessage) }
 
-func membersSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
+func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
+	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message_chunk"`)
 	e.String(`,"messageId":`, string(v.MessageID))
 	e.Name(`,"content":`)
 	encodeContentBlock(e, v.Content)
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
-	e.Open()
-	e.Name(`,"sessionUpdate":"session_message_chunk"`)
-	membersSessionMessageChunk(e, v)
 	e.Close()
 }
 
@@ -4177,11 +3284,12 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessageChunk) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionMessageChunk)
+func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionMessageChunk)
 }
 
-func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
+func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
+	e.Open()
 	wire.WriteUint(e, `,"protocolVersion":`, v.ProtocolVersion)
 	e.Name(`,"info":`)
 	encodeImplementation(e, &v.Info)
@@ -4190,11 +3298,6 @@ func membersInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 		encodeClientCapabilities(e, v.Capabilities)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
-	e.Open()
-	membersInitializeRequest(e, v)
 	e.Close()
 }
 
@@ -4202,11 +3305,12 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *InitializeRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeInitializeRequest)
+func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeInitializeRequest)
 }
 
-func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
+func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
+	e.Open()
 	if v.Auth != nil {
 		e.Name(`,"auth":`)
 		encodeClientAuthCapabilities(e, v.Auth)
@@ -4216,11 +3320,6 @@ func membersClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 		encodeElicitationCapabilities(e, v.Elicitation)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
-	e.Open()
-	membersClientCapabilities(e, v)
 	e.Close()
 }
 
@@ -4230,21 +3329,17 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ClientCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeClientCapabilities)
+func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeClientCapabilities)
 }
 
-func membersClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
+func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
+	e.Open()
 	if v.Terminal != nil {
 		e.Name(`,"terminal":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Terminal))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
-	e.Open()
-	membersClientAuthCapabilities(e, v)
 	e.Close()
 }
 
@@ -4254,8 +3349,8 @@ func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ClientAuthCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeClientAuthCapabilities)
+func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeClientAuthCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4264,11 +3359,12 @@ func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalAuthCapabilities) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
+func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
+	e.Open()
 	if v.Form != nil {
 		e.Name(`,"form":`)
 		encodeMetaOnly(e, (*metaOnly)(v.Form))
@@ -4278,22 +3374,13 @@ func membersElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities)
 		encodeMetaOnly(e, (*metaOnly)(v.URL))
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
-	e.Open()
-	membersElicitationCapabilities(e, v)
 	e.Close()
-}
-
-func membersLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
-	e.String(`,"methodId":`, string(v.MethodID))
-	e.Map(`,"_meta":`, v.Meta)
 }
 
 func encodeLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 	e.Open()
-	membersLoginAuthRequest(e, v)
+	e.String(`,"methodId":`, string(v.MethodID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4301,11 +3388,12 @@ func encodeLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeLoginAuthRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LoginAuthRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeLoginAuthRequest)
+func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeLoginAuthRequest)
 }
 
-func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
+func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
+	e.Open()
 	e.String(`,"providerId":`, string(v.ProviderID))
 	e.String(`,"apiType":`, string(v.APIType))
 	e.String(`,"baseUrl":`, v.BaseURL)
@@ -4319,11 +3407,6 @@ func membersSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 		e.Close()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
-	e.Open()
-	membersSetProviderRequest(e, v)
 	e.Close()
 }
 
@@ -4333,8 +3416,8 @@ func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetProviderRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetProviderRequest)
+func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetProviderRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
@@ -4343,24 +3426,18 @@ func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *LogoutAuthRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, (*metaOnly)(v), decodeMetaOnly)
+func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
+func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
+	e.Open()
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(string(v.AdditionalDirectories[i]))
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	if v.MCPServers != nil {
-		e.Name(`,"mcpServers":`)
-		e.OpenArray()
+		e.OpenList(`,"mcpServers":`)
 		for i := range v.MCPServers {
 			e.Element()
 			encodeMCPServer(e, v.MCPServers[i])
@@ -4372,11 +3449,6 @@ func membersNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
-	e.Open()
-	membersNewSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4384,44 +3456,30 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *NewSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeNewSessionRequest)
+func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeNewSessionRequest)
 }
 
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	switch v := v.(type) {
 	case *MCPServerHTTP:
-		if v != nil {
-			encodeMCPServerHTTP(e, v)
-			return
-		}
+		encodeMCPServerHTTP(e, v)
 	case *MCPServerACP:
-		if v != nil {
-			encodeMCPServerACP(e, v)
-			return
-		}
+		encodeMCPServerACP(e, v)
 	case *MCPServerStdio:
-		if v != nil {
-			encodeMCPServerStdio(e, v)
-			return
-		}
+		encodeMCPServerStdio(e, v)
 	case *UnknownMCPServer:
-		if v != nil {
-			encodeUnknownMCPServer(e, v)
-			return
-		}
+		encodeUnknownMCPServer(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalMCPServer decodes any variant of [MCPServer].
-func UnmarshalMCPServer(data []byte) (v MCPServer, err error) {
-	err = unmarshal(data, &v, decodeMCPServer)
-	return v, err
-}
+func UnmarshalMCPServer(data []byte) (MCPServer, error) { return union(data, decodeMCPServer) }
 
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -4430,28 +3488,24 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownMCPServer) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
-	e.String(`,"name":`, v.Name)
-	e.String(`,"value":`, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	e.Open()
-	membersHTTPHeader(e, v)
+	e.String(`,"name":`, v.Name)
+	e.String(`,"value":`, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
-func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
+func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
+	v = wire.OpenVariant(e, v, `"type":"http"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"url":`, v.URL)
 	if v.Headers != nil {
-		e.Name(`,"headers":`)
-		e.OpenArray()
+		e.OpenList(`,"headers":`)
 		for i := range v.Headers {
 			e.Element()
 			encodeHTTPHeader(e, &v.Headers[i])
@@ -4459,12 +3513,6 @@ func membersMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
-	e.Open()
-	e.Name(`,"type":"http"`)
-	membersMCPServerHTTP(e, v)
 	e.Close()
 }
 
@@ -4472,20 +3520,13 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerHTTP) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerHTTP)
-}
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerHTTP) }
 
-func membersMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
+func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
+	v = wire.OpenVariant(e, v, `"type":"acp"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"serverId":`, string(v.ServerID))
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
-	e.Open()
-	e.Name(`,"type":"acp"`)
-	membersMCPServerACP(e, v)
 	e.Close()
 }
 
@@ -4493,25 +3534,17 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerACP) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerACP)
-}
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerACP) }
 
-func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
+func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
+	v = wire.OpenVariant(e, v, `"type":"stdio"`)
 	e.String(`,"name":`, v.Name)
 	e.String(`,"command":`, string(v.Command))
 	if v.Args != nil {
-		e.Name(`,"args":`)
-		e.OpenArray()
-		for i := range v.Args {
-			e.Element()
-			e.StringValue(v.Args[i])
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"args":`, v.Args)
 	}
 	if v.Env != nil {
-		e.Name(`,"env":`)
-		e.OpenArray()
+		e.OpenList(`,"env":`)
 		for i := range v.Env {
 			e.Element()
 			encodeEnvVariable(e, &v.Env[i])
@@ -4519,12 +3552,6 @@ func membersMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 		e.CloseArray()
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
-	e.Open()
-	e.Name(`,"type":"stdio"`)
-	membersMCPServerStdio(e, v)
 	e.Close()
 }
 
@@ -4532,25 +3559,18 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerStdio) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMCPServerStdio)
-}
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerStdio) }
 
-func membersSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
+func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
+	e.Open()
 	e.String(`,"mode":`, string(v.Mode))
-	e.Name(`,"content":`)
-	e.OpenArray()
+	e.OpenList(`,"content":`)
 	for i := range v.Content {
 		e.Element()
 		encodeContentBlock(e, v.Content[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
-	e.Open()
-	membersSystemPrompt(e, v)
 	e.Close()
 }
 
@@ -4558,26 +3578,16 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SystemPrompt) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSystemPrompt)
-}
-
-func membersListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
-	if v.Cwd != "" {
-		e.String(`,"cwd":`, string(v.Cwd))
-	}
-	if v.Cursor != nil {
-		e.String(`,"cursor":`, string(*v.Cursor))
-	}
-	if v.Archived != "" {
-		e.String(`,"archived":`, string(v.Archived))
-	}
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSystemPrompt) }
 
 func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Open()
-	membersListSessionsRequest(e, v)
+	e.Text(`,"cwd":`, string(v.Cwd))
+	if v.Cursor != nil {
+		e.String(`,"cursor":`, string(*v.Cursor))
+	}
+	e.Text(`,"archived":`, string(v.Archived))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4587,25 +3597,19 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ListSessionsRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeListSessionsRequest)
+func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeListSessionsRequest)
 }
 
-func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
+func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(string(v.AdditionalDirectories[i]))
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	if v.MCPServers != nil {
-		e.Name(`,"mcpServers":`)
-		e.OpenArray()
+		e.OpenList(`,"mcpServers":`)
 		for i := range v.MCPServers {
 			e.Element()
 			encodeMCPServer(e, v.MCPServers[i])
@@ -4617,11 +3621,6 @@ func membersForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
-	e.Open()
-	membersForkSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4631,25 +3630,19 @@ func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ForkSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeForkSessionRequest)
+func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeForkSessionRequest)
 }
 
-func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
+func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
 	e.String(`,"cwd":`, string(v.Cwd))
 	if v.AdditionalDirectories != nil {
-		e.Name(`,"additionalDirectories":`)
-		e.OpenArray()
-		for i := range v.AdditionalDirectories {
-			e.Element()
-			e.StringValue(string(v.AdditionalDirectories[i]))
-		}
-		e.CloseArray()
+		wire.WriteStrings(e, `,"additionalDirectories":`, v.AdditionalDirectories)
 	}
 	if v.MCPServers != nil {
-		e.Name(`,"mcpServers":`)
-		e.OpenArray()
+		e.OpenList(`,"mcpServers":`)
 		for i := range v.MCPServers {
 			e.Element()
 			encodeMCPServer(e, v.MCPServers[i])
@@ -4665,11 +3658,6 @@ func membersResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 		encodeSystemPrompt(e, v.SystemPrompt)
 	}
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
-	e.Open()
-	membersResumeSessionRequest(e, v)
 	e.Close()
 }
 
@@ -4679,34 +3667,26 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResumeSessionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeResumeSessionRequest)
+func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeResumeSessionRequest)
 }
 
 func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
 	switch v := v.(type) {
 	case *ReplayFromStart:
-		if v != nil {
-			encodeReplayFromStart(e, v)
-			return
-		}
+		encodeReplayFromStart(e, v)
 	case *UnknownReplayFrom:
-		if v != nil {
-			encodeUnknownReplayFrom(e, v)
-			return
-		}
+		encodeUnknownReplayFrom(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalReplayFrom decodes any variant of [ReplayFrom].
-func UnmarshalReplayFrom(data []byte) (v ReplayFrom, err error) {
-	err = unmarshal(data, &v, decodeReplayFrom)
-	return v, err
-}
+func UnmarshalReplayFrom(data []byte) (ReplayFrom, error) { return union(data, decodeReplayFrom) }
 
 func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -4715,18 +3695,13 @@ func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
 func (v UnknownReplayFrom) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownReplayFrom) }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownReplayFrom) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
-}
-
-func membersReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownReplayFrom) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
-	e.Open()
-	e.Name(`,"type":"start"`)
-	membersReplayFromStart(e, v)
+	v = wire.OpenVariant(e, v, `"type":"start"`)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4734,19 +3709,15 @@ func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return marshal(&v, encodeReplayFromStart) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ReplayFromStart) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeReplayFromStart)
-}
-
-func membersCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"toolCallId":`, string(v.ToolCallID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeReplayFromStart)
 }
 
 func encodeCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
 	e.Open()
-	membersCancelToolCallRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"toolCallId":`, string(v.ToolCallID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4756,19 +3727,15 @@ func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelToolCallRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelToolCallRequest)
-}
-
-func membersCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"terminalId":`, string(v.TerminalID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelToolCallRequest)
 }
 
 func encodeCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
 	e.Open()
-	membersCancelTerminalRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"terminalId":`, string(v.TerminalID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4778,20 +3745,16 @@ func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelTerminalRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelTerminalRequest)
-}
-
-func membersSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.String(`,"configId":`, string(v.ConfigID))
-	membersSessionConfigOptionValue(e, v.Value)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelTerminalRequest)
 }
 
 func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
 	e.Open()
-	membersSetSessionConfigOptionRequest(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.String(`,"configId":`, string(v.ConfigID))
+	membersSessionConfigOptionValue(e, v.Value)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4801,8 +3764,8 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SetSessionConfigOptionRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSetSessionConfigOptionRequest)
+func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
 
 func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue) {
@@ -4829,7 +3792,7 @@ func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue
 }
 
 func encodeUnknownSessionConfigOptionValue(e *wire.Encoder, v *UnknownSessionConfigOptionValue) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("type", v.Type, v.Raw)
 	e.Close()
 }
@@ -4840,17 +3803,16 @@ func (v UnknownSessionConfigOptionValue) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownSessionConfigOptionValue) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "type", &v.Type, &v.Raw)
+func (v *UnknownSessionConfigOptionValue) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func membersSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanValue) {
-	e.Bool(`,"value":`, v.Value)
+	wire.WriteBool(e, `,"value":`, v.Value)
 }
 
 func encodeSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanValue) {
-	e.Open()
-	e.Name(`,"type":"boolean"`)
+	v = wire.OpenVariant(e, v, `"type":"boolean"`)
 	membersSessionConfigBooleanValue(e, v)
 	e.Close()
 }
@@ -4861,8 +3823,8 @@ func (v SessionConfigBooleanValue) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigBooleanValue) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigBooleanValue)
+func (v *SessionConfigBooleanValue) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigBooleanValue)
 }
 
 func membersSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
@@ -4870,8 +3832,7 @@ func membersSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
 }
 
 func encodeSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
-	e.Open()
-	e.Name(`,"type":"id"`)
+	v = wire.OpenVariant(e, v, `"type":"id"`)
 	membersSessionConfigValue(e, v)
 	e.Close()
 }
@@ -4882,25 +3843,20 @@ func (v SessionConfigValue) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionConfigValue) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSessionConfigValue)
+func (v *SessionConfigValue) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSessionConfigValue)
 }
 
-func membersPromptRequest(e *wire.Encoder, v *PromptRequest) {
+func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
+	e.Open()
 	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Name(`,"prompt":`)
-	e.OpenArray()
+	e.OpenList(`,"prompt":`)
 	for i := range v.Prompt {
 		e.Element()
 		encodeContentBlock(e, v.Prompt[i])
 	}
 	e.CloseArray()
 	e.Map(`,"_meta":`, v.Meta)
-}
-
-func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
-	e.Open()
-	membersPromptRequest(e, v)
 	e.Close()
 }
 
@@ -4908,19 +3864,13 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptRequest) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodePromptRequest)
-}
-
-func membersRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
-	e.Name(`,"outcome":`)
-	encodeRequestPermissionOutcome(e, v.Outcome)
-	e.Map(`,"_meta":`, v.Meta)
-}
+func (v *PromptRequest) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptRequest) }
 
 func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
 	e.Open()
-	membersRequestPermissionResponse(e, v)
+	e.Name(`,"outcome":`)
+	encodeRequestPermissionOutcome(e, v.Outcome)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4930,39 +3880,30 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *RequestPermissionResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeRequestPermissionResponse)
+func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
 	switch v := v.(type) {
 	case *CancelledPermissionOutcome:
-		if v != nil {
-			encodeCancelledPermissionOutcome(e, v)
-			return
-		}
+		encodeCancelledPermissionOutcome(e, v)
 	case *SelectedPermissionOutcome:
-		if v != nil {
-			encodeSelectedPermissionOutcome(e, v)
-			return
-		}
+		encodeSelectedPermissionOutcome(e, v)
 	case *UnknownRequestPermissionOutcome:
-		if v != nil {
-			encodeUnknownRequestPermissionOutcome(e, v)
-			return
-		}
+		encodeUnknownRequestPermissionOutcome(e, v)
+	default:
+		e.Fail("missing")
 	}
-	e.Fail("missing")
 }
 
 // UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
-func UnmarshalRequestPermissionOutcome(data []byte) (v RequestPermissionOutcome, err error) {
-	err = unmarshal(data, &v, decodeRequestPermissionOutcome)
-	return v, err
+func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
+	return union(data, decodeRequestPermissionOutcome)
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("outcome", v.Type, v.Raw)
 	e.Close()
 }
@@ -4973,18 +3914,13 @@ func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "outcome", &v.Type, &v.Raw)
-}
-
-func membersCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
-	e.Map(`,"_meta":`, v.Meta)
+func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
 
 func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
-	e.Open()
-	e.Name(`,"outcome":"cancelled"`)
-	membersCancelledPermissionOutcome(e, v)
+	v = wire.OpenVariant(e, v, `"outcome":"cancelled"`)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -4994,19 +3930,14 @@ func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelledPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelledPermissionOutcome)
-}
-
-func membersSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
-	e.String(`,"optionId":`, string(v.OptionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
 
 func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
-	e.Open()
-	e.Name(`,"outcome":"selected"`)
-	membersSelectedPermissionOutcome(e, v)
+	v = wire.OpenVariant(e, v, `"outcome":"selected"`)
+	e.String(`,"optionId":`, string(v.OptionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5016,18 +3947,14 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SelectedPermissionOutcome) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeSelectedPermissionOutcome)
-}
-
-func membersCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
-	membersElicitationAction(e, v.Action)
-	e.Map(`,"_meta":`, v.Meta)
+func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
 
 func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
 	e.Open()
-	membersCreateElicitationResponse(e, v)
+	membersElicitationAction(e, v.Action)
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5037,8 +3964,8 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CreateElicitationResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCreateElicitationResponse)
+func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -5071,7 +3998,7 @@ func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
 }
 
 func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction) {
-	e.Open()
+	v = wire.OpenVariant(e, v, "")
 	e.UnknownMembers("action", v.Type, v.Raw)
 	e.Close()
 }
@@ -5082,16 +4009,15 @@ func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON keeps the value unchanged.
-func (v *UnknownElicitationAction) UnmarshalJSON(data []byte) error {
-	return unmarshalUnknown(data, "action", &v.Type, &v.Raw)
+func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
+	return unmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
 
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
 }
 
 func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
-	e.Open()
-	e.Name(`,"action":"cancel"`)
+	v = wire.OpenVariant(e, v, `"action":"cancel"`)
 	membersElicitationCancelAction(e, v)
 	e.Close()
 }
@@ -5102,16 +4028,15 @@ func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationCancelAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationCancelAction)
+func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationCancelAction)
 }
 
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
 }
 
 func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
-	e.Open()
-	e.Name(`,"action":"decline"`)
+	v = wire.OpenVariant(e, v, `"action":"decline"`)
 	membersElicitationDeclineAction(e, v)
 	e.Close()
 }
@@ -5122,8 +4047,8 @@ func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationDeclineAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationDeclineAction)
+func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -5139,8 +4064,7 @@ func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction)
 }
 
 func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
-	e.Open()
-	e.Name(`,"action":"accept"`)
+	v = wire.OpenVariant(e, v, `"action":"accept"`)
 	membersElicitationAcceptAction(e, v)
 	e.Close()
 }
@@ -5151,18 +4075,14 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ElicitationAcceptAction) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeElicitationAcceptAction)
-}
-
-func membersCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
-	e.String(`,"sessionId":`, string(v.SessionID))
-	e.Map(`,"_meta":`, v.Meta)
+func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeElicitationAcceptAction)
 }
 
 func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
 	e.Open()
-	membersCancelSessionNotification(e, v)
+	e.String(`,"sessionId":`, string(v.SessionID))
+	e.Map(`,"_meta":`, v.Meta)
 	e.Close()
 }
 
@@ -5172,6 +4092,6 @@ func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *CancelSessionNotification) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeCancelSessionNotification)
+func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
+	return unmarshal(b, v, decodeCancelSessionNotification)
 }

@@ -41,11 +41,11 @@ func (v *vocabulary) bound(f *field, s, outer *schema) {
 	case outer.MinItems == 1 || s.MinItems == 1:
 		f.Filled = true
 	case v.tables.boundURIs && (s.Format == "uri" || outer.Format == "uri"):
-		f.Bound, f.BoundText = "!wire.IsURI(%s)", "must be a URI with a scheme"
+		f.Bound, f.Read = "!wire.IsURI(%s)", "d.URI(%s)"
 	case f.Base.Kind == isFloat && low != "" && high != "":
-		f.Bound, f.BoundText = "%[1]s < "+string(low)+" || %[1]s > "+string(high), "must be from "+string(low)+" to "+string(high)
+		f.Bound, f.Read = "%[1]s < "+string(low)+" || %[1]s > "+string(high), "d.FloatIn(%s, "+string(low)+", "+string(high)+")"
 	case f.Base.Kind.number() && low == "1":
-		f.Bound, f.BoundText = "%s == 0", "must be at least 1"
+		f.Bound, f.Read = "%s == 0", "wire.ReadPositive(d, %s)"
 	}
 }
 

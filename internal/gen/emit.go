@@ -9,7 +9,10 @@ import (
 )
 
 // file is one Go file being written.
-type file struct{ bytes.Buffer }
+type file struct {
+	bytes.Buffer
+	wrong []string // conditions of a check that are not written yet
+}
 
 func (f *file) p(format string, args ...any) { fmt.Fprintf(f, format+"\n", args...) }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // markRuled finds the types whose values can break a rule, by themselves or by
@@ -75,7 +76,11 @@ func emitCheck(f *file, x *goType) {
 		for _, field := range x.Fields {
 			emitCheckField(f, field)
 		}
-		f.p("return true")
+		if len(f.wrong) > 0 {
+			f.p("return !(%s)", f.wrongs())
+		} else {
+			f.p("return true")
+		}
 		f.p("}\n")
 	case x.Kind == unionType:
 		f.p("func valid%[1]s(v %[1]s, strict bool) bool {", x.Name)
@@ -122,23 +127,39 @@ func emitCheckField(f *file, field *field) {
 		return
 	}
 	if field.Form == opt {
+		f.flush()
 		f.p("if x, ok := %s.Get(); ok {", target)
 		emitCheckValue(f, field, "x")
+		f.flush()
 		f.p("}")
 		return
 	}
 	emitCheckValue(f, field, target)
 }
 
-// reject writes that a value is wrong if a condition holds.
+// reject says that a value is wrong if a condition holds.
 func (f *file) reject(format string, args ...any) {
-	f.p("if "+format+" {\nreturn false\n}", args...)
+	f.wrong = append(f.wrong, fmt.Sprintf(format, args...))
+}
+
+// flush writes that a value is wrong if one of the conditions so far holds.
+func (f *file) flush() {
+	if len(f.wrong) > 0 {
+		f.p("if %s {\nreturn false\n}", f.wrongs())
+	}
+}
+
+func (f *file) wrongs() string {
+	all := strings.Join(f.wrong, " ||\n")
+	f.wrong = nil
+	return all
 }
 
 func emitCheckValue(f *file, field *field, target string) {
 	b := field.Base
 	switch {
 	case b.Elem != nil:
+		f.flush()
 		f.p("for i := range %s {", target)
 		element := target + "[i]"
 		if field.Rule != "" {
@@ -150,6 +171,7 @@ func emitCheckValue(f *file, field *field, target string) {
 		if b.Elem.ruled() {
 			f.reject("!%s", validCall(b.Elem.Type, at(b.Elem.Type, element)))
 		}
+		f.flush()
 		f.p("}")
 	case field.Rule != "" && field.Required:
 		f.reject("%s", breaks(field.Rule, b, target))

@@ -59,15 +59,11 @@ func (v *vocabulary) emitDecodeStruct(f *file, x *goType) {
 	}
 	for i, tag := range v.tagNames(x) {
 		f.p("case %q:", tag)
-		f.p("if o.Is(d, %d) {", len(fields)+i)
-		f.p("d.Skip()")
-		f.p("}")
+		f.p("o.Skip(d, %d)", len(fields)+i)
 	}
-	f.p("default:")
 	if x.Extra {
+		f.p("default:")
 		f.p("o.Keep(d, &v.Extra)")
-	} else {
-		f.p("d.Skip()")
 	}
 	f.p("}")
 	f.p("}")
@@ -126,67 +122,34 @@ func (v *vocabulary) tagNames(x *goType) []string {
 
 func emitDecodeField(f *file, field *field, number int) {
 	target := "v." + field.Name
-	check := "o.Check(%s)"
-	if field.Lenient {
-		check = "_ = %s"
-	}
-	null := ""
+	is := fmt.Sprintf("o.Is(d, %d)", number)
 	if (field.Nullable || field.Lenient || field.NullDefault) && field.Base.Kind != isRaw && field.Form != opt {
-		null = " && !d.Null()"
+		is += " && !d.Null()"
 	}
-	f.p("if o.Is(d, %d)%s {", number, null)
-	switch {
-	case field.Form == opt:
+	if field.Form == opt {
+		f.p("if %s {", is)
 		emitDecodeOpt(f, field, target)
-	case field.Form == pointer && field.Bound == "":
-		if field.PayloadTag != "" {
-			f.p("mark := d.Mark()")
-		}
-		f.p("%s = wire.New[%s](d)", target, field.Base.goType())
-		if field.Lenient {
-			f.p("if %s != nil {", read(field, target))
-			f.p("%s = nil", target)
-			if field.PayloadTag != "" {
-				f.p("if !has%s {", field.Name)
-				f.p("d.Return(mark)")
-				f.p("o.Keep(d, &v.Extra)")
-				f.p("}")
-			}
-			f.p("}")
-		} else {
-			f.p(check, read(field, target))
-		}
-	case field.Bound != "":
-		emitDecodeBound(f, field, target)
-	default:
-		f.p(check, read(field, target))
-	}
-	f.p("}")
-}
-
-// emitDecodeBound reads a value and enforces the schema's bound. A lenient member that
-// breaks it is left out.
-func emitDecodeBound(f *file, field *field, target string) {
-	value := target
-	if field.Form == pointer {
-		value = "*" + target
-		f.p("%s = wire.New[%s](d)", target, field.Base.goType())
-	}
-	f.p("errs := %s", read(field, target))
-	f.p("if errs == nil && (%s) {", fmt.Sprintf(field.Bound, value))
-	f.p("errs = wire.Violation(%q)", field.BoundText)
-	f.p("}")
-	if !field.Lenient {
-		f.p("o.Check(errs)")
+		f.p("}")
 		return
 	}
-	f.p("if errs != nil {")
-	if field.Form == pointer {
+	call := read(field, target)
+	switch {
+	case field.PayloadTag != "":
+		f.p("if mark := d.Mark(); %s && %s != nil {", is, call)
+		f.p("if %s = nil; !has%s {", target, field.Name)
+		f.p("d.Return(mark)")
+		f.p("o.Keep(d, &v.Extra)")
+		f.p("}")
+		f.p("}")
+	case field.Lenient && (field.Form == pointer || field.Base.open()):
+		f.p("if %s && %s != nil {", is, call)
 		f.p("%s = nil", target)
-	} else {
-		f.p("%s = *new(%s)", target, field.goType())
+		f.p("}")
+	case field.Lenient:
+		f.p("_ = %s && %s == nil", is, call)
+	default:
+		f.p("_ = %s && o.Check(%s)", is, call)
 	}
-	f.p("}")
 }
 
 func emitDecodeOpt(f *file, field *field, target string) {
@@ -216,7 +179,10 @@ func read(field *field, target string) string {
 	b := field.Base
 	at := "&" + target
 	if field.Form == pointer {
-		at = target
+		at = "wire.NewAt(d, &" + target + ")"
+	}
+	if field.Read != "" {
+		return fmt.Sprintf(field.Read, at)
 	}
 	switch b.Kind {
 	case isString:
@@ -264,15 +230,11 @@ func (v *vocabulary) occurs(kind baseKind, x *goType) bool {
 
 func emitDecodeList(f *file, x *goType) {
 	f.p("func decode%[1]sList(d *wire.Decoder, p *[]%[1]s, skip bool) *wire.FieldErrors {", x.Name)
-	f.p("a := d.Array()")
-	f.p("list := []%s{}", x.Name)
-	f.p("for a.Next(d) {")
-	f.p("var x %s", x.Name)
-	f.p("if a.Keep(decode%s(d, &x), skip) {", x.Name)
-	f.p("list = wire.Append(d, list, x)")
+	f.p("l := wire.ListOf[%s](d)", x.Name)
+	f.p("for l.Next(d) {")
+	f.p("l.Keep(decode%s(d, l.Item(d)), skip)", x.Name)
 	f.p("}")
-	f.p("}")
-	f.p("return wire.EndList(d, &a, p, list)")
+	f.p("return l.End(d, p)")
 	f.p("}\n")
 }
 

@@ -40,11 +40,8 @@ func (v *vocabulary) emitDecodeUnion(f *file, x *goType) {
 
 func emitVariant(f *file, x *goType) {
 	f.p("v := wire.New[%s](d)", x.Name)
-	f.p("if errs := %s; errs != nil {", decodeCall(x, "v"))
-	f.p("return errs")
-	f.p("}")
 	f.p("*p = v")
-	f.p("return nil")
+	f.p("return %s", decodeCall(x, "v"))
 }
 
 func decodeCall(x *goType, target string) string {

@@ -1,47 +1,100 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// emitEncode writes the functions that append a type: members<Type> without the
-// braces and the tag, encode<Type> the whole value.
+// emitEncode writes the functions that append a type: encode<Type> the whole value, and
+// members<Type> without the braces and the tag, if others write these.
 func (v *vocabulary) emitEncode(f *file, x *goType) {
 	switch {
 	case x.Kind == structType:
-		if x.Model == nil {
+		shared := v.sharesMembers(x)
+		if x.Model == nil && shared {
 			f.p("func members%s(e *wire.Encoder, v *%s) {", x.Name, x.spelled())
-			for _, field := range x.Fields {
-				emitEncodeField(f, field)
-			}
-			if x.Extra {
-				f.p("e.Extra(v.Extra)")
-			}
+			emitMembers(f, x)
 			f.p("}\n")
 		}
 		if x.Model != nil && x.Tag == "" {
 			return // the model's will do
 		}
 		f.p("func encode%s(e *wire.Encoder, v *%s) {", x.Name, x.spelled())
-		f.p("e.Open()")
-		emitTagged(f, x)
+		switch {
+		case x.Tag != "":
+			f.p("v = wire.OpenVariant(e, v, `%s:%s`)", quote(x.Tag), quote(x.TagValue))
+		case v.isVariant(x):
+			f.p("v = wire.OpenVariant(e, v, \"\")")
+		default:
+			f.p("e.Open()")
+		}
+		if x.Model == nil && !shared {
+			emitMembers(f, x)
+		} else {
+			emitMembersCall(f, x)
+		}
 		f.p("e.Close()")
 		f.p("}\n")
 	case x.Kind == unionType:
 		if x.Union.Flat || x.Spread != "" {
 			f.p("func members%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
-			emitSwitch(f, x, emitTagged)
+			emitSwitch(f, x)
 			f.p("}\n")
 		}
 		if !x.Union.Flat {
 			f.p("func encode%[1]s(e *wire.Encoder, v %[1]s) {", x.Name)
-			emitSwitch(f, x, func(f *file, t *goType) { f.p("encode%s(e, v)", t.Name) })
+			f.p("switch v := v.(type) {")
+			for _, variant := range x.Union.all() {
+				f.p("case *%[1]s:\nencode%[1]s(e, v)", variant.Name)
+			}
+			f.p("default:\ne.Fail(\"missing\")\n}")
 			f.p("}\n")
 		}
 	case x.Kind == unknownType:
 		f.p("func encode%[1]s(e *wire.Encoder, v *%[1]s) {", x.Name)
-		f.p("e.Open()")
+		f.p("v = wire.OpenVariant(e, v, \"\")")
 		emitUnknown(f, x.Union)
 		f.p("e.Close()")
 		f.p("}\n")
+	}
+}
+
+// sharesMembers reports whether others than its own encode function write the members of a struct:
+// types with the same members, unions whose variants stand in the object of another type, and types
+// that hold a variant without its tag.
+func (v *vocabulary) sharesMembers(x *goType) bool {
+	return slices.ContainsFunc(v.Types, func(t *goType) bool {
+		holds := func(f *field) bool {
+			b := f.Base
+			if b.Elem != nil {
+				b = *b.Elem
+			}
+			return x.Tag != "" && b.Type == x
+		}
+		inlined := t.Kind == unionType && (t.Union.Flat || t.Spread != "")
+		return t.Model == x || inlined && slices.Contains(t.Union.all(), x) || slices.ContainsFunc(t.Fields, holds)
+	})
+}
+
+// isVariant reports whether a union has the type.
+func (v *vocabulary) isVariant(x *goType) bool {
+	return slices.ContainsFunc(v.unions(), func(u *goType) bool { return slices.Contains(u.Union.all(), x) })
+}
+
+func emitMembers(f *file, x *goType) {
+	for _, field := range x.Fields {
+		emitEncodeField(f, field)
+	}
+	if x.Extra {
+		f.p("e.Extra(v.Extra)")
+	}
+}
+
+func emitMembersCall(f *file, x *goType) {
+	if x.Model != nil {
+		f.p("members%s(e, (*%s)(v))", x.Model.Name, x.Model.spelled())
+	} else {
+		f.p("members%s(e, v)", x.Name)
 	}
 }
 
@@ -54,11 +107,7 @@ func emitTagged(f *file, x *goType) {
 	if x.Tag != "" {
 		f.p("e.Name(`,%s:%s`)", quote(x.Tag), quote(x.TagValue))
 	}
-	if x.Model != nil {
-		f.p("members%s(e, (*%s)(v))", x.Model.Name, x.Model.spelled())
-	} else {
-		f.p("members%s(e, v)", x.Name)
-	}
+	emitMembersCall(f, x)
 }
 
 func emitUnknown(f *file, u *union) {
@@ -69,24 +118,24 @@ func emitUnknown(f *file, u *union) {
 	}
 }
 
-// emitSwitch writes what to do for each variant; nil is a failure.
-func emitSwitch(f *file, x *goType, each func(*file, *goType)) {
+// emitSwitch writes the members of each variant; nil is a failure.
+func emitSwitch(f *file, x *goType) {
 	f.p("switch v := v.(type) {")
 	for _, variant := range x.Union.all() {
 		f.p("case *%s:", variant.Name)
 		f.p("if v != nil {")
-		each(f, variant)
+		emitTagged(f, variant)
 		f.p("return")
 		f.p("}")
 	}
 	f.p("}")
 	switch {
-	case x.Union.Flat && x.Union.Tag != "":
-		f.p("e.Missing(%q)", x.Union.Tag)
-	case x.Union.Flat:
-		f.p("e.Missing(%q)", x.Union.Variants[0].Key)
-	default:
+	case !x.Union.Flat:
 		f.p("e.Fail(\"missing\")")
+	case x.Union.Tag != "":
+		f.p("e.Missing(%q)", x.Union.Tag)
+	default:
+		f.p("e.Missing(%q)", x.Union.Variants[0].Key)
 	}
 }
 
@@ -107,6 +156,9 @@ func emitEncodeField(f *file, field *field) {
 		f.p("if %s != nil {", target)
 		f.p("e.Name(%s)", field.wireName())
 		emitStructValue(f, b.Type, target)
+	case field.Form == pointer && scalarWriters[b.Kind] != "":
+		f.p(scalarWriters[b.Kind]+"At(e, %s, %s)", field.wireName(), target)
+		return
 	case field.Form == pointer:
 		f.p("if %s != nil {", target)
 		emitValue(f, field, "*"+target)
@@ -116,6 +168,12 @@ func emitEncodeField(f *file, field *field) {
 	case field.Required, field.Default != "":
 		emitValue(f, field, target)
 		return
+	case b.text():
+		f.p("e.Text(%s, %s)", field.wireName(), asString(b, target))
+		return
+	case b.Kind == isBool:
+		f.p("e.Flag(%s, %s)", field.wireName(), target)
+		return
 	default:
 		f.p("if %s {", isThere(b, target))
 		emitValue(f, field, target)
@@ -123,14 +181,16 @@ func emitEncodeField(f *file, field *field) {
 	f.p("}")
 }
 
+// scalarWriters are the functions of package wire for numbers and booleans. With At they write what a
+// pointer points to, if it is not nil.
+var scalarWriters = map[baseKind]string{
+	isBool: "wire.WriteBool", isFloat: "wire.WriteFloat", isInt32: "wire.WriteInt", isInt64: "wire.WriteInt",
+	isUint16: "wire.WriteUint", isUint32: "wire.WriteUint", isUint64: "wire.WriteUint",
+}
+
 // isThere returns the condition that an optional member is written.
 func isThere(b base, target string) string {
-	switch {
-	case b.Kind == isBool:
-		return target
-	case b.text():
-		return target + ` != ""`
-	case b.Kind == isRaw, b.Kind == isRawObject:
+	if b.Kind == isRaw || b.Kind == isRawObject {
 		return "len(" + target + ") > 0"
 	}
 	return target + " != nil"
@@ -151,21 +211,18 @@ func emitValue(f *file, field *field, target string) {
 		f.p("e.String(%s, cmp.Or(string(%s), %s))", name, target, field.Default)
 	case b.text():
 		f.p("e.String(%s, %s)", name, asString(b, target))
-	case b.Kind == isBool:
-		f.p("e.Bool(%s, %s)", name, target)
-	case b.Kind == isFloat:
-		f.p("e.Float(%s, %s)", name, target)
-	case b.Kind.unsigned():
-		f.p("wire.WriteUint(e, %s, %s)", name, target)
-	case b.Kind.number(), b.is(numberType):
+	case scalarWriters[b.Kind] != "":
+		f.p(scalarWriters[b.Kind]+"(e, %s, %s)", name, target)
+	case b.is(numberType):
 		f.p("wire.WriteInt(e, %s, %s)", name, target)
 	case b.Kind == isRaw:
 		f.p("e.Raw(%s, %s)", name, target)
 	case b.Kind == isRawObject:
 		f.p("e.RawObject(%s, %s)", name, target)
+	case b.Kind == isList && b.Elem.text():
+		f.p("wire.WriteStrings(e, %s, %s)", name, target)
 	case b.Kind == isList:
-		f.p("e.Name(%s)", name)
-		f.p("e.OpenArray()")
+		f.p("e.OpenList(%s)", name)
 		f.p("for i := range %s {", target)
 		f.p("e.Element()")
 		emitElement(f, *b.Elem, target+"[i]")

@@ -75,23 +75,19 @@ func (v *vocabulary) emitCodec(f *file, x *goType) {
 	f.p("return d.End(v, %s)", strings.Replace(decodeCall(x, "v"), "(d,", "(&d,", 1))
 	f.p("},")
 	f.p("Append: func(b []byte, v any) ([]byte, error) {")
-	f.p("x, ok := v.(*%s)", x.Name)
-	f.p("if !ok || x == nil {")
-	f.p("return b, wrongType[%s](v)", x.Name)
-	f.p("}")
 	f.p("e := wire.NewEncoder(b)")
+	f.p("if x := wire.Payload[%s](&e, v); x != nil {", x.Name)
 	f.p("%s", encodeCall(x, "&e", "x"))
+	f.p("}")
 	f.p("return e.End()")
 	f.p("},")
+	failIf(x.Ruled && x.Model != nil, "%s: a payload with a check of another type", x.Name)
 	if x.Ruled {
-		f.p("Valid: func(v any, strict bool) bool {")
-		f.p("x, ok := v.(*%s)", x.Name)
-		f.p("return ok && x != nil && %s", validCall(x, "x"))
-		f.p("},")
+		f.p("Valid: wire.Valid(valid%s),", x.Name)
 	} else {
-		f.p("Valid: func(any, bool) bool { return true },")
+		f.p("Valid: wire.AlwaysValid,")
 	}
-	f.p("Is: is[%s],", x.Name)
+	f.p("Is: wire.Is[%s],", x.Name)
 	f.p("}\n")
 }
 
@@ -112,24 +108,21 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 		}
 		f.p("// UnmarshalJSON decodes the value by the rules of the protocol.")
 		if m := x.Model; m != nil {
-			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshal(data, (*%s)(v), decode%s) }\n", x.Name, m.spelled(), m.Name)
+			f.p("func (v *%s) UnmarshalJSON(b []byte) error { return unmarshal(b, (*%s)(v), decode%s) }\n", x.Name, m.spelled(), m.Name)
 		} else {
-			f.p("func (v *%[1]s) UnmarshalJSON(data []byte) error { return unmarshal(data, v, decode%[1]s) }\n", x.Name)
+			f.p("func (v *%[1]s) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decode%[1]s) }\n", x.Name)
 		}
 	case x.Kind == unionType && !x.Union.Flat:
 		f.p("// Unmarshal%[1]s decodes any variant of [%[1]s].", x.Name)
-		f.p("func Unmarshal%[1]s(data []byte) (v %[1]s, err error) {", x.Name)
-		f.p("err = unmarshal(data, &v, decode%s)", x.Name)
-		f.p("return v, err")
-		f.p("}\n")
+		f.p("func Unmarshal%[1]s(data []byte) (%[1]s, error) { return union(data, decode%[1]s) }\n", x.Name)
 	case x.Kind == unknownType:
 		f.p("// MarshalJSON encodes the value as it was received.")
 		f.p("func (v %s) MarshalJSON() ([]byte, error) { return marshal(&v, encode%s) }\n", x.Name, x.Name)
 		f.p("// UnmarshalJSON keeps the value unchanged.")
 		if x.Union.Tag == "" {
-			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshalUnknown(data, \"\", nil, &v.Raw) }\n", x.Name)
+			f.p("func (v *%s) UnmarshalJSON(b []byte) error { return unmarshalUnknown(b, \"\", nil, &v.Raw) }\n", x.Name)
 		} else {
-			f.p("func (v *%s) UnmarshalJSON(data []byte) error { return unmarshalUnknown(data, %q, &v.Type, &v.Raw) }\n", x.Name, x.Union.Tag)
+			f.p("func (v *%s) UnmarshalJSON(b []byte) error { return unmarshalUnknown(b, %q, &v.Type, &v.Raw) }\n", x.Name, x.Union.Tag)
 		}
 	}
 }

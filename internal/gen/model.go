@@ -107,9 +107,9 @@ type field struct {
 	Default string
 	// Rule is the rule for the text, or for the texts in the list.
 	Rule string
-	// Bound is a rule of the schema that decoding enforces in addition to the type: the condition
-	// of a violation, with %s for the value. BoundText is its message.
-	Bound, BoundText string
+	// Bound is a rule of the schema in addition to the type: the condition of a violation, with %s for
+	// the value. Read is the call that reads a value and enforces the rule.
+	Bound, Read string
 	// Filled means that the list has at least one item.
 	Filled bool
 }

@@ -147,6 +147,17 @@ func (d *Decoder) NonEmpty(p *string) *FieldErrors {
 	return errs
 }
 
+// URI reads a string that must be a URI with a scheme.
+func (d *Decoder) URI(p *string) *FieldErrors {
+	var s string
+	errs := d.String(&s)
+	if errs == nil && !IsURI(s) {
+		return Violation("must be a URI with a scheme")
+	}
+	*p = s
+	return errs
+}
+
 // Enum reads a string. Known values are not allocated.
 func (d *Decoder) Enum(p *string, known []string) *FieldErrors {
 	if d.peek() != '"' {
@@ -223,6 +234,12 @@ func New[T any](d *Decoder) *T {
 	v := new(T)
 	d.Hold(int(unsafe.Sizeof(*v))) // Sizeof is a constant; nothing unsafe happens
 	return v
+}
+
+// NewAt sets p to a new T, charges it and returns it.
+func NewAt[T any](d *Decoder, p **T) *T {
+	*p = New[T](d)
+	return *p
 }
 
 // sizeOf returns the size of a T in bytes.

@@ -71,17 +71,46 @@ func (a *Array) End() *FieldErrors { return a.errs }
 // list that grows in steps allocates several times its final size.
 const countFrom = 4 << 10
 
-// Append appends the element just read to the list.
-func Append[T any](d *Decoder, list []T, x T) []T {
-	if len(list) == cap(list) && cap(list)*sizeOf[T]() >= countFrom {
-		list = append(make([]T, 0, len(list)+1+d.elementsLeft()), list...)
-	}
-	return append(list, x)
+// List is the reading of one array into a list:
+//
+//	l := wire.ListOf[string](d)
+//	for l.Next(d) {
+//		l.Keep(d.String(l.Item(d)), false)
+//	}
+//	return l.End(d, p)
+type List[T any] struct {
+	Array
+	items []T
+	kept  []T // the items before the current one
 }
 
-// elementsLeft returns how many elements of the array follow the one that was just read.
-func (d *Decoder) elementsLeft() (n int) {
+// ListOf begins to read an array into a list.
+func ListOf[T any](d *Decoder) List[T] { return List[T]{Array: d.Array(), items: []T{}} }
+
+// Item returns the place of the current element, which is about to be read.
+func (l *List[T]) Item(d *Decoder) *T {
+	l.kept = l.items
+	if n := len(l.items); n == cap(l.items) && n*sizeOf[T]() >= countFrom {
+		l.items = append(make([]T, 0, n+d.elementsLeft()), l.items...)
+	}
+	var zero T
+	l.items = append(l.items, zero)
+	return &l.items[len(l.items)-1]
+}
+
+// Keep is Array.Keep for the place that Item returned. An element that is not kept leaves the list.
+func (l *List[T]) Keep(errs *FieldErrors, skip bool) {
+	if errs != nil {
+		l.Array.Keep(errs, skip)
+		l.items = l.kept // and the memory that was taken for it is free again
+	}
+}
+
+// elementsLeft returns how many elements of the array there are from the next one on.
+func (d *Decoder) elementsLeft() int {
 	start := d.i
+	d.Skip()
+	n := 1
 	for d.peek() == ',' {
 		d.i++
 		d.peek()
@@ -92,12 +121,12 @@ func (d *Decoder) elementsLeft() (n int) {
 	return n
 }
 
-// EndList finishes reading an array into list, and charges the list.
-func EndList[T any](d *Decoder, a *Array, p *[]T, list []T) *FieldErrors {
-	if a.errs == nil {
-		*p = trim(d, list)
+// End sets p to the list and charges it, or returns all violations.
+func (l *List[T]) End(d *Decoder, p *[]T) *FieldErrors {
+	if l.errs == nil {
+		*p = trim(d, l.items)
 	}
-	return a.errs
+	return l.errs
 }
 
 // trim charges a list. It copies a long list whose capacity is much larger than its length.
@@ -112,26 +141,21 @@ func trim[T any](d *Decoder, list []T) []T {
 
 // ReadStrings reads an array of strings. With skip it drops other elements.
 func ReadStrings[S ~string](d *Decoder, p *[]S, skip bool) *FieldErrors {
-	a := d.Array()
-	list := []S{}
-	for a.Next(d) {
+	l := ListOf[S](d)
+	for l.Next(d) {
 		var s string
-		if a.Keep(d.String(&s), skip) {
-			list = Append(d, list, S(s))
-		}
+		item := l.Item(d)
+		l.Keep(d.String(&s), skip)
+		*item = S(s)
 	}
-	return EndList(d, &a, p, list)
+	return l.End(d, p)
 }
 
 // ReadUints reads an array of unsigned numbers. With skip it drops other elements.
 func ReadUints[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *[]T, skip bool) *FieldErrors {
-	a := d.Array()
-	list := []T{}
-	for a.Next(d) {
-		var n T
-		if a.Keep(ReadUint(d, &n), skip) {
-			list = Append(d, list, n)
-		}
+	l := ListOf[T](d)
+	for l.Next(d) {
+		l.Keep(ReadUint(d, l.Item(d)), skip)
 	}
-	return EndList(d, &a, p, list)
+	return l.End(d, p)
 }

@@ -37,6 +37,15 @@ func ReadUint[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *T) *FieldErrors {
 	return nil
 }
 
+// ReadPositive reads an unsigned integer that is at least 1.
+func ReadPositive[T ~uint16 | ~uint32 | ~uint64](d *Decoder, p *T) *FieldErrors {
+	errs := ReadUint(d, p)
+	if errs == nil && *p == 0 {
+		return Violation("must be at least 1")
+	}
+	return errs
+}
+
 // ReadInt reads a signed integer of the given width into p.
 func ReadInt[T ~int32 | ~int64](d *Decoder, p *T) *FieldErrors {
 	text, errs := d.number()
@@ -70,6 +79,16 @@ func (d *Decoder) Float(p *float64) *FieldErrors {
 	}
 	*p = v
 	return nil
+}
+
+// FloatIn reads a number from low to high.
+func (d *Decoder) FloatIn(p *float64, low, high float64) *FieldErrors {
+	errs := d.Float(p)
+	if errs == nil && (*p < low || *p > high) {
+		format := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+		return Violation("must be from " + format(low) + " to " + format(high))
+	}
+	return errs
 }
 
 // integer reads the text of a JSON number as sign and magnitude. A number with a fraction or an

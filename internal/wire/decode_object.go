@@ -8,11 +8,7 @@ import "encoding/json"
 //	for o.Next(d) {
 //		switch string(o.Name) {
 //		case "path":
-//			if o.Is(d, 0) {
-//				o.Check(d.String(&v.Path))
-//			}
-//		default:
-//			d.Skip()
+//			_ = o.Is(d, 0) && o.Check(d.String(&v.Path))
 //		}
 //	}
 //	return o.End("path")
@@ -25,6 +21,7 @@ type Object struct {
 	found bool // the value is an object
 	open  bool // its end has not been read
 	more  bool // at least one member has been read
+	at    int  // where the value of the current member begins
 	seen  uint64
 	errs  *FieldErrors
 	bad   int // number of violations so far
@@ -39,11 +36,14 @@ func (d *Decoder) Object() Object {
 	return Object{found: true, open: true}
 }
 
-// Next advances to the next member, whose value the caller must then consume. It returns false
-// after the last one.
+// Next advances to the next member. If the caller does not touch its value, the following call
+// consumes it. Next returns false after the last member.
 func (o *Object) Next(d *Decoder) bool {
 	if !o.open {
 		return false
+	}
+	if o.more && d.i == o.at {
+		d.Skip()
 	}
 	c := d.peek()
 	if c == ',' && o.more {
@@ -66,6 +66,7 @@ func (o *Object) Next(d *Decoder) bool {
 	if d.i < len(d.b) && d.b[d.i] == ':' || d.peek() == ':' {
 		d.i++
 	}
+	o.at = d.i
 	return true
 }
 
@@ -103,11 +104,19 @@ func (o *Object) Keep(d *Decoder, extra *map[string]json.RawMessage) {
 // Found reports whether the value was an object.
 func (o *Object) Found() bool { return o.found }
 
-// Check records the violations of the current member, or nil.
-func (o *Object) Check(errs *FieldErrors) {
+// Skip consumes the current member, which another type reads. It may occur once.
+func (o *Object) Skip(d *Decoder, number uint) {
+	if o.Is(d, number) {
+		d.Skip()
+	}
+}
+
+// Check records the violations of the current member, or nil, and reports whether there are none.
+func (o *Object) Check(errs *FieldErrors) bool {
 	if errs != nil {
 		o.check(errs)
 	}
+	return errs == nil
 }
 
 func (o *Object) check(errs *FieldErrors) { o.member(string(o.Name), errs) }

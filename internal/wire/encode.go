@@ -89,6 +89,23 @@ func (e *Encoder) Name(name string) {
 	e.b = append(e.b, name...)
 }
 
+// OpenVariant begins the object of a variant with its tag, such as `"type":"text"`, and returns the
+// variant. If v is nil, e fails, and the variant is an empty one.
+func OpenVariant[T any](e *Encoder, v *T, tag string) *T {
+	if v == nil {
+		e.Fail("missing")
+		v = new(T)
+	}
+	e.b = append(append(e.b, '{'), tag...)
+	return v
+}
+
+// OpenList writes the name of a member and begins its array.
+func (e *Encoder) OpenList(name string) {
+	e.Name(name)
+	e.OpenArray()
+}
+
 // OpenArray begins an array.
 func (e *Encoder) OpenArray() { e.b = append(e.b, '[') }
 
@@ -114,6 +131,19 @@ func (e *Encoder) String(name, s string) {
 	e.b = appendString(e.b, s)
 }
 
+// Text writes a member that is a string, unless it is empty.
+func (e *Encoder) Text(name, s string) {
+	if s != "" {
+		e.String(name, s)
+	}
+}
+
+// WriteStrings writes a member that is an array of strings.
+func WriteStrings[S ~string](e *Encoder, name string, list []S) {
+	e.Name(name)
+	StringValues(e, list)
+}
+
 // StringValues writes an array of strings.
 func StringValues[S ~string](e *Encoder, list []S) {
 	e.OpenArray()
@@ -124,10 +154,24 @@ func StringValues[S ~string](e *Encoder, list []S) {
 	e.CloseArray()
 }
 
-// Bool writes a member that is a boolean.
-func (e *Encoder) Bool(name string, v bool) {
+// WriteBool writes a member that is a boolean.
+func WriteBool(e *Encoder, name string, v bool) {
 	e.Name(name)
 	e.BoolValue(v)
+}
+
+// WriteBoolAt writes what p points to, unless p is nil.
+func WriteBoolAt(e *Encoder, name string, p *bool) {
+	if p != nil {
+		WriteBool(e, name, *p)
+	}
+}
+
+// Flag writes a member that is true, unless it is false.
+func (e *Encoder) Flag(name string, v bool) {
+	if v {
+		WriteBool(e, name, v)
+	}
 }
 
 // BoolValue writes a boolean.

@@ -97,6 +97,13 @@ func WriteUint[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, v T) {
 	e.UintValue(uint64(v))
 }
 
+// WriteUintAt writes what p points to, unless p is nil.
+func WriteUintAt[T ~uint16 | ~uint32 | ~uint64](e *Encoder, name string, p *T) {
+	if p != nil {
+		WriteUint(e, name, *p)
+	}
+}
+
 // UintValue writes an unsigned integer.
 func (e *Encoder) UintValue(v uint64) { e.b = strconv.AppendUint(e.b, v, 10) }
 
@@ -106,13 +113,27 @@ func WriteInt[T ~int32 | ~int64](e *Encoder, name string, v T) {
 	e.IntValue(int64(v))
 }
 
+// WriteIntAt writes what p points to, unless p is nil.
+func WriteIntAt[T ~int32 | ~int64](e *Encoder, name string, p *T) {
+	if p != nil {
+		WriteInt(e, name, *p)
+	}
+}
+
 // IntValue writes an integer.
 func (e *Encoder) IntValue(v int64) { e.b = strconv.AppendInt(e.b, v, 10) }
 
-// Float writes a member that is any number.
-func (e *Encoder) Float(name string, v float64) {
+// WriteFloat writes a member that is any number.
+func WriteFloat(e *Encoder, name string, v float64) {
 	e.Name(name)
 	e.FloatValue(v)
+}
+
+// WriteFloatAt writes what p points to, unless p is nil.
+func WriteFloatAt(e *Encoder, name string, p *float64) {
+	if p != nil {
+		WriteFloat(e, name, *p)
+	}
 }
 
 // FloatValue writes a number in the shortest form that reads back the same.

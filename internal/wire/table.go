@@ -28,6 +28,33 @@ type Codec struct {
 	Is func(v any) bool
 }
 
+// Payload returns v if it is a non-nil pointer to a T. Otherwise it returns nil, and e fails.
+func Payload[T any](e *Encoder, v any) *T {
+	x, ok := v.(*T)
+	if !ok || x == nil {
+		e.Fail(fmt.Sprintf("expected a non-nil *%T, got %T", *new(T), v))
+		return nil
+	}
+	return x
+}
+
+// Is is [Codec.Is] of a type.
+func Is[T any](v any) bool {
+	x, ok := v.(*T)
+	return ok && x != nil
+}
+
+// Valid returns [Codec.Valid] for the check of a type.
+func Valid[T any](check func(*T, bool) bool) func(v any, strict bool) bool {
+	return func(v any, strict bool) bool {
+		x, ok := v.(*T)
+		return ok && x != nil && check(x, strict)
+	}
+}
+
+// AlwaysValid is [Codec.Valid] of a type without rules.
+func AlwaysValid(any, bool) bool { return true }
+
 // Method is one row of the protocol's method table.
 type Method struct {
 	Name         string
