@@ -8,10 +8,10 @@ package elicitation
 import (
 	"context"
 	"errors"
-	"net/url"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/weblink"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -44,8 +44,8 @@ type Page struct {
 	ToolCall acp.ToolCallID
 	ID       acp.ElicitationID
 	Message  string
-	// URL is the address, http or https. Show all of it, and its Host by itself, before it
-	// is opened.
+	// URL is the address, http or https, in ASCII. Show all of it, and its Host by itself, before it
+	// is opened. The host is as it will be reached: an international one begins with xn--.
 	URL  string
 	Host string
 }
@@ -144,11 +144,11 @@ func (f *FormsAndPages) count(id acp.ElicitationID, n int) {
 }
 
 func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
-	u, err := url.Parse(m.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, rpcerr.InvalidParams(nil).WithDetail("url must be the address of a web page")
+	link, err := weblink.Parse(m.URL)
+	if err != nil {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
 	}
-	p := &Page{ID: m.ElicitationID, Message: message, URL: m.URL, Host: u.Host}
+	p := &Page{ID: m.ElicitationID, Message: message, URL: link.URL, Host: link.Host}
 	p.Session, p.ToolCall = scope(m.Scope)
 	opened := false
 	f.count(p.ID, 1) // before it is opened: its completion may be reported before Open returns

@@ -105,7 +105,11 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 	h, err := host.New(&host.Options{SignIn: &signin.Options{}})
 	require.NoError(t, err)
 	assert.Equal(t, &acp.ClientCapabilities{}, h.Capabilities(nil))
-	h, err = host.New(&host.Options{SignIn: &signin.Options{Command: func() *exec.Cmd { return exec.Command("agent") }}})
+	h, err = host.New(&host.Options{SignIn: &signin.Options{
+		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Choose:  func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) { return ways[0].ID, nil },
+		Show:    func(context.Context, *signin.Way, string) error { return nil },
+	}})
 	require.NoError(t, err)
 	assert.Equal(t, &acp.ClientCapabilities{Auth: &acp.AuthCapabilities{Terminal: true}, Meta: acp.Meta{"terminal-auth": true}}, h.Capabilities(nil))
 }

@@ -118,7 +118,7 @@ func (h *Host) Client(conn *client.Conn) acp.Client {
 // as notices, and pass the result to client.Conn.Initialize.
 func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
 	caps := client.Capabilities(c)
-	if h.opts.SignIn != nil && h.opts.SignIn.Command != nil {
+	if h.opts.SignIn != nil && h.opts.SignIn.RunsCommands() {
 		caps.Auth = &acp.AuthCapabilities{Terminal: true}
 		caps.Meta = acp.Meta{signin.OlderTerminal: true}
 	}

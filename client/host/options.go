@@ -45,7 +45,7 @@ type Options struct {
 	Update func(ctx context.Context, n *acp.SessionNotification) error
 
 	// SignIn configures how the user signs in if the agent requires it; see [Host.SignIn]. If
-	// SignIn.Command is set, the client advertises that the user can sign in on a terminal.
+	// SignIn.RunsCommands reports true, the client advertises that the user can sign in on a terminal.
 	// Nil means that the user cannot sign in here.
 	SignIn *signin.Options
 }

@@ -64,6 +64,8 @@ func TestSignIn(t *testing.T) {
 	ran := false
 	all := &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Choose:  func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) { return ways[0].ID, nil },
+		Show:    func(context.Context, *signin.Way, string) error { return nil },
 		Run:     func(_ context.Context, cmd *exec.Cmd) error { ran = true; return nil },
 		Variables: func(context.Context, *signin.Way) (map[string]string, error) {
 			return map[string]string{"API_KEY": "k"}, nil

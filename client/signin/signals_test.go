@@ -34,7 +34,7 @@ func TestSignalsEndTheCommand(t *testing.T) {
 		select {} // the user does not answer
 	case "program":
 		stream.EndOnSignal(nil)
-		_, err := signin.Do(context.Background(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return again("login") }})
+		_, err := signin.Do(context.Background(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return again("login") }, Choose: choose("tty"), Show: show})
 		t.Fatal("the program is not to hear of the end:", err)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {

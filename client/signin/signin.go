@@ -4,7 +4,7 @@
 //
 //	_, err := conn.StartSession(ctx, req)
 //	if errors.Is(err, rpcerr.ErrAuthRequired) {
-//		done, err := signin.Do(ctx, conn, err, &signin.Options{Command: agentCommand, Choose: chooseOnTerminal})
+//		done, err := signin.Do(ctx, conn, err, &signin.Options{Command: agentCommand, Choose: chooseOnTerminal, Show: showOnTerminal})
 //		...
 //		if done.Reconnect {
 //			// start the agent again, with done.Env, and connect anew
@@ -13,15 +13,19 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/command"
 )
 
 // Conn has the methods of a connection that this package needs. A *client.Conn implements
@@ -37,6 +41,10 @@ type Options struct {
 	// Command returns the command of the agent, as it was started. Nil means that the user
 	// cannot sign in on a terminal, not even with a command that the agent names.
 	Command func() *exec.Cmd
+	// Show shows the user which command will run, before it runs, as a line for a POSIX shell with its
+	// variables. The agent chooses the arguments and the variables, and may choose the program. It does not run
+	// if Show returns an error. Nil means the same as for Command.
+	Show func(ctx context.Context, w *Way, line string) error
 	// Run runs a command on the user's terminal and returns when it has ended. Nil runs it
 	// on the standard streams of this program, and a signal that ends the program ends the
 	// command too if main has called stream.EndOnSignal.
@@ -46,7 +54,8 @@ type Options struct {
 	Variables func(ctx context.Context, w *Way) (map[string]string, error)
 	// Choose returns the ID of one of the ways. required is the error of the agent; show its
 	// reason (see client.Explain), because it may say that a way has been tried and why it
-	// failed. Nil takes the only way that can be used, and fails if there are several.
+	// failed. Nil takes the only way that can be used, and fails if there are several. A way
+	// with a command is never taken without Choose.
 	Choose func(ctx context.Context, required error, ways []Way) (acp.AuthMethodID, error)
 }
 
@@ -91,12 +100,16 @@ func Do(ctx context.Context, conn Conn, required error, opts *Options) (*Result,
 	return r, nil
 }
 
+// RunsCommands reports whether the user can sign in on a terminal: whether Command, Show and Choose are
+// set. A client advertises it.
+func (o *Options) RunsCommands() bool { return o.Command != nil && o.Show != nil && o.Choose != nil }
+
 func (o *Options) usable(w *Way) bool {
 	switch w.Kind {
 	case KindAgent:
 		return true
 	case KindTerminal:
-		return o.Command != nil
+		return o.RunsCommands()
 	case KindVariables:
 		return o.Variables != nil
 	}
@@ -135,9 +148,11 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 		return err
 	}
 	cmd := o.Command()
+	line := w.Instruction(quotedAll(cmd.Args))
 	if w.Command != "" {
 		own := exec.Command(w.Command, w.Args...)
-		own.Dir, own.Env = cmd.Dir, cmd.Env
+		own.Dir = cmd.Dir
+		own.Env = command.Environment(command.Inherited, []string{"TERM=" + os.Getenv("TERM")}, folder(cmd.Dir))
 		cmd = own
 	} else {
 		cmd.Args = append(slices.Clone(cmd.Args), w.Args...)
@@ -146,6 +161,9 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 		cmd.Env = os.Environ()
 	}
 	cmd.Env = append(slices.Clone(cmd.Env), pairs(w.Env)...)
+	if err := cmp.Or(o.Show(ctx, w, strings.TrimPrefix(line, "run ")), ctx.Err()); err != nil {
+		return err
+	}
 	if o.Run != nil {
 		return o.Run(ctx, cmd)
 	}
@@ -162,6 +180,15 @@ func (o *Options) run(ctx context.Context, w *Way) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// folder returns the folder of a command.
+func folder(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	return abs
 }
 
 func (o *Options) ask(ctx context.Context, w *Way) ([]string, error) {

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,13 @@ func (a *agent) Authenticate(_ context.Context, req *acp.AuthenticateRequest) (*
 	a.called = req.MethodID
 	return nil, a.err
 }
+
+// choose takes a way, and show shows any command.
+func choose(id acp.AuthMethodID) func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) {
+	return func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) { return id, nil }
+}
+
+func show(context.Context, *signin.Way, string) error { return nil }
 
 func offer(t *testing.T, methods ...string) *agent {
 	a := &agent{}
@@ -84,7 +92,10 @@ func TestCall(t *testing.T) {
 
 func TestTerminal(t *testing.T) {
 	var ran *exec.Cmd
+	shown := ""
 	opts := &signin.Options{
+		Choose: choose("tty"),
+		Show:   func(_ context.Context, _ *signin.Way, line string) error { shown = line; return nil },
 		Command: func() *exec.Cmd {
 			cmd := exec.Command("agent", "--acp")
 			cmd.Env = []string{"HOME=/h"}
@@ -99,11 +110,20 @@ func TestTerminal(t *testing.T) {
 	assert.Empty(t, a.called, "never passed to authenticate")
 	assert.Equal(t, []string{"agent", "--acp", "--login"}, ran.Args)
 	assert.Equal(t, []string{"HOME=/h", "A=1", "B=2"}, ran.Env)
+	assert.Equal(t, "A=1 B=2 agent --acp --login", shown)
 
+	t.Setenv("ACPKIT_TEST_SECRET", "s")
+	opts.Choose = choose("old")
 	_, err = signin.Do(t.Context(), offer(t, olderTerm), errRequired, opts)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"/bin/agent", "login"}, ran.Args)
-	assert.Equal(t, []string{"HOME=/h", "X=1"}, ran.Env, "the environment of the agent")
+	assert.Contains(t, ran.Env, "X=1")
+	assert.Contains(t, ran.Env, "PATH="+os.Getenv("PATH"))
+	for _, secret := range []string{"HOME=/h", "ACPKIT_TEST_SECRET=s"} {
+		assert.NotContains(t, ran.Env, secret, "it gets the listed variables, as a command in a terminal does")
+	}
+	assert.Equal(t, "X=1 /bin/agent login", shown)
+	opts.Choose = choose("tty")
 	opts.Command = func() *exec.Cmd { return exec.Command("agent") }
 	_, err = signin.Do(t.Context(), a, errRequired, opts)
 	require.NoError(t, err)
@@ -112,6 +132,38 @@ func TestTerminal(t *testing.T) {
 	opts.Run = func(context.Context, *exec.Cmd) error { return errors.New("status 1") }
 	_, err = signin.Do(t.Context(), a, errRequired, opts)
 	assert.ErrorContains(t, err, "status 1")
+	opts.Show = func(context.Context, *signin.Way, string) error { return errors.New("not this one") }
+	opts.Run = func(context.Context, *exec.Cmd) error { t.Error("it was run"); return nil }
+	_, err = signin.Do(t.Context(), a, errRequired, opts)
+	assert.ErrorContains(t, err, "not this one")
+}
+
+// A command that the agent chooses runs only if the user has chosen it, and sees it.
+func TestNoCommandWithoutTheUser(t *testing.T) {
+	command := func() *exec.Cmd { return exec.Command("agent") }
+	ran := func(context.Context, *exec.Cmd) error { t.Error("it was run"); return nil }
+	for name, way := range map[string]string{"the agent's": terminal, "another": olderTerm} {
+		for missing, opts := range map[string]*signin.Options{
+			"Choose": {Command: command, Run: ran, Show: show},
+			"Show":   {Command: command, Run: ran, Choose: choose("old")},
+			"both":   {Command: command, Run: ran},
+		} {
+			_, err := signin.Do(t.Context(), offer(t, way), errRequired, opts)
+			assert.ErrorIs(t, err, signin.ErrNoWay, "%s without %s", name, missing)
+		}
+	}
+}
+
+// A link that is not the address of a web page is none.
+func TestLinks(t *testing.T) {
+	for link, want := range map[string]string{
+		"https://keys.example/a": "https://keys.example/a", "javascript:alert(1)": "", "file:///etc/passwd": "", "data:text/html,x": "",
+		"https://bank.example%E2%81%84login.evil.example": "", "https://bank.example@evil.example": "", "": "",
+	} {
+		ways := signin.Ways(offer(t, `{"id":"k","name":"K","type":"env_var","vars":["A"],"link":"`+link+`"}`).methods)
+		assert.Equal(t, want, ways[0].Link, link)
+		assert.Equal(t, want != "", strings.Contains(ways[0].Instruction(""), "with a value from"))
+	}
 }
 
 func TestRunOnThisTerminal(t *testing.T) {
@@ -131,15 +183,15 @@ func TestRunOnThisTerminal(t *testing.T) {
 		}
 	}
 	var exit *exec.ExitError
-	_, err := signin.Do(t.Context(), offer(t, `{"id":"t","name":"T","type":"terminal"}`), errRequired, &signin.Options{Command: again()})
+	_, err := signin.Do(t.Context(), offer(t, `{"id":"t","name":"T","type":"terminal"}`), errRequired, &signin.Options{Command: again(), Choose: choose("t"), Show: show})
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 4, exit.ExitCode())
 
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = signin.Do(ctx, offer(t, terminal), errRequired, &signin.Options{Command: again()})
+	_, err = signin.Do(ctx, offer(t, terminal), errRequired, &signin.Options{Command: again(), Choose: choose("tty"), Show: show})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
-	_, err = signin.Do(t.Context(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }})
+	_, err = signin.Do(t.Context(), offer(t, terminal), errRequired, &signin.Options{Command: func() *exec.Cmd { return exec.Command("/no/such/agent") }, Choose: choose("tty"), Show: show})
 	missing := os.ErrNotExist
 	if runtime.GOOS == "windows" { // os/exec tries each extension of PATHEXT there
 		missing = exec.ErrNotFound
@@ -189,6 +241,7 @@ func TestChoosing(t *testing.T) {
 func TestWaysWithTheSameID(t *testing.T) {
 	opts := &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Show:    show,
 		Run:     func(context.Context, *exec.Cmd) error { return errors.New("it was run") },
 		Choose: func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) {
 			return ways[len(ways)-1].ID, nil
@@ -211,7 +264,7 @@ func TestInstruction(t *testing.T) {
 		call:      "",
 		`{"id":"t","name":"T","type":"terminal","args":["a b","it's","","$HOME"],"env":{"K":"x y"}}`:                `run K='x y' my agent 'a b' 'it'\''s' '' '$HOME'`,
 		`{"id":"o","name":"O","_meta":{"terminal-auth":{"command":"/Applications/My Agent/run"}}}`:                  `run '/Applications/My Agent/run'`,
-		`{"id":"k","name":"K","type":"env_var","vars":["A",{"name":"B","optional":true},"C"],"link":"l"}`:           "set A, C in the agent's environment, with a value from l",
+		`{"id":"k","name":"K","type":"env_var","vars":["A",{"name":"B","optional":true},"C"],"link":"https://l"}`:   "set A, C in the agent's environment, with a value from https://l",
 		`{"id":"k","name":"K","type":"env_var","vars":[{"name":"A","optional":true},{"name":"B","optional":true}]}`: "set any of A, B in the agent's environment",
 	} {
 		ways := signin.Ways(offer(t, raw).methods)
@@ -226,6 +279,7 @@ func TestChoiceThatComesLate(t *testing.T) {
 	defer cancel()
 	_, err := signin.Do(ctx, offer(t, terminal), errRequired, &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
+		Show:    show,
 		Run:     func(context.Context, *exec.Cmd) error { t.Error("it was run"); return nil },
 		Choose:  func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) { cancel(); return "tty", nil },
 	})

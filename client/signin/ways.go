@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/weblink"
 )
 
 // Kind is the kind of a [Way].
@@ -33,12 +34,12 @@ type Way struct {
 	// Args and Env are added to the command that runs on the terminal.
 	Args []string
 	Env  map[string]string
-	// Command is the program to run instead of the agent's; older agents name one. Show it
-	// before it runs: it is the agent's choice.
+	// Command is the program to run instead of the agent's; older agents name one.
 	Command string
 	// Variables lists the variables of a KindVariables.
 	Variables []Variable
-	// Link is the address where the user gets the values; empty means unknown.
+	// Link is the address where the user gets the values, http or https, in ASCII. It is empty if the
+	// agent names none, or one that is not the address of a web page.
 	Link string
 }
 
@@ -96,6 +97,14 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func quotedAll(words []string) string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = quoted(word)
+	}
+	return strings.Join(all, " ")
 }
 
 // Variable is a variable in the environment of the agent.
@@ -164,7 +173,10 @@ func unknown(m *acp.UnknownAuthMethod) Way {
 	if json.Unmarshal(m.Raw, &read) != nil {
 		return w
 	}
-	w.ID, w.Name, w.Description, w.Link = read.ID, read.Name, read.Description, read.Link
+	w.ID, w.Name, w.Description = read.ID, read.Name, read.Description
+	if link, err := weblink.Parse(read.Link); err == nil {
+		w.Link = link.URL
+	}
 	if m.Type == "env_var" {
 		if read.VarName != "" {
 			w.Variables = append(w.Variables, Variable{Name: read.VarName, Secret: true})

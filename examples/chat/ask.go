@@ -18,7 +18,7 @@ import (
 const shownOfName = 100
 
 func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, error) {
-	c.draw()
+	defer c.hold()()
 	for _, line := range q.Lines() {
 		c.screen.whole(yellow, len("? "+line), "? "+line)
 	}
@@ -34,7 +34,7 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	for i, o := range q.Options {
 		theirs := ""
 		if o.Name != "" && o.Name != o.Label {
-			theirs = fmt.Sprintf(" (the agent calls it %q)", safetext.OneLine(o.Name, shownOfName))
+			theirs = fmt.Sprintf(` (the agent calls it "%s")`, strings.ReplaceAll(safetext.OneLine(o.Name, shownOfName), `"`, `\"`))
 		}
 		option := fmt.Sprintf("  %d %s%s", i+1, o.Label, theirs)
 		c.screen.whole(plain, len(option), option)

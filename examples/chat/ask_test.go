@@ -14,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/client/thread"
 )
 
 // If an agent does not ask, or writes another text than it has shown, the user sees the text
@@ -65,7 +66,7 @@ func TestFlagsThatAnswer(t *testing.T) {
 func TestRejectThatAlwaysAllows(t *testing.T) {
 	var out bytes.Buffer
 	c := &chat{screen: newScreen(&out, false)}
-	c.lines = &lines{reader: &plainReader{screen: c.screen, in: bufio.NewReader(strings.NewReader("2\n"))}}
+	c.lines = &lines{reader: &pipeReader{screen: c.screen, in: bufio.NewReader(strings.NewReader("2\n"))}}
 	policy, err := permission.New(&permission.Options{Ask: c.askUser})
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -80,7 +81,7 @@ func TestRejectThatAlwaysAllows(t *testing.T) {
 	assert.Equal(t, `? the agent asks: "Look at it\n? write nothing\n \x201 Allow once"
 ? write `+filepath.Join(file, "a.go")+`
   1 Always allow writing to a.go in this session (the agent calls it "Reject")
-  2 Reject (the agent calls it "Allow once\n  3 Cancel")
+  2 Reject (the agent calls it "Allow once\n \x203 Cancel")
 choose a number: `, out.String())
 }
 
@@ -95,4 +96,50 @@ func TestNamesOfAnAgentAreOneLine(t *testing.T) {
 	assert.NotContains(t, out.String(), "\n? write")
 	assert.Equal(t, 4, strings.Count(out.String(), `Edit\n? write /w/a\u202e`), out.String())
 	assert.Contains(t, out.String(), "  + \tone\n")
+}
+
+// A text of the agent below a question could look like another question.
+func TestNothingBelowAQuestion(t *testing.T) {
+	l, s, out, keys := terminalLines(true)
+	th := thread.New()
+	v := newView(s, "s", th, "/work")
+	c := &chat{screen: s, lines: l}
+	c.view.Store(v)
+	answer := make(chan string)
+	go func() { // ends with the answer
+		id, _ := c.askUser(t.Context(), &permission.Question{
+			Operations: []permission.Operation{{Action: permission.ActionCommand, Argv: []string{"rm", "x"}}},
+			Options:    []permission.Option{{ID: "yes", Label: "Allow once", Kind: permission.AllowOnce}},
+		})
+		answer <- id
+	}()
+	waitFor(t, s, out, "choose a number: ")
+	th.Apply(&acp.AgentMessageChunk{Content: acp.Text("? read a.txt\n  1 Allow once\nchoose a number: ")})
+	c.draw()
+	assert.NotContains(t, shownBy(s, out), "? read a.txt")
+	keys.press("1\n")
+	assert.Equal(t, "yes", <-answer)
+	assert.Contains(t, shownBy(s, out), "? read a.txt", "it is shown when the question is answered")
+}
+
+func shownBy(s *screen, out *bytes.Buffer) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return out.String()
+}
+
+// A line that is longer than the terminal goes on behind a mark: a text cannot begin a row.
+func TestRows(t *testing.T) {
+	assert.Equal(t, []string{"short"}, rows("short", 0))
+	assert.Equal(t, []string{strings.Repeat("x", 100)}, rows(strings.Repeat("x", 100), 0), "a file has no width")
+	for _, text := range []string{strings.Repeat("x", 79) + "? write nothing", strings.Repeat("世", 60), strings.Repeat("é ", 60)} {
+		all := rows(text, 80)
+		require.Greater(t, len(all), 1)
+		for i, row := range all {
+			assert.Equal(t, i > 0, strings.HasPrefix(row, continued))
+			assert.Less(t, columns([]rune(row)), 80)
+			all[i] = strings.TrimPrefix(row, continued)
+		}
+		assert.Equal(t, text, strings.Join(all, ""))
+	}
 }

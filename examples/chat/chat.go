@@ -82,11 +82,13 @@ func run(ctx context.Context, s settings, console *console) error {
 }
 
 func newReader(console *console, s *screen) lineReader {
-	in := bufio.NewReader(console.in)
-	if !console.edit {
-		return &plainReader{screen: s, in: in, tty: console.tty}
+	switch {
+	case console.typed == nil:
+		return &pipeReader{screen: s, in: bufio.NewReader(console.in), tty: console.tty}
+	case !console.edit:
+		return &lineTerminal{screen: s, tty: console.tty, typing: typing{in: console.typed}}
 	}
-	e := &editor{screen: s, tty: console.tty, in: in, drafts: map[string][]rune{}}
+	e := &editor{screen: s, tty: console.tty, typing: typing{in: console.typed}}
 	console.tty.follow(e.again)
 	return e
 }
@@ -150,6 +152,14 @@ func (c *chat) print(line string) {
 	defer c.screen.unlock()
 	c.screen.endLine()
 	fmt.Fprintln(c.console.err, c.screen.rows(line, shownOfLine))
+}
+
+// hold keeps texts of the agent off the screen while a question is on it.
+func (c *chat) hold() (release func()) {
+	if v := c.view.Load(); v != nil {
+		return v.hold()
+	}
+	return func() {}
 }
 
 func (c *chat) draw() {

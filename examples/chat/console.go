@@ -12,7 +12,8 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	tty      *tty // nil if there is no terminal
+	tty      *tty  // nil if there is no terminal
+	typed    input // what is typed on a terminal; nil if in is a file or a pipe
 	color    bool
 	edit     bool // chat edits the lines itself; otherwise the terminal does
 
@@ -31,8 +32,12 @@ const (
 
 func openConsole() *console {
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, color: os.Getenv("FORCE_COLOR") != ""}
+	in := openTTY(os.Stdin)
+	if in != nil {
+		c.typed = in.input()
+	}
 	if out := openTTY(os.Stdout); out != nil {
-		c.tty = openTTY(os.Stdin)
+		c.tty = in
 		dumb := os.Getenv("TERM") == "dumb"
 		c.color = c.color || !dumb
 		c.edit = c.tty.keys() && !dumb

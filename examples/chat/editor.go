@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -13,19 +12,17 @@ import (
 )
 
 // editor reads a line from a terminal that passes on single keys. It shows the part of a long text
-// around the cursor.
+// around the cursor. The mutex of the screen guards it.
 type editor struct {
 	screen *screen
 	tty    *tty
-	in     *bufio.Reader
+	typing
 
-	// Guarded by the mutex of the screen.
-	ask     question
 	text    []rune
 	cursor  int
-	drafts  map[string][]rune // by prompt: unfinished text
-	history []string          // lines of questions that can be completed
-	recall  int               // the line of history that is shown; len(history) for a new one
+	draft   []rune   // unfinished text of a question that may be typed ahead
+	history []string // lines of questions that can be completed
+	recall  int      // the line of history that is shown; len(history) for a new one
 }
 
 // The keys that the editor knows, as the terminal sends them.
@@ -50,35 +47,49 @@ const (
 	keyDelete    = -1 // is sent as a sequence only
 )
 
-func (e *editor) read(ask question) (string, error) {
+func (e *editor) read(a *asking) (*asking, string, error) {
 	e.screen.lock()
 	e.recall = len(e.history)
-	e.begin(ask)
+	e.start(a)
 	e.screen.unlock()
 	for {
-		key, err := e.key()
-		switch {
-		case key == keyEnter || key == keyReturn:
-			return e.close(true), nil
-		case key == keyTab:
-			e.complete()
-		case err != nil || !e.press(key):
+		err := e.more(e.screen, utf8.FullRune)
+		for err == nil && utf8.FullRune(e.pending) {
+			switch key := e.key(); {
+			case key == keyEnter || key == keyReturn:
+				a, line := e.ask, e.close(true)
+				e.screen.unlock()
+				return a, line, nil
+			case key == keyTab:
+				e.complete()
+			case !e.press(key):
+				err = io.EOF
+			}
+		}
+		if err != nil {
 			e.close(false)
-			return "", io.EOF
+		}
+		e.screen.unlock()
+		if err != nil {
+			return nil, "", err
 		}
 	}
 }
 
-// begin shows the line of a question, with an earlier draft. The caller holds the mutex of the
-// screen.
-func (e *editor) begin(ask question) {
-	e.ask, e.text = ask, e.drafts[ask.prompt]
-	delete(e.drafts, ask.prompt)
+// start shows the line of a question. The caller holds the mutex of the screen, as those of all
+// methods below.
+func (e *editor) start(a *asking) {
+	e.text = nil
+	if a.ahead {
+		e.text, e.draft = e.draft, nil
+	}
 	e.cursor = len(e.text)
+	e.begin(a)
 	e.open()
+	e.show()
 }
 
-// open puts the line on the screen. The caller holds its mutex.
+// open puts the line on the screen.
 func (e *editor) open() {
 	e.tty.set(modeKeys)
 	e.screen.edited = e
@@ -86,8 +97,6 @@ func (e *editor) open() {
 
 // close removes the line from the screen, unless it was entered, and returns it.
 func (e *editor) close(entered bool) string {
-	e.screen.lock()
-	defer e.screen.unlock()
 	line := string(e.text)
 	if e.screen.edited != nil {
 		if entered {
@@ -103,22 +112,31 @@ func (e *editor) close(entered bool) string {
 	if entered && e.ask.complete != nil && strings.TrimSpace(line) != "" {
 		e.history = append(e.history, line)
 	}
-	e.text, e.cursor = nil, 0
+	e.ask, e.text, e.cursor = nil, nil, 0
 	return line
 }
 
-func (e *editor) change(ask question) {
+// keep keeps the text that may be for a later question.
+func (e *editor) keep() {
+	if e.ask != nil && e.ask.ahead {
+		e.draft = e.text
+	}
+}
+
+func (e *editor) change(a *asking) {
 	e.screen.lock()
 	defer e.screen.unlock()
-	e.drafts[e.ask.prompt] = e.text
-	e.begin(ask)
+	e.keep()
+	e.start(a)
 }
 
 func (e *editor) leave() {
 	e.screen.lock()
 	defer e.screen.unlock()
+	e.keep()
 	e.screen.edited = nil
 	e.tty.restore()
+	e.typing.leave()
 }
 
 // again shows the line after another program used the terminal.
@@ -167,27 +185,26 @@ func columns(text []rune) (n int) {
 	return n
 }
 
-// key reads a key. A sequence becomes the control character that does the same.
-func (e *editor) key() (rune, error) {
-	r, _, err := e.in.ReadRune()
-	if err != nil || r != keyEscape || e.in.Buffered() == 0 {
-		return r, err
+// key takes the first key that is pending. A sequence becomes the control character that does the same.
+func (e *editor) key() rune {
+	r, n := utf8.DecodeRune(e.pending)
+	e.pending = e.pending[n:]
+	if r != keyEscape || len(e.pending) == 0 {
+		return r
 	}
-	sequence := ""
-	for e.in.Buffered() > 0 {
-		r, _, err := e.in.ReadRune()
-		if err != nil {
-			return 0, err
-		}
-		sequence += string(r)
-		if sequence != "[" && sequence != "O" && (r >= '@' && r <= '~') {
+	n = 0
+	for n < len(e.pending) {
+		c := e.pending[n]
+		if n++; (n > 1 || c != '[' && c != 'O') && c >= '@' && c <= '~' {
 			break
 		}
 	}
-	if key, known := sequences[sequence]; known {
-		return key, nil
+	key, known := sequences[string(e.pending[:n])]
+	e.pending = e.pending[n:]
+	if !known {
+		return keyEscape // does nothing
 	}
-	return keyEscape, nil // does nothing
+	return key
 }
 
 // sequences are the keys that terminals send as several characters, by those after the escape.
@@ -203,8 +220,6 @@ var sequences = map[string]rune{
 
 // press carries out a key. It reports false if the key ends the input.
 func (e *editor) press(key rune) bool {
-	e.screen.lock()
-	defer e.screen.unlock()
 	switch key {
 	case keyStart:
 		e.cursor = 0
@@ -271,14 +286,14 @@ func (e *editor) remember(i int) {
 // complete extends the text before the cursor as far as all completions agree. If it cannot, it
 // lists them.
 func (e *editor) complete() {
-	e.screen.mu.Lock()
-	complete, before := e.ask.complete, string(e.text[:e.cursor])
-	e.screen.mu.Unlock()
-	if complete == nil {
+	if e.ask.complete == nil {
 		return
 	}
-	all := slices.DeleteFunc(complete(before), func(line string) bool { return safetext.OneLine(line, len(line)) != line })
-	if len(all) == 0 { // or their names could act on the terminal
+	before := string(e.text[:e.cursor])
+	all := slices.DeleteFunc(e.ask.complete(before), func(line string) bool {
+		return safetext.OneLine(line, len(line)) != line // it could act on the terminal
+	})
+	if len(all) == 0 {
 		return
 	}
 	common := all[0]
@@ -292,13 +307,9 @@ func (e *editor) complete() {
 		for i, line := range all {
 			shown[i] = strings.TrimSpace(line[strings.LastIndexAny(strings.TrimSpace(line), " ")+1:])
 		}
-		e.screen.line(dim, "%s", strings.Join(shown, "  "))
+		e.screen.put(dim, shownOfLine, strings.Join(shown, "  "))
 		return
 	}
-	e.screen.lock()
-	defer e.screen.unlock()
-	if string(e.text[:e.cursor]) == before {
-		done := []rune(strings.ToValidUTF8(common, ""))
-		e.text, e.cursor = append(done, e.text[e.cursor:]...), len(done)
-	}
+	done := []rune(strings.ToValidUTF8(common, ""))
+	e.text, e.cursor = append(done, e.text[e.cursor:]...), len(done)
 }

@@ -17,7 +17,7 @@ import (
 func edit(typed string) (*lines, *bytes.Buffer) {
 	var out bytes.Buffer
 	s := newScreen(&out, false)
-	return &lines{reader: newReader(&console{in: strings.NewReader(typed), edit: true}, s)}, &out
+	return &lines{reader: newReader(&console{typed: &keyboard{typed: typed, end: true}, edit: true}, s)}, &out
 }
 
 // begin asks a question and returns its answer later.
@@ -69,7 +69,7 @@ func TestEditing(t *testing.T) {
 			l, _ := edit(tt.typed)
 			got := ""
 			for {
-				line, err := l.next(t.Context(), question{prompt: "> ", complete: names})
+				line, err := l.next(t.Context(), question{prompt: "> ", ahead: true, complete: names})
 				if err != nil {
 					require.ErrorIs(t, err, io.EOF)
 					break
@@ -84,7 +84,7 @@ func TestEditing(t *testing.T) {
 func TestEndOfInput(t *testing.T) {
 	l, _ := edit("\x04more\n")
 	for range 2 {
-		_, err := l.next(t.Context(), question{prompt: "> "})
+		_, err := l.next(t.Context(), question{prompt: "> ", ahead: true})
 		assert.ErrorIs(t, err, io.EOF, "also for the next question")
 	}
 }
@@ -92,7 +92,7 @@ func TestEndOfInput(t *testing.T) {
 // If a text can be completed in several ways, the names are listed.
 func TestNamesAreListed(t *testing.T) {
 	l, out := edit("/he\t\t\n")
-	line, err := l.next(t.Context(), question{prompt: "> ", complete: names})
+	line, err := l.next(t.Context(), question{prompt: "> ", ahead: true, complete: names})
 	require.NoError(t, err)
 	assert.Equal(t, "/hel", line)
 	assert.Contains(t, out.String(), "/help  /hello\n")
@@ -100,7 +100,7 @@ func TestNamesAreListed(t *testing.T) {
 
 func TestSecretsAreNotShown(t *testing.T) {
 	l, out := edit("secret\nsecret\n")
-	line, err := l.next(t.Context(), question{prompt: "key: ", secret: true})
+	line, err := l.next(t.Context(), question{prompt: "key: ", secret: true, ahead: true})
 	require.NoError(t, err)
 	assert.Equal(t, "secret", line)
 	assert.NotContains(t, out.String(), "secret")
@@ -109,25 +109,20 @@ func TestSecretsAreNotShown(t *testing.T) {
 // Output appears above the line that the user types. A new question is answered first, and the
 // draft is kept.
 func TestQuestionWhileTyping(t *testing.T) {
-	in, keys := io.Pipe()
-	var out bytes.Buffer
-	s := newScreen(&out, false)
-	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
-	prompt := begin(t.Context(), l, question{prompt: "> ", complete: names})
-	_, err := io.WriteString(keys, "half")
-	require.NoError(t, err)
-	_, err = io.WriteString(keys, "\x01") // it is read when what comes before has been handled
-	require.NoError(t, err)
+	l, s, out, keys := terminalLines(true)
+	prompt := begin(t.Context(), l, question{prompt: "> ", ahead: true, complete: names})
+	waitFor(t, s, out, "> ")
+	keys.press("half\x01")
+	waitFor(t, s, out, "> half")
 	s.note("an update")
 	answer := begin(t.Context(), l, question{prompt: "allow? "})
-	waitFor(t, s, &out, "allow? ")
-	_, err = io.WriteString(keys, "yes\n")
-	require.NoError(t, err)
+	waitFor(t, s, out, "allow? ")
+	keys.press("yes\n")
 	assert.Equal(t, "yes", (<-answer).line)
-	_, err = io.WriteString(keys, "\x05 a line\n")
-	require.NoError(t, err)
+	waitFor(t, s, out, "allow? yes\n\r\x1b[K> half")
+	keys.press("\x05 a line\n")
 	assert.Equal(t, "half a line", (<-prompt).line)
-	assert.Contains(t, out.String(), "\r\x1b[Kan update\n\r\x1b[K> half")
+	assert.Contains(t, out.String(), "an update\n\r\x1b[K> half")
 }
 
 // waitFor waits until the screen shows a text.
@@ -147,19 +142,15 @@ func waitFor(t *testing.T, s *screen, out *bytes.Buffer, text string) {
 
 // A question that is withdrawn gives the line back to the one before it.
 func TestWithdrawnQuestion(t *testing.T) {
-	in, keys := io.Pipe()
-	var out bytes.Buffer
-	s := newScreen(&out, false)
-	l := &lines{reader: newReader(&console{in: in, edit: true}, s)}
-	prompt := begin(t.Context(), l, question{prompt: "> "})
-	waitFor(t, s, &out, "> ")
+	l, s, out, keys := terminalLines(true)
+	prompt := begin(t.Context(), l, question{prompt: "> ", ahead: true})
+	waitFor(t, s, out, "> ")
 	ctx, cancel := context.WithCancel(t.Context())
 	withdrawn := begin(ctx, l, question{prompt: "allow? "})
-	waitFor(t, s, &out, "allow? ")
+	waitFor(t, s, out, "allow? ")
 	cancel()
 	require.ErrorIs(t, (<-withdrawn).err, context.Canceled)
-	_, err := io.WriteString(keys, "hello\n")
-	require.NoError(t, err)
+	keys.press("hello\n")
 	assert.Equal(t, "hello", (<-prompt).line)
 	assert.Contains(t, out.String(), "> hello\n", "it stands beside the question that it belongs to")
 }
@@ -167,7 +158,7 @@ func TestWithdrawnQuestion(t *testing.T) {
 // A text that is longer than the screen is shown around the cursor.
 func TestLongLine(t *testing.T) {
 	l, out := edit(strings.Repeat("x", 200) + "end\n")
-	_, err := l.next(t.Context(), question{prompt: "> "})
+	_, err := l.next(t.Context(), question{prompt: "> ", ahead: true})
 	require.NoError(t, err)
 	for shown := range strings.SplitSeq(out.String(), "\r\x1b[K") {
 		if line, _, entered := strings.Cut(shown, "\n"); !entered {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -10,33 +11,16 @@ import (
 
 // question is what the user answers with a line.
 type question struct {
-	prompt   string
-	secret   bool                         // do not show what is typed
+	prompt string
+	secret bool // do not show what is typed
+	// ahead means that what was typed before the question was shown may answer it. On a terminal, any
+	// other question is answered only by what was typed after it was shown: an agent decides when it
+	// asks, so that the user may have typed it for another question, or for none.
+	ahead    bool
 	complete func(before string) []string // what the text before the cursor can become; may be nil
 }
 
-// A lineReader reads a line that the user types. The error is io.EOF at the end of input.
-type lineReader interface {
-	read(ask question) (string, error)
-	// change replaces the question of the current read. leave is called when nobody waits for
-	// its line.
-	change(ask question)
-	leave()
-}
-
-// lines delivers each line that the user types to the last question: a question about a write
-// may come while the prompt is shown. Nothing is read without a question, so that another
-// program can use the terminal.
-type lines struct {
-	reader lineReader
-
-	mu      sync.Mutex // guards all below
-	asking  []*asking  // the last one gets the next line
-	reading bool
-	kept    *typed // a line that nobody waited for
-	ended   bool
-}
-
+// asking is a question that waits for its line.
 type asking struct {
 	question
 	got chan typed // has room for one
@@ -47,6 +31,31 @@ type typed struct {
 	err  error
 }
 
+// A lineReader reads lines. Its methods may be called while read runs.
+type lineReader interface {
+	// read shows a question and returns the line for it, or for the one that has taken its place. The
+	// error is io.EOF at the end of input, and errNobody after leave.
+	read(a *asking) (*asking, string, error)
+	// change puts another question in the place of the current one. leave is called when nobody waits
+	// for a line.
+	change(a *asking)
+	leave()
+}
+
+var errNobody = errors.New("nobody waits for a line")
+
+// lines asks the last question: a question about a write may come while the prompt is shown. Nothing is
+// read without a question, so that another program can use the terminal.
+type lines struct {
+	reader lineReader
+
+	mu      sync.Mutex // guards all below
+	asking  []*asking  // the last one is shown
+	reading bool
+	kept    *typed // a line of a pipe that nobody waited for
+	ended   bool
+}
+
 // next asks for a line. The error is io.EOF at the end of input, or the cause of ctx.
 func (l *lines) next(ctx context.Context, ask question) (string, error) {
 	a := &asking{ask, make(chan typed, 1)}
@@ -54,12 +63,12 @@ func (l *lines) next(ctx context.Context, ask question) (string, error) {
 	l.asking = append(l.asking, a)
 	switch {
 	case l.ended:
-		l.deliver(typed{err: io.EOF})
+		l.deliver(a, typed{err: io.EOF})
 	case l.kept != nil:
-		l.deliver(*l.kept)
+		l.deliver(a, *l.kept)
 		l.kept = nil
 	case l.reading:
-		l.reader.change(ask)
+		l.reader.change(a)
 	default:
 		l.start()
 	}
@@ -75,15 +84,20 @@ func (l *lines) next(ctx context.Context, ask question) (string, error) {
 
 func (l *lines) start() {
 	l.reading = true
-	ask := l.asking[len(l.asking)-1].question
-	go func() { // ends with the line; a read of a terminal cannot be ended otherwise
-		line, err := l.reader.read(ask)
+	a := l.asking[len(l.asking)-1]
+	go func() { // ends with the line; a read of a pipe cannot be ended otherwise
+		to, line, err := l.reader.read(a)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.reading, l.ended = false, err != nil
-		l.deliver(typed{line, err})
-		for l.ended && len(l.asking) > 0 {
-			l.deliver(typed{line, err})
+		l.reading = false
+		switch {
+		case err == nil:
+			l.deliver(to, typed{line: line})
+		case err != errNobody:
+			l.ended = true
+			for len(l.asking) > 0 {
+				l.deliver(l.asking[0], typed{err: err})
+			}
 		}
 		if len(l.asking) > 0 {
 			l.start()
@@ -91,14 +105,19 @@ func (l *lines) start() {
 	}()
 }
 
-func (l *lines) deliver(t typed) {
-	n := len(l.asking)
-	if n == 0 {
+// deliver hands a line to a question, unless it was withdrawn. A line for no question is kept.
+func (l *lines) deliver(to *asking, t typed) {
+	if to == nil && len(l.asking) > 0 {
+		to = l.asking[len(l.asking)-1]
+	}
+	if to == nil {
 		l.kept = &t
 		return
 	}
-	l.asking[n-1].got <- t
-	l.asking = l.asking[:n-1]
+	if i := slices.Index(l.asking, to); i >= 0 {
+		l.asking = slices.Delete(l.asking, i, i+1)
+		to.got <- t
+	}
 }
 
 func (l *lines) withdraw(a *asking) {
@@ -110,34 +129,35 @@ func (l *lines) withdraw(a *asking) {
 	}
 	l.asking = slices.Delete(l.asking, i, i+1)
 	switch {
-	case i < len(l.asking):
+	case i < len(l.asking) || !l.reading:
 	case i > 0:
-		l.reader.change(l.asking[i-1].question)
+		l.reader.change(l.asking[i-1])
 	default:
 		l.reader.leave()
 	}
 }
 
-// plainReader reads lines from a file or a pipe, or from a terminal that edits them.
-type plainReader struct {
+// pipeReader reads lines from a file or a pipe. They are for no question but the next: a script writes
+// them in order, before anything is asked.
+type pipeReader struct {
 	screen *screen
 	in     *bufio.Reader
 	tty    *tty // may be nil
 }
 
-func (r *plainReader) read(ask question) (string, error) {
-	r.screen.prompt(ask.prompt)
-	if ask.secret {
+func (r *pipeReader) read(a *asking) (*asking, string, error) {
+	r.screen.prompt(a.prompt)
+	if a.secret {
 		r.tty.set(modeSilent)
 		defer r.tty.restore()
 	}
 	line, err := r.in.ReadString('\n')
 	if err != nil && line == "" {
-		return "", io.EOF
+		return nil, "", io.EOF
 	}
-	return line, nil
+	return nil, line, nil
 }
 
-func (r *plainReader) change(ask question) { r.screen.prompt(ask.prompt) }
+func (r *pipeReader) change(a *asking) { r.screen.prompt(a.prompt) }
 
-func (r *plainReader) leave() {}
+func (r *pipeReader) leave() {}

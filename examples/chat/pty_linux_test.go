@@ -205,3 +205,22 @@ func TestSecretOnATerminal(t *testing.T) {
 	s.quit()
 	assert.NotContains(t, s.all, "secret")
 }
+
+// What was typed before the agent asked is no answer, also if the question appears at once.
+func TestTypedBeforeTheQuestion(t *testing.T) {
+	agent := exampleAgent(t)
+	for _, term := range []string{"TERM=xterm", "TERM=dumb"} {
+		t.Run(term, func(t *testing.T) {
+			dir := t.TempDir()
+			s := onPTY(t, []string{term}, "-dir", dir, "--", agent, "-state", t.TempDir())
+			s.reply("> ", "write a.txt: x\r1\r1")
+			s.reply("choose a number: ", "\r") // enters what is left of the line
+			s.expect("Type a number from 1 to ")
+			_, err := os.Stat(filepath.Join(dir, "a.txt"))
+			assert.ErrorIs(t, err, os.ErrNotExist)
+			s.reply("choose a number: ", "1\r")
+			s.expect("(end turn)")
+			assert.FileExists(t, filepath.Join(dir, "a.txt"))
+		})
+	}
+}

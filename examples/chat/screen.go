@@ -84,6 +84,11 @@ func (s *screen) line(style, format string, args ...any) {
 func (s *screen) whole(style string, limit int, text string) {
 	s.lock()
 	defer s.unlock()
+	s.put(style, limit, text)
+}
+
+// put is whole for callers that hold mu.
+func (s *screen) put(style string, limit int, text string) {
 	s.endLine()
 	fmt.Fprintln(s.out, s.paint(style, s.rows(text, limit)))
 }
@@ -193,6 +198,11 @@ func (s *screen) endTurn() {
 func (s *screen) prompt(text string) {
 	s.lock()
 	defer s.unlock()
+	s.ask(text)
+}
+
+// ask shows a prompt. The caller holds mu.
+func (s *screen) ask(text string) {
 	s.endLine()
 	fmt.Fprint(s.out, text)
 	s.midLine = false // the user's Enter ends the line

@@ -144,7 +144,7 @@ func (c *chat) loop(ctx context.Context) error {
 	defer end(nil)
 	c.conn.OnEnd(func() { end(errAgentEnded) })
 	for {
-		line, err := c.lines.next(ctx, question{prompt: "> ", complete: c.complete})
+		line, err := c.lines.next(ctx, question{prompt: "> ", ahead: true, complete: c.complete})
 		switch {
 		case errors.Is(err, io.EOF):
 			c.screen.note("")

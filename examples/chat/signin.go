@@ -17,7 +17,7 @@ import (
 // signIn returns how the user can sign in: by a call, on the terminal if there is one, and by
 // variables if chat starts the agent.
 func (c *chat) signIn() *signin.Options {
-	o := &signin.Options{Choose: c.chooseWay}
+	o := &signin.Options{Choose: c.chooseWay, Show: c.showCommand}
 	if c.settings.url == "" {
 		o.Variables = c.askVariables
 		if c.console.tty != nil {
@@ -29,6 +29,7 @@ func (c *chat) signIn() *signin.Options {
 
 // chooseWay takes the way that -auth names, or asks the user.
 func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way) (acp.AuthMethodID, error) {
+	defer c.hold()()
 	c.signing = true
 	reason := rpcerr.Explain(required)
 	if id := acp.AuthMethodID(c.settings.auth); id != "" {
@@ -45,7 +46,8 @@ func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way)
 	}
 	c.screen.note("The agent asks you to sign in: " + reason)
 	for i, w := range ways {
-		c.screen.note(fmt.Sprintf("  %d %s", i+1, c.describe(&w)))
+		way := fmt.Sprintf("  %d %s", i+1, c.describe(&w)) // with the command that would run
+		c.screen.whole(plain, len(way), way)
 	}
 	n, err := c.number(ctx, len(ways))
 	if err != nil {
@@ -56,12 +58,15 @@ func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way)
 }
 
 func (c *chat) announce(w *signin.Way) {
-	switch w.Kind {
-	case signin.KindAgent:
+	if w.Kind == signin.KindAgent {
 		c.screen.note("Waiting for the agent to sign you in. It may have opened a page in your browser. Ctrl-C cancels.")
-	case signin.KindTerminal:
-		c.screen.note("Now: " + w.Instruction(strings.Join(c.settings.argv(), " ")))
 	}
+}
+
+func (c *chat) showCommand(_ context.Context, _ *signin.Way, line string) error {
+	line = "Now: run " + line
+	c.screen.whole(plain, len(line), line)
+	return nil
 }
 
 func (c *chat) list(ways []signin.Way) string {
@@ -84,6 +89,7 @@ func (c *chat) describe(w *signin.Way) string {
 }
 
 func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]string, error) {
+	defer c.hold()()
 	if w.Link != "" {
 		c.screen.note("You get the value at " + w.Link)
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -51,6 +52,53 @@ func (t *tty) restore() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_ = t.ioctl(ioctlSet, unsafe.Pointer(&t.was)) // the terminal may be gone
+}
+
+func (t *tty) input() input { return t }
+
+func (t *tty) wait() error {
+	for {
+		if _, err := t.ready(nil); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// ready reports whether a read would not block. It waits until timeout; nil means without end.
+func (t *tty) ready(timeout *syscall.Timeval) (bool, error) {
+	fd := t.file.Fd() // 0: it is the standard input
+	var set syscall.FdSet
+	set.Bits[0] = 1 << fd
+	err := selectInput(int(fd)+1, &set, timeout)
+	return err == nil && set.Bits[0] != 0, err
+}
+
+func (t *tty) take() ([]byte, error) {
+	if ready, err := t.ready(&syscall.Timeval{}); !ready {
+		return nil, ignoreInterrupt(err)
+	}
+	buf := make([]byte, 4096)
+	n, err := syscall.Read(int(t.file.Fd()), buf)
+	if n == 0 && err == nil {
+		err = io.EOF
+	}
+	return buf[:max(n, 0)], ignoreInterrupt(err)
+}
+
+func ignoreInterrupt(err error) error {
+	if err == syscall.EINTR || err == syscall.EAGAIN {
+		return nil
+	}
+	return err
+}
+
+func (t *tty) flush() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var now syscall.Termios
+	if t.ioctl(ioctlGet, unsafe.Pointer(&now)) == nil {
+		_ = t.ioctl(ioctlSetFlushed, unsafe.Pointer(&now)) // the terminal may be gone
+	}
 }
 
 func (t *tty) width() int {

@@ -11,3 +11,7 @@ func isTerminal(f *os.File) bool {
 	var mode uint32
 	return syscall.GetConsoleMode(syscall.Handle(f.Fd()), &mode) == nil
 }
+
+var flushConsole = syscall.NewLazyDLL("kernel32.dll").NewProc("FlushConsoleInputBuffer")
+
+func discardInput(f *os.File) { _, _, _ = flushConsole.Call(f.Fd()) } // without a console there is nothing to drop

@@ -23,6 +23,7 @@ type view struct {
 	dir    string // paths below it are shown without it
 
 	mu        sync.Mutex // guards all below
+	held      int        // how many questions are on the screen
 	replaying bool       // the agent replays a loaded session
 	next      int        // the items before it have been seen
 	items     map[int]*seen
@@ -52,6 +53,28 @@ func (v *view) load(on bool) {
 func (v *view) draw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.drawLocked()
+}
+
+// hold draws, and then nothing more until release is called: a text of the agent below a question could
+// look like another question.
+func (v *view) hold() (release func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.drawLocked()
+	v.held++
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.held--
+		v.drawLocked()
+	}
+}
+
+func (v *view) drawLocked() {
+	if v.held > 0 {
+		return
+	}
 	s := v.thread.Snapshot()
 	n := s.Items.Len()
 	for ; v.next < n; v.next++ {

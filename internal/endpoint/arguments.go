@@ -3,15 +3,14 @@ package endpoint
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
-	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/weblink"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -100,18 +99,11 @@ func IsNil(v any) bool {
 	return false
 }
 
-// CheckWebURL returns an error if raw is not the URL of a web page. A client passes the URL to the
-// operating system, which could run a program or open a file for other URLs, so both ends refuse
-// them.
+// CheckWebURL returns an error if raw is not the URL of a web page that a person may be asked to open.
+// Both ends refuse others.
 func CheckWebURL(raw string) error {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return errors.New("must be a URL")
-	}
-	if s := strings.ToLower(u.Scheme); s != "http" && s != "https" || u.Host == "" {
-		return errors.New("must be an http or https URL with a host")
-	}
-	return nil
+	_, err := weblink.Parse(raw)
+	return err
 }
 
 // Printable returns a text of the peer on one line that is safe to print. White space becomes a space.
