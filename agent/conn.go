@@ -106,7 +106,7 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
 	c.addRows(&c.table)
 	c.amend(&c.table)
 	c.checkIDs(&c.table)
-	if err := c.refusePrompts(&c.table); err != nil {
+	if err := c.refuse(&c.table); err != nil {
 		return err
 	}
 	return c.table.Refused("agent", c.agent)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // This file contains what differs between the versions and has no other file.
@@ -51,6 +52,12 @@ func systemPromptOfVersion(params any) *acp.SystemPrompt {
 	}
 	return nil
 }
+
+// archivePath is the capability to archive sessions.
+const archivePath = "sessionCapabilities.archive"
+
+// refusedByVersion returns the error for a value that must be refused in this version alone, or nil.
+func refusedByVersion(any) *rpcerr.RequestError { return nil }
 
 // amend changes generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) { t.Entry(methodPrompt.Method).Ended = cancelledTurn }

@@ -92,6 +92,33 @@ func TestSystemPrompt(t *testing.T) {
 	}, kinds)
 }
 
+// The system prompt reaches the turns of clients of both versions.
+func TestSystemPromptInBothVersions(t *testing.T) {
+	eachVersion(t, func(t *testing.T, v int) {
+		var got []string
+		w := dial(t, kit.New(&kit.Options{
+			SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeAppend},
+			Turn: func(_ context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+				got = append(got, s.SystemPrompt().Apply("Own."))
+				return "", nil
+			},
+		}), v)
+		w.open()
+		resume := func(prompt string) *string {
+			m := w.call("session/resume", `{"sessionId":"`+w.session+`","cwd":"/w","mcpServers":[],"systemPrompt":`+prompt+`}`)
+			if m.Error != nil {
+				return &m.Error.Message
+			}
+			w.outcome(w.prompt("x"))
+			return nil
+		}
+		assert.Nil(t, resume(`{"mode":"append","content":[{"type":"text","text":"One."}]}`))
+		assert.NotNil(t, resume(`{"mode":"override","content":[{"type":"text","text":"Two."}]}`))
+		assert.Nil(t, resume(`null`))
+		assert.Equal(t, []string{"Own.\n\nOne.", "Own."}, got)
+	})
+}
+
 // A system prompt that no model reads is refused.
 func TestSystemPromptThatIsTooLong(t *testing.T) {
 	u := connect(t, kit.New(&kit.Options{Turn: echo, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeAppend}}))

@@ -11,24 +11,47 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The protocol obliges an agent to refuse a request with a system prompt that it cannot apply. Its
-// author may not know that, so the connection refuses the request.
+// The protocol obliges an agent to refuse what it did not advertise. Its author may not know that,
+// so the connection refuses it.
 
-// refusePrompts changes the rows that open sessions, so that they refuse system prompts that the
-// agent did not advertise.
-func (c *Conn) refusePrompts(t *endpoint.Table) error {
+// refuse changes the rows of t so that they refuse what the agent did not advertise. What an agent
+// behind a connection cannot do, it refuses itself, except for system prompts: a client that
+// ignores capabilities would pass them on to an agent that drops them.
+func (c *Conn) refuse(t *endpoint.Table) error {
 	if applies, override := c.promptModes(); override && !applies {
 		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
 	}
 	for _, e := range t.Entries {
 		e.Refuse = func(params any) *rpcerr.RequestError {
-			if p := systemPromptOf(params); p != nil {
-				return refusal(c.told.Load(), p)
+			told := c.told.Load()
+			if e.Capability != "" && !c.remote && !told.Has(e.Capability) {
+				return rpcerr.MethodNotFound(e.Name)
 			}
-			return nil
+			if p := systemPromptOf(params); p != nil {
+				return refusal(told, p)
+			}
+			return refusedByValue(told, params)
 		}
 	}
 	return nil
+}
+
+// refusedByValue returns the error for a value that the protocol obliges an agent with these
+// capabilities to refuse, or nil.
+func refusedByValue(told *acp.AgentCapabilities, params any) *rpcerr.RequestError {
+	p, ok := params.(*acp.ListSessionsRequest)
+	if !ok {
+		return refusedByVersion(params)
+	}
+	switch p.Archived {
+	case "", acp.SessionArchiveFilterExclude:
+		return nil
+	case acp.SessionArchiveFilterInclude, acp.SessionArchiveFilterOnly:
+		if told.Has(archivePath) {
+			return nil
+		}
+	}
+	return rpcerr.InvalidParams(nil).WithDetail("archived: this agent does not support the filter")
 }
 
 // promptModes returns which modes of a system prompt the agent applies.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -53,6 +54,20 @@ func promptBit(caps *acp.AgentCapabilities) **acp.SessionSystemPromptCapabilitie
 // systemPromptOfVersion returns the system prompt in the params of methods that only this version
 // has. Version 2 has none of these.
 func systemPromptOfVersion(any) *acp.SystemPrompt { return nil }
+
+// archivePath is the capability to archive sessions.
+const archivePath = "session.archive"
+
+// refusedByVersion returns the error for a value that must be refused in this version alone, or
+// nil. A client relies on a replay that it has requested. An agent may have types of its own.
+func refusedByVersion(params any) *rpcerr.RequestError {
+	if p, ok := params.(*acp.ResumeSessionRequest); ok {
+		if from, ok := p.ReplayFrom.(*acp.UnknownReplayFrom); ok && !strings.HasPrefix(from.Type, "_") {
+			return rpcerr.InvalidParams(nil).WithDetail("replayFrom: the agent can replay from the start only")
+		}
+	}
+	return nil
+}
 
 // amend changes the generated rows of the table.
 func (c *Conn) amend(t *endpoint.Table) {

@@ -48,6 +48,7 @@ type Conn struct {
 	remote bool // the client is a connection to another client
 
 	peer     atomic.Pointer[peer]
+	told     atomic.Pointer[acp.ClientCapabilities] // what the latest initialize has advertised
 	sessions sessions
 	turns    turns
 	ends     ends
@@ -108,6 +109,7 @@ func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
 	// A connection has all roles, and its own options decide what is sent.
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)
+	c.refuse(&c.table)
 	return c.table.Refused("client", c.client)
 }
 

@@ -51,6 +51,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 			return nil, err
 		}
 	}
+	c.told.Store(*own)
 	opts := c.handshake()
 	opts.Result = func(res any) { // called before messages after the response are handled
 		if res, ok := res.(*acp.InitializeResponse); ok {
@@ -75,6 +76,26 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	}
 	c.setPeer(res, *own) // a middleware may have changed the response
 	return res, nil
+}
+
+// refuse changes the rows of t so that they refuse what this client did not advertise. A mode of
+// an elicitation has an error of its own. What a client behind a connection cannot do, it refuses
+// itself.
+func (c *Conn) refuse(t *endpoint.Table) {
+	if c.remote {
+		return
+	}
+	for _, e := range t.Entries {
+		if e.Capability == "" || e.Name == acp.MethodElicitationCreate {
+			continue
+		}
+		e.Refuse = func(any) *rpcerr.RequestError {
+			if told := c.told.Load(); told != nil && !told.Has(e.Capability) {
+				return rpcerr.MethodNotFound(e.Name)
+			}
+			return nil
+		}
+	}
 }
 
 // versionOf returns the protocol version in a result of initialize, or 0 if it has none.

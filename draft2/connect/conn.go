@@ -189,6 +189,9 @@ type SessionParams struct {
 	// AdditionalDirectories are further folders.
 	AdditionalDirectories []string
 	MCPServers            []MCPServer
+	// SystemPrompt extends or replaces that of the agent, if the agent advertises that. Send it
+	// again when you open the session again.
+	SystemPrompt *acp.SystemPrompt
 }
 
 // MCPServer is an MCP server that the agent uses: a child process if Command is set,

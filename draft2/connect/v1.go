@@ -50,21 +50,21 @@ func (b *backendV1) authenticate(ctx context.Context, req *acp.AuthenticateReque
 
 func (b *backendV1) start(ctx context.Context, p *SessionParams) (session, error) {
 	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
-		Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+		Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
 	})
 	return b.opened(s, err)
 }
 
 func (b *backendV1) load(ctx context.Context, id string, p *SessionParams) (session, error) {
 	s, err := b.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
-		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
 	}, func(context.Context, acp.SessionUpdate) {})
 	return b.opened(s, err)
 }
 
 func (b *backendV1) resume(ctx context.Context, id string, p *SessionParams) (session, error) {
 	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
-		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers),
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
 	})
 	return b.opened(s, err)
 }

@@ -83,6 +83,7 @@ func (b *backendV2) start(ctx context.Context, p *SessionParams) (session, error
 	}
 	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
 		Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories), MCPServers: servers,
+		SystemPrompt: promptV2(p.SystemPrompt),
 	})
 	return b.opened(s, err)
 }
@@ -102,9 +103,26 @@ func (b *backendV2) reopen(ctx context.Context, id string, p *SessionParams, fro
 	}
 	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
 		SessionID: acp.SessionID(id), Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories),
-		MCPServers: servers, ReplayFrom: from,
+		MCPServers: servers, ReplayFrom: from, SystemPrompt: promptV2(p.SystemPrompt),
 	}, func(context.Context, acp.SessionUpdate) {})
 	return b.opened(s, err)
+}
+
+// promptV2 returns the system prompt in the form of version 2. A block that is no text becomes nil, which
+// is refused.
+func promptV2(p *acp1.SystemPrompt) *acp.SystemPrompt {
+	if p == nil {
+		return nil
+	}
+	out := &acp.SystemPrompt{Mode: p.Mode, Meta: acp.Meta(p.Meta)}
+	for _, block := range p.Content {
+		var b acp.ContentBlock
+		if text, ok := block.(*acp1.TextContent); ok && text != nil {
+			b = acp.Text(text.Text)
+		}
+		out.Content = append(out.Content, b)
+	}
+	return out
 }
 
 // opened drops the kept updates, which the thread already has.

@@ -110,6 +110,7 @@ func agentCapabilities(own *acp.AgentCapabilities) *acp2.AgentCapabilities {
 		if s.AdditionalDirectories != nil {
 			session.AdditionalDirectories = &acp2.SessionAdditionalDirectoriesCapabilities{Meta: s.AdditionalDirectories.Meta}
 		}
+		session.SystemPrompt = s.SystemPrompt
 	}
 	return &acp2.AgentCapabilities{Session: session, Meta: own.Meta}
 }

@@ -23,6 +23,7 @@ type session struct {
 	replays  bool // it is being loaded
 	silent   bool // it is being loaded and the client did not request its history
 	info     acp2.SessionInfo
+	system   *acp.SystemPrompt // of the request that opened it; nil if that had none
 	settings settings
 	messages messages
 	titles   map[acp.ToolCallID]string  // titles of the tool calls so far
@@ -34,17 +35,17 @@ type session struct {
 // NewSession starts a session.
 func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
 	defer a.outsideSession(ctx)()
-	servers, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
+	servers, system, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
 	if err != nil {
 		return nil, err
 	}
 	res, err := a.below.NewSession(ctx, &acp.NewSessionRequest{
-		Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories), MCPServers: servers, Meta: req.Meta,
+		Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories), MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := a.opens(res.SessionID, req.Cwd, req.AdditionalDirectories)
+	s := a.opens(res.SessionID, req.Cwd, req.AdditionalDirectories, system)
 	options, commands, err := s.started(res.Modes, res.ConfigOptions)
 	if err != nil {
 		return nil, err
@@ -54,16 +55,19 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	}, nil
 }
 
-// opening checks the request that opens a session, and returns the servers in the form of version
-// 1.
-func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsolutePath, prompt *acp2.SystemPrompt) ([]acp.MCPServer, error) {
-	switch {
-	case len(directories) > 0 && !a.has("sessionCapabilities.additionalDirectories"):
-		return nil, rpcerr.InvalidParams(nil).WithDetail("additionalDirectories: the agent did not advertise session.additionalDirectories")
-	case prompt != nil:
-		return nil, rpcerr.InvalidParams(nil).WithDetail("systemPrompt: the agent did not advertise session.systemPrompt")
+// opening checks the request that opens a session, and returns the servers and the system prompt in
+// the form of version 1.
+func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsolutePath, prompt *acp2.SystemPrompt) (own []acp.MCPServer, system *acp.SystemPrompt, err error) {
+	if len(directories) > 0 && !a.has("sessionCapabilities.additionalDirectories") {
+		return nil, nil, rpcerr.InvalidParams(nil).WithDetail("additionalDirectories: the agent did not advertise session.additionalDirectories")
 	}
-	return mcpServers(servers)
+	if prompt != nil {
+		if system, err = convert[acp.SystemPrompt](prompt); err != nil {
+			return nil, nil, err
+		}
+	}
+	own, err = mcpServers(servers)
+	return own, system, err
 }
 
 // ListSessions lists the sessions of the agent. If the agent has no list, it lists those that this
@@ -146,7 +150,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	default:
 		return nil, rpcerr.InvalidParams(nil).WithDetail("replayFrom: the agent can replay from the start only")
 	}
-	servers, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
+	servers, system, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +164,12 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 		var res *acp.ResumeSessionResponse
 		res, err = a.below.ResumeSession(ctx, &acp.ResumeSessionRequest{
 			SessionID: acp.SessionID(req.SessionID), Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories),
-			MCPServers: servers, Meta: req.Meta,
+			MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
 		})
 		if err == nil {
 			modes, options, meta = res.Modes, res.ConfigOptions, res.Meta
 		}
-	case !replay && known == nil: // it is open already
+	case !replay && known == nil && s.hasPrompt(system): // it is open already
 		return a.resumed(ctx, s, nil, nil, nil)
 	case a.has("loadSession"):
 		_, release := a.hold(acp.SessionID(req.SessionID))
@@ -173,19 +177,31 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 		var res *acp.LoadSessionResponse
 		res, err = a.load(ctx, replay, &acp.LoadSessionRequest{
 			SessionID: acp.SessionID(req.SessionID), Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories),
-			MCPServers: servers, Meta: req.Meta,
+			MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
 		})
 		if err == nil {
 			modes, options, meta = res.Modes, res.ConfigOptions, res.Meta
 		}
+	case known == nil:
+		err = rpcerr.InvalidParams(nil).WithDetail("systemPrompt: the agent cannot change it while the session is open")
 	default:
 		err = known
 	}
 	if err != nil {
 		return nil, err
 	}
-	s = a.opens(acp.SessionID(req.SessionID), req.Cwd, req.AdditionalDirectories)
+	s = a.opens(acp.SessionID(req.SessionID), req.Cwd, req.AdditionalDirectories, system)
 	return a.resumed(ctx, s, modes, options, meta)
+}
+
+// hasPrompt reports whether the session was opened with this system prompt.
+func (s *session) hasPrompt(p *acp.SystemPrompt) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p == nil || s.system == nil {
+		return p == s.system
+	}
+	return p.Mode == s.system.Mode && p.Text() == s.system.Text()
 }
 
 // load loads a session. Its history reaches the client only if replay is set.
@@ -317,11 +333,11 @@ func (a *adapter) hold(id acp.SessionID) (s *session, release func()) {
 }
 
 // opens records that a session is open on this connection.
-func (a *adapter) opens(id acp.SessionID, cwd acp2.AbsolutePath, directories []acp2.AbsolutePath) *session {
+func (a *adapter) opens(id acp.SessionID, cwd acp2.AbsolutePath, directories []acp2.AbsolutePath, system *acp.SystemPrompt) *session {
 	s, release := a.hold(id)
 	defer release()
 	s.mu.Lock()
-	s.open, s.closed = true, false
+	s.open, s.closed, s.system = true, false, system
 	s.info.SessionID, s.info.Cwd, s.info.AdditionalDirectories = acp2.SessionID(id), cwd, slices.Clone(directories)
 	s.mu.Unlock()
 	a.mu.Lock()
