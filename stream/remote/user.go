@@ -44,7 +44,7 @@ func AuthorizeUser(l net.Listener, terminal *os.File) (func(*http.Request) (*Pri
 		return nil, nil
 	}
 	if !isTerminal(terminal) {
-		return nil, fmt.Errorf("%v can be reached by other users: set %s to a token that clients must send. None is made, because it would be written to a log", l.Addr(), TokenVariable)
+		return nil, fmt.Errorf("%v can be reached by other users, and a token that is made here would end up in a log: set %s to one that clients must send", l.Addr(), TokenVariable)
 	}
 	token := rand.Text()
 	if _, err := fmt.Fprintf(terminal, "Clients must send this token, which is not shown again:\n%s=%s\n", TokenVariable, token); err != nil {
