@@ -19,7 +19,8 @@
 //	session/cancel      ends the ctx of the session's prompts when it is read; Cancel may be called
 //	                    before Prompt is
 //	ctx of a call       when it ends, $/cancel_request is sent and the call returns
-//	capabilities        calls do not check whether the client advertised them
+//	capabilities        calls do not check whether the client advertised them; an agent that applies
+//	                    system prompts advertises that itself, all others are spared them
 //	errors of the end   calls wrap acp.ErrClosed; only the library's log has the reason
 //
 // Package agent has no counterpart here for sessions, middleware, AfterResponse and Shutdown.
@@ -29,6 +30,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -55,7 +57,11 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 	cfg := config
 	cfg.LenientPaths, cfg.Logger = o.LenientPaths, o.Logger
 	return libconn.New(cfg, o.Unstable, newAgent, Client, func(a acp.Agent, t *endpoint.Table) {
-		(&end{a, t}).addRows(t)
+		e := &end{agent: a, table: t}
+		e.addRows(t)
+		for _, row := range t.Entries {
+			row.Refuse = e.refuse
+		}
 		t.Entry(methodPrompt.Method).Ended = func() any { return &acp.PromptResponse{StopReason: acp.StopReasonCancelled} }
 	})
 }
@@ -87,6 +93,28 @@ func Client(conn *jsonrpc2.Conn) acp.Client {
 type end struct {
 	agent acp.Agent
 	table *endpoint.Table
+	told  atomic.Pointer[acp.AgentCapabilities] // what the agent has advertised
+}
+
+// refuse refuses a system prompt that the agent did not advertise, as the protocol demands. An agent that
+// advertises them looks at the mode and the content itself.
+func (c *end) refuse(params any) *rpcerr.RequestError {
+	var prompt *acp.SystemPrompt
+	switch p := params.(type) {
+	case *acp.NewSessionRequest:
+		prompt = p.SystemPrompt
+	case *acp.LoadSessionRequest:
+		prompt = p.SystemPrompt
+	case *acp.ResumeSessionRequest:
+		prompt = p.SystemPrompt
+	case *acp.ForkSessionRequest:
+		prompt = p.SystemPrompt
+	}
+	const path = "sessionCapabilities.systemPrompt"
+	if caps := c.told.Load(); prompt == nil || caps.Has(path) && (prompt.Mode != acp.SystemPromptModeOverride || caps.Has(path+".mode.override")) {
+		return nil
+	}
+	return rpcerr.InvalidParams(endpoint.PromptError("not supported by this agent")).WithDetail("the agent did not advertise " + path)
 }
 
 // initialize calls the agent, and completes and checks its response.
@@ -104,5 +132,6 @@ func (c *end) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.
 	if p, broken := c.table.Broken(promises, res.AgentCapabilities.Has); broken {
 		return nil, rpcerr.InternalError(nil).WithCause(fmt.Errorf("onjsonrpc2: Initialize advertises %s without %s", p.Capability, p.Role))
 	}
+	c.told.Store(res.AgentCapabilities)
 	return &res, nil
 }

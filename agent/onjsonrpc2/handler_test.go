@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -96,7 +97,7 @@ func prompt(id acp.SessionID, text string) *acp.PromptRequest {
 }
 
 func newConn(t *testing.T, s stream.Stream, h jsonrpc2.Handler) *jsonrpc2.Conn {
-	return jsonrpc2.NewConn(context.Background(), objectstream.Of(s), h, jsonrpc2.SetLogger(log.New(t.Output(), "", 0)))
+	return jsonrpc2.NewConn(context.Background(), objectstream.Of(s), h, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 }
 
 // silent is a logger for tests in which errors are expected.
@@ -567,4 +568,81 @@ func TestOneHandlerForManyConnections(t *testing.T) {
 		}
 	}
 	assert.EqualValues(t, 3, agents.Load())
+}
+
+// A handler may close the connection, and a message may come in the wrong form.
+func TestOddMessages(t *testing.T) {
+	leak.Check(t)
+	var conn *jsonrpc2.Conn
+	closed := make(chan error, 1)
+	f := connect(t, func(acp.Client) peertest.Do {
+		return func(_ context.Context, method string, _ any) (any, error) {
+			if method == "_close" {
+				closed <- conn.Close()
+			}
+			return nil, nil
+		}
+	})
+	conn = f.conn
+	f.write(notification("session/prompt", promptParams), notification("$/cancel_request", "null"), notification("$/cancel_request", "[]"),
+		notification("$/cancel_request", `{"requestId":{}}`), notification("$/cancel_request", `{"requestId":77}`), notification("session/unknown", "{}"))
+	f.write(request("1", "session/cancel", `{"sessionId":"s"}`))
+	assert.Contains(t, f.read(), `"code":-32601`, "session/cancel is a notification")
+	f.write(request("2", "_x", "[1e400]"))
+	assert.Contains(t, f.read(), `"result":[1e400]`)
+	f.write(request("3", "_close", "{}"))
+	require.NoError(t, <-closed)
+	_, err := f.peer.Read()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+// Relative paths are served with LenientPaths.
+func TestLenientPaths(t *testing.T) {
+	f := connectTo(t, onjsonrpc2.Handler(func(c acp.Client) acp.Agent { return echo{c} }, &onjsonrpc2.Options{LenientPaths: true}))
+	f.write(request("1", "initialize", `{"protocolVersion":1}`))
+	_ = f.read()
+	f.write(request("2", "session/new", `{"cwd":"relative","mcpServers":[]}`))
+	assert.Contains(t, f.read(), `"sessionId":"session-1"`)
+}
+
+// What the package comment says of ids over the streams of the library.
+func TestIDsOverTheLibrary(t *testing.T) {
+	x, y := net.Pipe()
+	conn := jsonrpc2.NewConn(context.Background(), jsonrpc2.NewPlainObjectStream(y),
+		onjsonrpc2.Handler(func(c acp.Client) acp.Agent { return echo{c} }, nil), jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	peer := stream.Lines(x, x, nil)
+	f := &fixture{t: t, peer: peer, conn: conn}
+	f.write(request("-1", "initialize", `{"protocolVersion":1}`))
+	assert.Contains(t, f.read(), `"id":18446744073709551615,`)
+	f.write(request("null", "session/new", `{"cwd":"/w","mcpServers":[]}`), request("5", "session/new", `{"cwd":"/w","mcpServers":[]}`))
+	assert.Contains(t, f.read(), `"id":5,`)
+	f.write(request("1.5", "session/new", `{}`))
+	<-conn.DisconnectNotify()
+}
+
+// A system prompt that the agent did not advertise is refused, in each request that has one.
+func TestSystemPromptsAreRefused(t *testing.T) {
+	var caps *acp.AgentCapabilities
+	f := connect(t, func(acp.Client) peertest.Do {
+		return func(_ context.Context, method string, _ any) (any, error) {
+			if method == "initialize" && caps != nil {
+				return &acp.InitializeResponse{AgentCapabilities: caps}, nil
+			}
+			return nil, nil
+		}
+	})
+	ask := func(mode string) string {
+		answers := ""
+		for _, method := range []string{"session/new", "session/load", "session/resume", "session/fork"} {
+			f.write(request("1", method, `{"sessionId":"s","cwd":"/w","mcpServers":[],"systemPrompt":{"mode":"`+mode+`","content":[{"type":"text","text":"x"}]}}`))
+			answers += f.read()
+		}
+		return answers
+	}
+	assert.Equal(t, 4, strings.Count(ask("append"), `"code":-32602,"message":"Invalid params: the agent did not advertise sessionCapabilities.systemPrompt"`))
+	caps = &acp.AgentCapabilities{SessionCapabilities: &acp.SessionCapabilities{SystemPrompt: &acp.SessionSystemPromptCapabilities{}}}
+	f.write(request("1", "initialize", `{"protocolVersion":1}`))
+	_ = f.read()
+	assert.Zero(t, strings.Count(ask("append"), `"error"`))
+	assert.Equal(t, 4, strings.Count(ask("override"), `"code":-32602`))
 }

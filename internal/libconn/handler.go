@@ -157,6 +157,7 @@ func (e *end) handleQueue() {
 		e.mu.Unlock()
 		_ = panics.Contained(handle) // a handler may end its goroutine
 		e.mu.Lock()
+		e.queue[0] = nil // so that its params are freed
 		e.queue = e.queue[1:]
 		more = len(e.queue) > 0
 		e.mu.Unlock()

@@ -74,6 +74,9 @@ func (p *Peer) HandleExtensionNotification(ctx context.Context, method string, p
 }
 
 func (p *Peer) params(ctx context.Context, m *wire.Method, params any) (json.RawMessage, error) {
+	if p.conn == nil {
+		return nil, errors.New("onjsonrpc2: the peer was made of a nil *jsonrpc2.Conn: pass the connection")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,11 @@ func (b *Bare) Request(ctx context.Context, method string, raw json.RawMessage) 
 		if fields != nil {
 			return h.refused(method, rpcerr.InvalidParams(fields))
 		}
+		if e.Refuse != nil {
+			if why := e.Refuse(params); why != nil {
+				return h.refused(method, why)
+			}
+		}
 		res, err := e.Handle(ctx, params)
 		if err != nil {
 			return err
