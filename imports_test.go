@@ -96,7 +96,7 @@ var importRules = []importRule{
 		"it tests the stores of others"},
 	{"agent/tools", []string{"acp", "agent", "internal/panics", "internal/validate"},
 		"tools work in any agent of version 1, with or without the kit"},
-	{"agent/kit", []string{"acp", "draft2/acp", "agent", "draft2/agent", "agent/journal", "agent/tools", "agent/workspace", "draft2/serve", "draft2/serve/adapter", "stream", "rpcerr",
+	{"agent/kit", []string{"acp", "agent", "agent/journal", "agent/tools", "agent/workspace", "stream", "rpcerr",
 		"internal/endpoint", "internal/panics", "internal/rpc", "internal/validate"},
 		"it composes the parts of an agent, and none of them imports it; it stores no update that cannot be sent"},
 	{"agent/loop", []string{"acp", "agent/kit", "agent/tools", "rpcerr"},
@@ -109,7 +109,7 @@ var importRules = []importRule{
 		"it works in any agent of version 1, with or without the kit, and shares with clients how this machine is used"},
 	{"draft2/serve/adapter", []string{"acp", "draft2/acp", "agent", "draft2/agent", "client", "stream", "rpcerr", "internal/endpoint", "internal/wire"},
 		"it is the client of an agent of version 1, and the agent of clients of version 2, and tells methods of both from extensions"},
-	{"draft2/serve", []string{"acp", "draft2/acp", "agent", "draft2/agent", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},
+	{"draft2/serve", []string{"acp", "draft2/acp", "agent", "draft2/agent", "draft2/serve/adapter", "stream", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},
 		"it chooses between two agents before there is a connection, and is no client"},
 	{"draft2/agent", []string{"draft2/acp", "stream", "rpcerr", "internal/rpc", "internal/endpoint", "internal/wire"},
 		"an agent of version 2 does not link the ends of version 1"},
@@ -286,7 +286,7 @@ func TestEndsLinkNoOtherEnds(t *testing.T) {
 // A program of version 1 links nothing of version 2, and one of version 2 no end of
 // version 1.
 func TestProgramsLinkOneVersion(t *testing.T) {
-	for _, program := range []string{"./examples/echo", "./examples/ask", "./agent", "./client", "./client/host", "./client/supervise"} {
+	for _, program := range []string{"./examples/echo", "./examples/ask", "./examples/coder", "./agent", "./agent/kit", "./client", "./client/host", "./client/supervise"} {
 		for _, dep := range deps(t, program) {
 			name := strings.TrimPrefix(dep, module+"/")
 			assert.False(t, matches("draft2/...", name), "%s links %s", program, dep)

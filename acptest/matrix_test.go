@@ -40,7 +40,7 @@ func TestDefectsOfAgents(t *testing.T) {
 			t.Run(fmt.Sprintf("%s in version %d", d.Name, version), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					target := defect.Wrap(check.InMemory(reference.NewAgent(streamed).Serve), &d, reference.Prompts)
+					target := defect.Wrap(check.InMemory(reference.NewAgent(streamed)), &d, reference.Prompts)
 					opts := &check.Options{Version: version, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true}
 					if i == 0 || d.Finding("ACP-AUTH-003", version) != "" {
 						opts.Auth = "key"
@@ -95,7 +95,7 @@ func TestIDsOfResponses(t *testing.T) {
 		{"AK-ID-002", `ä`, `\u00e4`, check.Pass, ""},
 		{"AK-ID-003", `9223372036854775807`, `9223372036854776000`, check.Fail, "The response has the id 9223372036854776000."},
 	} {
-		target := reading(check.InMemory(reference.NewAgent(streamed).Serve), func(line []byte) []byte {
+		target := reading(check.InMemory(reference.NewAgent(streamed)), func(line []byte) []byte {
 			return bytes.ReplaceAll(line, []byte(test.old), []byte(test.new))
 		})
 		report := agents.Suite().Run(t.Context(), target, &check.Options{Version: 1, Only: []string{test.id}, Wait: time.Minute})

@@ -59,7 +59,7 @@ func TestDefectsOfServers(t *testing.T) {
 // serveHTTP serves the reference agent with a defect, and returns a client that reaches it.
 func serveHTTP(t *testing.T, d *defect.NetworkDefect) *http.Client {
 	agent := reference.NewAgent(streamed)
-	handler := remote.NewHandler(agent.Serve, &remote.Options{
+	handler := remote.NewHandler(agent, &remote.Options{
 		Authorize: remote.BearerToken(defect.Token), Resume: true, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	t.Cleanup(func() { assert.NoError(t, handler.Shutdown(context.Background())) })

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -30,6 +32,7 @@ var (
 	_ acp.Authenticator             = (*conn)(nil)
 	_ acp.ExtensionHandler          = (*conn)(nil)
 	_ acp.Selective                 = (*conn)(nil)
+	_ endpoint.Plugged              = (*conn)(nil)
 	_ acp.SystemPromptApplier       = (*conn)(nil)
 )
 
@@ -147,6 +150,14 @@ func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionCo
 		return nil, err
 	}
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.configOptions()}, nil
+}
+
+// PlugIn implements endpoint.Plugged.
+func (c *conn) PlugIn(ending <-chan struct{}, _ endpoint.Own) { c.ending = ending }
+
+// RefusesPrompt implements endpoint.Plugged.
+func (c *conn) RefusesPrompt(ctx context.Context, _ endpoint.Own) error {
+	return cmp.Or(c.agent.opts.Auth.ready(ctx), c.agent.hasRoom(ctx))
 }
 
 // HandleExtension implements acp.ExtensionHandler.

@@ -23,11 +23,12 @@
 //   - A session is open on one connection at a time. It belongs to one owner if sessions have
 //     owners.
 //
-// [Agent.Serve] serves clients of version 1 of the protocol, and clients of version 2 through
-// package draft2/serve/adapter.
+// [Agent.Serve] serves clients of version 1 of the protocol. A program that also serves those of
+// another version passes [Agent.Connect] to what serves them.
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,10 +41,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
-	acp2 "github.com/acpkit/go-sdk/draft2/acp"
-	agent2 "github.com/acpkit/go-sdk/draft2/agent"
-	"github.com/acpkit/go-sdk/draft2/serve"
-	"github.com/acpkit/go-sdk/draft2/serve/adapter"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -115,8 +113,9 @@ type Options struct {
 	// Extension handles requests that the protocol does not define; see acp.ExtensionHandler.
 	Extension func(ctx context.Context, conn *agent.Conn, method string, params json.RawMessage) (any, error)
 
-	// Router configures the connections that Serve makes.
-	Router *serve.Options
+	// Conn configures the connections that Serve makes. Its Logger is that of these options if it
+	// has none.
+	Conn *agent.Options
 
 	// Logger receives what cannot be returned to a client. If it is nil, slog.Default() is used.
 	Logger *slog.Logger
@@ -173,34 +172,16 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	if a.err != nil {
 		return errors.Join(a.err, s.Close())
 	}
-	var o serve.Options
-	if a.opts.Router != nil {
-		o = *a.opts.Router
-	}
-	if o.Logger == nil {
-		o.Logger = a.log
-	}
-	var v2 agent2.Options
-	if o.V2 != nil {
-		v2 = *o.V2
-	}
-	v2.Receiving = append([]acp.Middleware{a.receiving}, v2.Receiving...)
-	o.V2 = &v2
-	newV2 := func(outer *agent2.Conn) acp2.Agent {
-		v1 := func(c *agent.Conn) acp.Agent { return a.connect(c, outer.Ending()) }
-		return adapter.FromV1(v1, &adapter.Options{Agent: o.V1, Logger: o.Logger})(outer)
-	}
-	return serve.Serve(ctx, s, &serve.Agents{V1: a.Connect, V2: newV2}, &o)
+	o := endpoint.ValueOf(a.opts.Conn)
+	o.Logger = cmp.Or(o.Logger, a.log)
+	return agent.Serve(ctx, s, a.Connect, &o)
 }
 
-// Connect returns the agent of one connection. A program that serves only version 1 passes it to
+// Connect returns the agent of one connection. Programs that do not use Serve pass it to
 // agent.Serve as newAgent.
-func (a *Agent) Connect(c *agent.Conn) acp.Agent { return a.connect(c, c.Ending()) }
-
-func (a *Agent) connect(c *agent.Conn, ending <-chan struct{}) acp.Agent {
-	conn := &conn{agent: a, conn: c, ending: ending}
+func (a *Agent) Connect(c *agent.Conn) acp.Agent {
 	c.OnEnd(func() { a.endAll(c, errLeft) })
-	return conn
+	return &conn{agent: a, conn: c, ending: c.Ending()}
 }
 
 // errClosing is the cause of turns that Close ends.

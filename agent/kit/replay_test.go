@@ -18,7 +18,6 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -71,7 +70,7 @@ func TestDiskFull(t *testing.T) {
 					return next(ctx, method, params)
 				}
 			}
-			a := kit.New(&kit.Options{Store: d, Router: &serve.Options{V1: &agent.Options{Sending: []acp.Middleware{sending}}}, Logger: slog.New(slog.DiscardHandler), Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{act} },
+			a := kit.New(&kit.Options{Store: d, Conn: &agent.Options{Sending: []acp.Middleware{sending}}, Logger: slog.New(slog.DiscardHandler), Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{act} },
 				Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 					if acp.PlainText(p.Blocks...) == "second" {
 						return "", s.Text(ctx, "Yes?")

@@ -25,7 +25,6 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/draft2/serve"
 )
 
 func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -376,7 +375,7 @@ func TestLoadThatIsCancelled(t *testing.T) {
 				return next(ctx, method, params)
 			}
 		}
-		a := kit.New(&kit.Options{Turn: echo, Logger: slog.New(slog.DiscardHandler), Router: &serve.Options{V1: &agent.Options{Sending: []acp.Middleware{slow}}}})
+		a := kit.New(&kit.Options{Turn: echo, Logger: slog.New(slog.DiscardHandler), Conn: &agent.Options{Sending: []acp.Middleware{slow}}})
 		w, other := dial(t, a, 1), dial(t, a, 1)
 		other.session = w.open()
 		require.Equal(t, "end_turn", w.outcome(w.prompt("hi")))

@@ -10,8 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
-	acp2 "github.com/acpkit/go-sdk/draft2/acp"
-	"github.com/acpkit/go-sdk/draft2/serve/adapter"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -53,19 +52,6 @@ func (a *Agent) hasRoom(ctx context.Context) error {
 		return rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
 	}
 	return rpcerr.InvalidRequest(nil).WithDetail(fmt.Sprintf("%d prompts of this session wait already: wait for the end of a turn", limit))
-}
-
-// receiving is a middleware that refuses prompts of version 2 early: before they become part of the
-// conversation and wait in package draft2/agent.
-func (a *Agent) receiving(next acp.Handler) acp.Handler {
-	return func(ctx context.Context, method string, params any) (any, error) {
-		if _, ok := params.(*acp2.PromptRequest); ok {
-			if err := cmp.Or(a.opts.Auth.ready(ctx), a.hasRoom(ctx)); err != nil {
-				return nil, err
-			}
-		}
-		return next(ctx, method, params)
-	}
 }
 
 // prompt makes a turn. The caller ensures that no other turn of the session runs.
@@ -137,8 +123,8 @@ func (s *Session) watch(ctx context.Context) (stop func()) {
 // opened stores the begin of a turn and the prompt.
 func (s *Session) opened(ctx context.Context, p *Prompt) error {
 	p.MessageID = acp.MessageID("msg_" + rand.Text())
-	if id, v2 := adapter.UserMessageID(ctx); v2 {
-		p.MessageID = id
+	if id, ok := endpoint.MessageID(ctx); ok {
+		p.MessageID = acp.MessageID(id)
 	}
 	s.out.begin()
 	recs := append(s.newSystemPrompt(), record{journal.KindTurn, turnRecord{State: turnBegun}})

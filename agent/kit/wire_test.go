@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
@@ -70,8 +71,14 @@ func dialAs(t *testing.T, ctx context.Context, a *kit.Agent, v int, caps string)
 	w := &wire{
 		Peer: peer, t: t, v2: v == 2, served: make(chan error, 1), replies: map[int]rawpeer.Message{}, receipts: map[string]int{}, ended: map[string]string{}, errors: map[string]*wireError{},
 	}
-	go func() { w.served <- a.Serve(ctx, near) }() // ends with the connection
-	go w.read()                                    // ends with the connection
+	go func() { // ends with the connection
+		if w.v2 {
+			w.served <- serve.Serve(ctx, near, a.Connect, nil)
+		} else {
+			w.served <- a.Serve(ctx, near)
+		}
+	}()
+	go w.read() // ends with the connection
 	t.Cleanup(func() { w.Close(); <-w.served })
 	params := `{"protocolVersion":1,"clientCapabilities":` + caps + `}`
 	if w.v2 {

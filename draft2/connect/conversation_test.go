@@ -155,7 +155,7 @@ func inEach(t *testing.T, opts *connect.Options, test func(t *testing.T, conn *c
 				}
 				near, far := stream.Pipe()
 				served := make(chan error, 1)
-				go func() { served <- serve.Serve(t.Context(), far, agents, nil) }() // ends with the connection
+				go func() { served <- serve.Route(t.Context(), far, agents, nil) }() // ends with the connection
 				conn, err := connect.ConnectOver(t.Context(), near, opts)
 				require.NoError(t, err)
 				test(t, conn, func() []string { return a.calls })

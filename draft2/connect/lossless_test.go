@@ -124,7 +124,7 @@ func TestFilesThroughARouter(t *testing.T) {
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { // ends with the connection
-		served <- serve.Serve(t.Context(), far, &serve.Agents{V1: func(c *agent.Conn) acp.Agent {
+		served <- serve.Route(t.Context(), far, &serve.Agents{V1: func(c *agent.Conn) acp.Agent {
 			return &peertest.Agent{
 				OnInitialize: func(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 					seen = append(seen, req.ClientCapabilities)

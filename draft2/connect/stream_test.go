@@ -177,7 +177,7 @@ func TestOverTheNetwork(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(name, " ", version), func(t *testing.T) {
 				leak.Check(t)
-				h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, agents, nil) }, nil)
+				h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error { return serve.Route(ctx, s, agents, nil) }, nil)
 				server := httptest.NewServer(h)
 				defer server.Close()
 				defer func() { require.NoError(t, h.Shutdown(context.Background())) }()

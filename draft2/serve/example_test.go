@@ -14,7 +14,7 @@ import (
 func Example() {
 	agents := (&seen{}).both() // has V1: newV1 and V2: newV2
 	serve := func(ctx context.Context, s stream.Stream) error {
-		return serve.Serve(ctx, s, agents, nil)
+		return serve.Route(ctx, s, agents, nil)
 	}
 
 	for _, version := range []string{"1", "2"} {

@@ -93,7 +93,7 @@ func serving(t *testing.T, agents *serve.Agents) (client *rawpeer.Peer, end func
 	t.Helper()
 	far, p := rawpeer.Pipe(t)
 	served := make(chan error, 1)
-	go func() { served <- serve.Serve(t.Context(), far, agents, discarding) }() // ends with the client
+	go func() { served <- serve.Route(t.Context(), far, agents, discarding) }() // ends with the client
 	return p, func() {
 		p.Close()
 		require.NoError(t, <-served)

@@ -1,8 +1,10 @@
 // Package serve serves clients of version 1 and of version 2 of the protocol on one
 // endpoint, over any stream:
 //
-//	agents := &serve.Agents{V1: newV1, V2: newV2}
-//	err := serve.Serve(ctx, stream.Stdio(), agents, nil)
+//	err := serve.Serve(ctx, stream.Stdio(), newAgent, nil)
+//
+// newAgent makes an agent of version 1, which serves clients of version 2 through package adapter:
+// the method Connect of an agent on agent/kit is one. [Route] serves them with an agent of their own version.
 //
 // Version 2 of the protocol is a draft, so this package may change in any release.
 //
@@ -31,11 +33,6 @@
 // the params of version 2 are translated: info becomes clientInfo, and the capabilities
 // become those that every client of version 2 has, without files and terminals. A client
 // that has them must connect again with version 1.
-//
-// # One agent for both versions
-//
-// Package [github.com/acpkit/go-sdk/draft2/serve/adapter] serves an agent of version 1 to
-// clients of version 2.
 package serve
 
 import (
@@ -49,7 +46,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
-// Agents are the agents that [Serve] chooses from. At least one of the functions must be
+// Agents are the agents that [Route] chooses from. At least one of the functions must be
 // set. The one that is chosen is called once, with the connection to the client.
 type Agents struct {
 	// V1 returns the agent for clients that speak version 1 of the protocol. If it is
@@ -57,13 +54,12 @@ type Agents struct {
 	V1 func(*agent.Conn) acp.Agent
 
 	// V2 returns the agent for clients that speak version 2. If it is nil, V1 serves all
-	// clients, whatever version they request. The function FromV1 of package adapter makes one
-	// from V1.
+	// clients, whatever version they request.
 	V2 func(*agent2.Conn) acp2.Agent
 }
 
-// Options configure [Serve]. The zero value selects the defaults, and a nil *Options is
-// equivalent to it. Serve copies the options.
+// Options configure [Serve] and [Route]. The zero value selects the defaults, and a nil *Options is
+// equivalent to it. Both copy the options.
 type Options struct {
 	// V1 and V2 are the options of the connection for the version that is chosen.
 	V1 *agent.Options

@@ -12,26 +12,40 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// readerGrace is how long Serve waits for a read to end after it has closed the stream. A read of
+// readerGrace is how long Route waits for a read to end after it has closed the stream. A read of
 // standard input cannot be interrupted.
 const readerGrace = 250 * time.Millisecond
 
-// Serve serves one client over s until the connection ends or ctx is done. It takes
-// ownership of s. The first successful initialize of the client determines which agent
-// serves the connection; see the package comment. Serve returns nil if the client closes
-// the connection before that, context.Cause if ctx is done, and otherwise the result of Run
-// of the connection.
-func Serve(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) error {
+// Serve serves one client over s, of version 1 or of version 2, with an agent of version 1, until
+// the connection ends or ctx is done. It takes ownership of s. newAgent is called once, with a
+// connection of version 1: clients of version 2 are served through package adapter. Agents on
+// agent/kit pass their method Connect. For what Serve returns, see [Route].
+func Serve(ctx context.Context, s stream.Stream, newAgent func(*agent.Conn) acp.Agent, opts *Options) error {
+	agents := &Agents{V1: newAgent}
+	if newAgent != nil {
+		o := endpoint.ValueOf(opts)
+		agents.V2 = adapter.FromV1(newAgent, &adapter.Options{Agent: o.V1, Logger: o.Logger})
+	}
+	return Route(ctx, s, agents, opts)
+}
+
+// Route serves one client over s with the agent of its version, until the connection ends or ctx
+// is done. It takes ownership of s. The first successful initialize of the client determines which
+// agent serves the connection; see the package comment. Route returns nil if the client closes the
+// connection before that, context.Cause if ctx is done, and otherwise the result of Run of the
+// connection.
+func Route(ctx context.Context, s stream.Stream, agents *Agents, opts *Options) error {
 	switch {
 	case endpoint.IsNil(s):
-		return errors.New("draft2/serve: Serve was given a nil stream: pass stream.Stdio() or another stream")
+		return errors.New("draft2/serve: there is no stream: pass stream.Stdio() or another stream")
 	case agents == nil || agents.V1 == nil && agents.V2 == nil:
-		return errors.Join(errors.New("draft2/serve: Serve was given no agent: set V1 or V2 of Agents"), s.Close())
+		return errors.Join(errors.New("draft2/serve: there is no agent: pass newAgent to Serve, or set V1 or V2 of Agents"), s.Close())
 	}
 	o := opts.clone()
 	r := &router{s: s, features: stream.FeaturesOf(s), v1: agents.V1 != nil, v2: agents.V2 != nil, log: endpoint.LimitLines(o.Logger.With("end", "agent"))}

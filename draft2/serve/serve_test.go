@@ -142,7 +142,7 @@ func TestEndBeforeTheChoice(t *testing.T) {
 				defer cancel(nil)
 				s := &endable{fail: make(chan error), drain: make(chan struct{}), closed: make(chan struct{})}
 				served := make(chan error, 1)
-				go func() { served <- serve.Serve(ctx, s, agents, discarding) }() // ends with the stream
+				go func() { served <- serve.Route(ctx, s, agents, discarding) }() // ends with the stream
 				synctest.Wait()
 				tt.end(s, cancel)
 				err := <-served
@@ -181,10 +181,10 @@ func (s *endable) Close() error               { close(s.closed); return nil }
 func (s *endable) Features() *stream.Features { return &stream.Features{Draining: s.drain} }
 
 func TestArguments(t *testing.T) {
-	assert.ErrorContains(t, serve.Serve(t.Context(), nil, (&seen{}).both(), nil), "nil stream")
+	assert.ErrorContains(t, serve.Route(t.Context(), nil, (&seen{}).both(), nil), "no stream")
 	for _, agents := range []*serve.Agents{nil, {}} {
 		near, far := stream.Pipe()
-		assert.ErrorContains(t, serve.Serve(t.Context(), far, agents, nil), "no agent")
+		assert.ErrorContains(t, serve.Route(t.Context(), far, agents, nil), "no agent")
 		_, err := near.Read()
 		assert.ErrorIs(t, err, io.EOF, "the stream was taken over")
 	}
@@ -203,7 +203,7 @@ func (rudeError) Is(error) bool { panic("no comparison") }
 func TestARudeStreamEndsTheConnection(t *testing.T) {
 	s, far := stream.Pipe()
 	defer far.Close()
-	err := serve.Serve(t.Context(), rude{s}, new(seen).both(), nil)
+	err := serve.Route(t.Context(), rude{s}, new(seen).both(), nil)
 	assert.ErrorIs(t, err, acp.ErrClosed)
 	assert.ErrorContains(t, err, "no comparison")
 }

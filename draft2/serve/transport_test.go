@@ -23,7 +23,7 @@ import (
 func TestTransports(t *testing.T) {
 	leak.Check(t)
 	serve := func(ctx context.Context, s stream.Stream) error {
-		return serve.Serve(ctx, s, (&seen{}).both(), discarding)
+		return serve.Route(ctx, s, (&seen{}).both(), discarding)
 	}
 	handler := remote.NewHandler(serve, &remote.Options{Logger: discarding.Logger})
 	server := httptest.NewServer(handler)
@@ -80,7 +80,7 @@ func TestTransports(t *testing.T) {
 // Over HTTP, a client whose initialize is refused can read the reason.
 func TestRefusalOverHTTP(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
-		return serve.Serve(ctx, s, &serve.Agents{V2: (&seen{}).both().V2}, discarding)
+		return serve.Route(ctx, s, &serve.Agents{V2: (&seen{}).both().V2}, discarding)
 	}
 	handler := remote.NewHandler(serve, &remote.Options{Logger: discarding.Logger})
 	server := httptest.NewServer(handler)
@@ -98,7 +98,7 @@ func TestReasonOfTheEnd(t *testing.T) {
 		near, far := stream.Pipe()
 		s := &reasoned{Stream: far, reasons: make(chan stream.Reason, 1)}
 		served := make(chan error, 1)
-		go func() { served <- serve.Serve(t.Context(), s, (&seen{}).both(), discarding) }() // ends with near
+		go func() { served <- serve.Route(t.Context(), s, (&seen{}).both(), discarding) }() // ends with near
 		p := rawpeer.New(t, near)
 		p.Send("%s", initialize("1", `{"protocolVersion":1}`))
 		p.ExpectJSON(initialized1)

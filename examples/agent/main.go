@@ -27,6 +27,7 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -64,7 +65,7 @@ func (s *server) run(state string) error {
 	}
 	if s.address == "" {
 		stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
-		err = a.Serve(context.Background(), stream.Stdio())
+		err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
 	} else {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -90,5 +91,6 @@ func (s *server) listen(ctx context.Context, a *kit.Agent) error {
 	} else {
 		fmt.Println(s.address)
 	}
-	return remote.NewHandler(a.Serve, options).Serve(ctx, listener)
+	each := func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Connect, nil) }
+	return remote.NewHandler(each, options).Serve(ctx, listener)
 }

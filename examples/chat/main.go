@@ -28,6 +28,7 @@ import (
 
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -40,7 +41,7 @@ func main() {
 	case err != nil:
 		os.Exit(2) // parse has printed the error
 	case s.serve:
-		err = serve()
+		err = beAgent()
 	default:
 		console := openConsole()
 		stream.EndOnSignal(&stream.SignalOptions{Interrupt: console.interrupts.handle})
@@ -53,13 +54,13 @@ func main() {
 	}
 }
 
-func serve() error {
+func beAgent() error {
 	stream.EndOnSignal(nil)
 	a, err := worker.New(worker.DefaultState(), true)
 	if err != nil {
 		return err
 	}
-	err = a.Serve(context.Background(), stream.Stdio())
+	err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
 	return errors.Join(err, a.Close(context.Background()))
 }
 

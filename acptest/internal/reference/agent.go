@@ -15,6 +15,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // Prompts are what the agent understands, by the names of prompts of the checks.
@@ -25,11 +26,11 @@ var Prompts = map[string]string{
 
 var noInput = json.RawMessage(`{"type":"object"}`)
 
-// NewAgent returns the agent, whose text for #stream has a number of lines. It keeps its sessions
-// in memory.
-func NewAgent(lines int) *kit.Agent {
+// NewAgent returns what serves a connection of the agent, in either version. Its text for #stream
+// has a number of lines. It keeps its sessions in memory.
+func NewAgent(lines int) func(context.Context, stream.Stream) error {
 	silent := slog.New(slog.DiscardHandler) // what the checks send is wrong on purpose
-	return kit.New(&kit.Options{
+	a := kit.New(&kit.Options{
 		Info:  acp.Implementation{Name: "reference", Version: "1"},
 		Audio: true,
 		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -65,8 +66,10 @@ func NewAgent(lines int) *kit.Agent {
 			Ready: func(context.Context) error { return nil },
 		},
 		Logger: silent,
-		Router: &serve.Options{Logger: silent},
 	})
+	return func(ctx context.Context, s stream.Stream) error {
+		return serve.Serve(ctx, s, a.Connect, &serve.Options{Logger: silent})
+	}
 }
 
 // turns are the turns of all prompts except #stream. A turn goes on when the client refuses a

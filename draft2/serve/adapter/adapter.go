@@ -1,7 +1,8 @@
 // Package adapter serves an agent of version 1 of the protocol to clients of version 2:
 //
-//	agents := &serve.Agents{V1: newV1, V2: adapter.FromV1(newV1, nil)}
-//	err := serve.Serve(ctx, stream.Stdio(), agents, nil)
+//	err := agent2.Serve(ctx, stream.Stdio(), adapter.FromV1(newV1, nil), nil)
+//
+// Serve of package draft2/serve uses it, and serves clients of version 1 as well.
 //
 // Version 2 of the protocol is a draft, so this package may change in any release.
 //
@@ -98,7 +99,7 @@ func (o *Options) clone() Options {
 }
 
 // FromV1 returns a function that makes an agent of version 2 from an agent of version 1.
-// Use it as Agents.V2 of package draft2/serve, or pass it to Serve of package draft2/agent. newV1 is
+// Pass it to Serve of package draft2/agent. newV1 is
 // called once for each connection, with a connection of its own that ends with it.
 func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn) acp2.Agent {
 	o := opts.clone()
@@ -110,7 +111,12 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		near, far := stream.Pipe()
 		own := *o.Agent
 		own.Receiving = append([]acp.Middleware{a.withMessageID}, own.Receiving...)
-		a.agent = agent.New(far, newV1, &own)
+		plugIn := func(c *agent.Conn) acp.Agent {
+			v := newV1(c)
+			a.plugged = endpoint.PlugIn(v, conn.Ending())
+			return v
+		}
+		a.agent = agent.New(far, plugIn, &own)
 		a.below = client.New(near, func(*client.Conn) acp.Client { return &lower{a} },
 			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true, Sending: []acp.Middleware{refuseParams}})
 		conn.OnEnd(a.end)
@@ -136,6 +142,8 @@ type adapter struct {
 	below *client.Conn // connection to the agent
 	agent *agent.Conn  // the agent's end of below
 	log   *slog.Logger
+
+	plugged endpoint.Plugged // nil if the agent is none
 
 	starting sync.Once
 	startErr error

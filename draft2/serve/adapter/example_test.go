@@ -7,21 +7,19 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/draft2/serve"
-	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 // One agent of version 1 serves clients of both versions. A program that is started by its client
 // passes stream.Stdio() in place of the pipe.
-func ExampleFromV1() {
+func Example() {
 	newV1 := func(conn *agent.Conn) acp.Agent {
 		return &testAgent{conn: conn}
 	}
-	agents := &serve.Agents{V1: newV1, V2: adapter.FromV1(newV1, nil)}
 
 	client, server := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- serve.Serve(context.Background(), server, agents, nil) }()
+	go func() { served <- serve.Serve(context.Background(), server, newV1, nil) }()
 
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`,

@@ -17,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	thread2 "github.com/acpkit/go-sdk/draft2/thread"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -58,7 +59,7 @@ func begin(t *testing.T, own bool) stream.Stream {
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.WithoutCancel(t.Context()), far) }() // ends with near
+	go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Connect, nil) }() // ends with near
 	t.Cleanup(func() {
 		assert.NoError(t, near.Close())
 		assert.NoError(t, <-served)

@@ -106,7 +106,7 @@ func startRouted(t testing.TB, lines *stream.LinesOptions) *echoPeer {
 		V1: func(*agent.Conn) acp.Agent { return &testAgent{} },
 		V2: func(*agent2.Conn) acp2.Agent { return &testAgent2{} },
 	}
-	return serve2(t, lines, func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, agents, nil) })
+	return serve2(t, lines, func(ctx context.Context, s stream.Stream) error { return serve.Route(ctx, s, agents, nil) })
 }
 
 // startAdapted returns the peer of an agent of version 1 that serves a client of version 2.

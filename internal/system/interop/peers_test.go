@@ -198,5 +198,5 @@ func serveRole(ctx context.Context, role string, s stream.Stream, log *slog.Logg
 		serveOnLibrary(ctx, s, log)
 		return nil
 	}
-	return serve.Serve(ctx, s, &serve.Agents{V1: newGoAgent, V2: newGoAgent2}, &serve.Options{V1: first, V2: second})
+	return serve.Route(ctx, s, &serve.Agents{V1: newGoAgent, V2: newGoAgent2}, &serve.Options{V1: first, V2: second})
 }

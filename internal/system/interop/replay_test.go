@@ -227,7 +227,7 @@ func askRouter(t *testing.T, p *recordedProcess) {
 	w, in, out := newWire(t)
 	ended := make(chan error, 1)
 	go func() { // ends with the input
-		ended <- serve.Serve(context.Background(), stream.Lines(in, out, nil), agents, &serve.Options{Logger: slog.New(slog.DiscardHandler)})
+		ended <- serve.Route(context.Background(), stream.Lines(in, out, nil), agents, &serve.Options{Logger: slog.New(slog.DiscardHandler)})
 	}()
 	var want, got []string
 	for _, l := range p.lines {

@@ -46,7 +46,7 @@ func checkAgent2(t *testing.T, v *vector, routed bool) {
 				V1: func(*agent.Conn) acp.Agent { return &fixture1{f} },
 				V2: func(*agent2.Conn) acp2.Agent { return f },
 			}
-			ended <- serve.Serve(ctx, s, agents, &serve.Options{Logger: quiet})
+			ended <- serve.Route(ctx, s, agents, &serve.Options{Logger: quiet})
 		} else {
 			ended <- agent2.Serve(ctx, s, func(*agent2.Conn) acp2.Agent { return f }, &agent2.Options{Logger: quiet})
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -63,13 +64,15 @@ func Check(t *testing.T, seed uint64, version int, open func(t *testing.T) journ
 
 func (sc *Script) agent(store journal.Store) *kit.Agent {
 	o := sc.Kit(nil)
-	o.Store, o.Logger = store, slog.New(slog.DiscardHandler)
+	o.Store, o.Logger = store, quiet
 	return kit.New(o)
 }
 
+var quiet = slog.New(slog.DiscardHandler)
+
 func connected(t *testing.T, version int, a *kit.Agent) *Client {
 	ours, theirs := stream.Pipe()
-	go a.Serve(context.Background(), theirs) // ends with the connection
+	go serve.Serve(context.Background(), theirs, a.Connect, &serve.Options{Logger: quiet}) // ends with the connection
 	return NewClient(t, version, ours, nil)
 }
 

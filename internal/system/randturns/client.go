@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,7 +37,7 @@ func NewClient(t *testing.T, version int, s stream.Stream, onUpdate func()) *Cli
 	c.conn, err = connect.ConnectOver(t.Context(), s, &connect.Options{
 		V1:   func(*client.Conn) acp.Client { return handler1{c} },
 		V2:   func(*client2.Conn) acp2.Client { return handler2{c} },
-		Only: version, Logger: slog.New(slog.DiscardHandler),
+		Only: version, Logger: quiet,
 	})
 	c.must(err)
 	return c

@@ -24,6 +24,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 )
 
@@ -180,7 +181,7 @@ func (r *replay) play(p *process) {
 	served := make(chan error, 1)
 	go func() { // ends with the connection
 		if p.version == 2 {
-			served <- a.Serve(context.Background(), near)
+			served <- serve.Serve(context.Background(), near, a.Connect, &serve.Options{Logger: o.Logger})
 		} else { // the agent of one version
 			served <- agent.Serve(context.Background(), near, a.Connect, &agent.Options{Logger: o.Logger})
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	"github.com/acpkit/go-sdk/internal/system/randturns"
 	"github.com/acpkit/go-sdk/stream"
@@ -123,7 +124,7 @@ func play(s stream.Stream, dir string, seed uint64) error {
 	}
 	o := script(seed).Kit(func(id acp.ToolCallID) { fmt.Fprintln(runs, id) })
 	o.Store, o.Logger = store, slog.New(slog.DiscardHandler)
-	return kit.New(o).Serve(context.Background(), s)
+	return serve.Serve(context.Background(), s, kit.New(o).Connect, &serve.Options{Logger: o.Logger})
 }
 
 // start starts an agent and connects to it.
