@@ -41,7 +41,7 @@ type Result struct {
 // is not an error. If ctx is done, Run stops the command and returns the error of ctx together with
 // the output so far. If call is not nil, it shows the running command.
 func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
-	cwd, argv, err := w.exact(c)
+	cwd, err := w.folder(c)
 	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Resu
 	if w.offers().commands {
 		run = w.runClient
 	}
-	res, err := run(within, cwd, argv, call)
+	res, err := run(within, cwd, c.Line, call)
 	switch {
 	case res == nil || within.Err() == nil:
 		return res, failed(c.Line, err)
@@ -65,24 +65,35 @@ func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Resu
 	return res, nil
 }
 
-// exact returns the folder and the arguments with which a command is started. They are shown to the
-// person.
-func (w *Workspace) exact(c Command) (cwd string, argv []string, err error) {
-	if cwd, err = w.resolve(cmp.Or(c.Cwd, ".")); err != nil {
-		return "", nil, err
+// folder returns the folder in which a command runs. It is an error if no shell can run the line.
+func (w *Workspace) folder(c Command) (string, error) {
+	if c.Line == "" || strings.Contains(c.Line, "\x00") {
+		return "", &Error{strings.ReplaceAll(c.Line, "\x00", ""), command.ErrInvalid}
 	}
-	switch {
-	case c.Line == "" || strings.Contains(c.Line, "\x00"):
-		return "", nil, &Error{strings.ReplaceAll(c.Line, "\x00", ""), command.ErrInvalid}
-	case !w.windows:
-		return cwd, []string{"/bin/sh", "-c", c.Line}, nil
-	case strings.ContainsAny(c.Line, " \t\"&|<>"): // cmd.exe would receive quotes in another form
-		return cwd, []string{c.Line}, nil // a client passes a single argument to its shell
-	}
-	return cwd, []string{"cmd.exe", "/d", "/c", c.Line}, nil
+	return w.resolve(cmp.Or(c.Cwd, "."))
 }
 
-func (w *Workspace) runClient(ctx context.Context, cwd string, argv []string, call *tools.Call) (*Result, error) {
+// arguments returns the program and the arguments with which a client runs a line. Clients that start
+// the program, those that quote the arguments for a shell of their own, and those that join them for it
+// without quotes must all run the same line.
+func (w *Workspace) arguments(line string) []string {
+	switch {
+	case w.windows && strings.ContainsAny(line, command.ShellCharactersOfWindows):
+		// A single argument is a line for the shell of the client. Programs that start cmd.exe with a line
+		// as an argument write the quotes in it in a form that cmd.exe does not read.
+		return []string{line}
+	case w.windows:
+		return []string{"cmd.exe", "/d", "/c", line}
+	case !strings.HasSuffix(line, `\`): // which would continue the line
+		line += "\n" // what the client appends belongs neither to a comment nor to the end of a here-document
+	}
+	// To a shell of a client that joins the arguments, "/bin/sh -c :" is a command that has no effect, and
+	// the line is what follows it.
+	return []string{"/bin/sh", "-c", ":\n" + line}
+}
+
+func (w *Workspace) runClient(ctx context.Context, cwd, line string, call *tools.Call) (*Result, error) {
+	argv := w.arguments(line)
 	req := &acp.CreateTerminalRequest{
 		SessionID: w.id, Command: argv[0], Args: argv[1:], Cwd: cwd, OutputByteLimit: new(uint64(maxOutput)),
 	}
@@ -106,7 +117,7 @@ func tail(text string, most int) (string, bool) {
 	return t.Text(true)
 }
 
-func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, call *tools.Call) (*Result, error) {
+func (w *Workspace) runLocal(ctx context.Context, cwd, line string, call *tools.Call) (*Result, error) {
 	at, err := w.locate(cwd)
 	if err != nil {
 		return nil, failed(cwd, err)
@@ -117,7 +128,6 @@ func (w *Workspace) runLocal(ctx context.Context, cwd string, argv []string, cal
 		return nil, failed(cwd, err)
 	}
 	defer dir.Close()
-	line := argv[len(argv)-1] // the command line is the last argument in every result of exact
 	local := &command.Command{
 		Args: append(command.SystemShell(), line), Line: line, Cwd: at.Path,
 		Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, at.Path),

@@ -96,7 +96,7 @@ func TestOutputLimit(t *testing.T) {
 	assert.InDelta(t, 64<<10, len(res.Output), 3)
 	req := f.editor.params[0].(*acp.CreateTerminalRequest)
 	assert.Equal(t, uint64(64<<10), *req.OutputByteLimit)
-	assert.Equal(t, []string{"/bin/sh", "-c", "x", f.root}, append(append([]string{req.Command}, req.Args...), req.Cwd))
+	assert.Equal(t, []string{"/bin/sh", "-c", ":\nx\n", f.root}, append(append([]string{req.Command}, req.Args...), req.Cwd))
 }
 
 // pipe makes a FIFO for a command to write to. begun waits until a process has opened it, and ended

@@ -228,12 +228,13 @@ func (w *Workspace) commandTool() tools.Tool {
 		"Runs a command and returns the end of its output. It gets no input, and what it leaves running is stopped.",
 		func(_ context.Context, in commandInput) tools.Summary {
 			s := tools.Summary{Title: oneLine(in.Command)}
-			cwd, argv, err := w.exact(Command{Line: in.Command, Cwd: in.Cwd})
+			cwd, err := w.folder(Command{Line: in.Command, Cwd: in.Cwd})
 			if err != nil {
 				s.Err = err
 				return s
 			}
-			s.Input, s.Err = json.Marshal(map[string]any{"command": argv[0], "args": argv[1:], "cwd": cwd})
+			// Some clients show nothing but "command", so it is the line as the model wrote it.
+			s.Input, s.Err = json.Marshal(map[string]any{"command": in.Command, "cwd": cwd})
 			label := "`" + in.Command + "`"
 			if cwd != w.roots[0] {
 				label += " in " + w.short(cwd)

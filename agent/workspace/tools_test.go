@@ -172,7 +172,7 @@ func TestTools(t *testing.T) {
 		assert.Equal(t, tools.Completed, d.Outcome, "that a command fails is a result")
 		assert.Contains(t, read(d), "out\n\n[exit code 3]")
 		assert.Equal(t, "echo out; exit 3", p.asked[0].Title)
-		assert.JSONEq(t, `{"command":"/bin/sh","args":["-c","echo out; exit 3"],"cwd":"`+f.root+`"}`, string(p.asked[0].RawInput))
+		assert.JSONEq(t, `{"command":"echo out; exit 3","cwd":"`+f.root+`"}`, string(p.asked[0].RawInput))
 		want := "terminal t1"
 		if letters == "" {
 			want = read(d)

@@ -137,6 +137,17 @@ func (f *findings) line(command, cwd string) {
 	f.claims = append(f.claims, o)
 }
 
+// asLines makes lines of all commands that are one for /bin/sh. Rules that deny or ask must have seen the
+// commands before, because they may name the shell.
+func (f *findings) asLines() {
+	for _, all := range []*[]Operation{&f.claims, &f.certain} {
+		*all = slices.Clone(*all)
+		for i := range *all {
+			(*all)[i] = (*all)[i].asLine()
+		}
+	}
+}
+
 // realPath returns the resolved path; empty for a path that cannot be resolved.
 func realPath(name string) string {
 	if name == "" {

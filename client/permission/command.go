@@ -76,12 +76,45 @@ func (o *Operation) runsArguments() bool {
 // plainShells are the shells whose argument after -c rules look into.
 var plainShells = []string{"sh", "bash", "dash", "zsh"}
 
+// asLine returns the operation, with the line that is the argument of the system's shell as a line for a shell.
+// It removes what an agent puts around a line so that clients that join arguments without quotes run it too: a
+// first line with the command ":", which has no effect, and a line break at the end.
+func (o *Operation) asLine() Operation {
+	line := ""
+	switch n := len(o.Argv); {
+	case o.Shell:
+	case n == 3 && o.Argv[0] == "/bin/sh" && o.Argv[1] == "-c":
+		line = unmarked(o.Argv[2])
+	case n == 4 && runtime.GOOS == "windows" && slices.Equal(o.Argv[:3], []string{"cmd.exe", "/d", "/c"}) && !strings.ContainsAny(o.Argv[3], readByCmd):
+		line = o.Argv[3]
+	}
+	if line == "" {
+		return *o
+	}
+	as := *o
+	as.Argv, as.Shell, as.Program = []string{line}, true, ""
+	return as
+}
+
+// readByCmd are the characters of which cmd.exe may make something else, at least where an argument is quoted for
+// it.
+const readByCmd = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
+
+func unmarked(text string) string {
+	line, marked := strings.CutPrefix(text, ":\n")
+	if rest, ok := strings.CutSuffix(line, "\n"); marked && ok && !strings.HasSuffix(rest, `\`) {
+		return rest
+	}
+	return line
+}
+
 // takenApart returns the command that a rule that allows may match: the command itself, or the one
 // in a line for a shell. It returns nil if there is none.
 func (o *Operation) takenApart() *Operation {
 	if len(o.Argv) == 0 {
 		return nil
 	}
+	o = new(o.asLine())
 	folder, name := path.Split(o.Argv[0])
 	dashC := len(o.Argv) == 3 && o.Argv[1] == "-c" && slices.Contains(plainShells, name) && slices.Contains([]string{"", "/bin/", "/usr/bin/"}, folder)
 	if !o.Shell && !dashC {

@@ -156,6 +156,8 @@ func TestInputsThatNameCommands(t *testing.T) {
 		`{"command":["bash","-lc","npm test"],"workdir":"sub"}`:          in(command("bash", "-lc", "npm test"), "/w/sub"),
 		`{"command":"ls -l","directory":"sub/..","is_background":false}`: nil, // cannot be resolved: sub does not exist
 		`{"command":"sh","args":["-c","exit 3"],"cwd":"/w"}`:             in(command("sh", "-c", "exit 3"), "/w"),
+		`{"command":"echo 'a';\n exit 3","cwd":"/w"}`:                    in(command("/bin/sh", "-c", ":\necho 'a';\n exit 3\n"), "/w"),
+		`{"command":"/bin/sh","args":["-c","exit 3"],"cwd":"/w"}`:        in(command("/bin/sh", "-c", ":\nexit 3\n"), "/w"),
 		`{"command":"ls","args":[]}`:                                     in(command("ls"), "/w"),
 		`{"cmd":"ls","arguments":["-l"]}`:                                in(command("ls", "-l"), "/w"),
 		`{"command":"ls","args":["-l"],"arguments":["-a"]}`:              nil,

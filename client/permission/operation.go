@@ -31,7 +31,8 @@ type Operation struct {
 	// is unknown.
 	Digest string `json:"digest,omitempty"`
 	// Argv is the command and its arguments, as they will run. If Shell is set, it has one
-	// element: the command line of a shell.
+	// element: the command line of a shell. In a [Question], a command that is /bin/sh -c with a line is
+	// that line.
 	Argv  []string `json:"argv,omitempty"`
 	Shell bool     `json:"shell,omitempty"`
 	// Program is the file that will be started, if it is known. Rules that allow look at the

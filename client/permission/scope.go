@@ -152,12 +152,13 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	if len(a.Variables) > 0 {
 		a.Operation.setEnv(a.Variables)
 	}
+	v := s.policy.judgeOperation(&a.Operation, a.Workspace)
+	a.Operation = a.Operation.asLine()
 	q := &Question{
 		Session: a.Session, Workspace: a.Workspace, Turn: a.Turn, Agent: a.Agent,
 		Operations: []Operation{a.Operation}, Text: a.Text, Options: ownOptions,
 	}
 	d := &decision{scope: s, q: q, keys: operationKeys(q), whole: true, certain: q.Operations, variables: a.Variables}
-	v := s.policy.judgeOperation(&a.Operation, a.Workspace)
 	if a.Operation.Action == ActionRead && !v.decided {
 		v.decision = Allow
 	}
@@ -196,13 +197,15 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 		found = s.policy.find(q.Agent, q.Workspace, tool)
 	}
 	found.line(q.Command, q.Cwd)
+	v := s.policy.judgeQuestion(tool, q.Workspace, found.claims, found.all)
+	found.asLines()
 	q.Operations = found.shown()
 	d := &decision{scope: s, q: &q, certain: found.certain}
 	d.keys, d.whole = toolKeys(&q, &found)
 	if len(q.Options) == 0 || q.ambiguous() {
 		return d.deny(ByOptions, "")
 	}
-	return d.decide(ctx, s.policy.judgeQuestion(tool, q.Workspace, found.claims, found.all), nil)
+	return d.decide(ctx, v, nil)
 }
 
 // ErrUnknownSession is the error of a question about a session that is not open. The agent

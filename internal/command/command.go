@@ -13,6 +13,10 @@ import (
 // KillPatience is how long to wait for the end of a command after it was killed.
 const KillPatience = 5 * time.Second
 
+// ShellCharactersOfWindows are the ShellCharacters of Windows. Backslashes are missing because paths have
+// them, and so is the tilde because short names have it.
+const ShellCharactersOfWindows = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
+
 // The errors of LookUp. Their texts are sent to peers.
 var (
 	ErrNotFound = errors.New("command not found")

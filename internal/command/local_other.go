@@ -14,8 +14,7 @@ import (
 )
 
 // A command without arguments that contains one of ShellCharacters is a line for the shell.
-// Backslashes are missing because paths have them, and so is the tilde because short names have it.
-const ShellCharacters = " \t\r\n|&;<>()^$`\"'*?[]{}#!=%"
+const ShellCharacters = ShellCharactersOfWindows
 
 // SystemShell returns the shell of the system. It has no arguments, because newCmd makes the whole line for cmd.exe.
 func SystemShell() []string { return []string{"cmd.exe"} }
