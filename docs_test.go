@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,51 +49,6 @@ func TestDocumentsShowFiles(t *testing.T) {
 			assert.Equal(t, string(want), string(m[3]), "%s: %s %s differs from what the page shows", page, name, function)
 		}
 	}
-}
-
-// A promise is worth its test: each row of a table of promises in SECURITY.md names tests, and each one that it names exists,
-// in the package that the row or the head of the table names.
-func TestSecurityNamesTests(t *testing.T) {
-	functions := map[string]string{} // the source of the tests, by folder
-	source := func(dir string) string {
-		if _, ok := functions[dir]; !ok {
-			names, err := filepath.Glob(dir + "/*_test.go")
-			require.NoError(t, err)
-			for _, name := range names {
-				text, err := os.ReadFile(name)
-				require.NoError(t, err)
-				functions[dir] += string(text)
-			}
-		}
-		return functions[dir]
-	}
-	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|cmd|draft2|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
-	text, err := os.ReadFile("SECURITY.md")
-	require.NoError(t, err)
-	var head []string
-	named, table := 0, false
-	for line := range strings.Lines(string(text)) {
-		dirs := head
-		if found := folder.FindAllStringSubmatch(line, -1); found != nil {
-			dirs = append(slices.Clone(head), all(found)...)
-		}
-		switch {
-		case strings.HasPrefix(line, "| promise |"), strings.HasPrefix(line, "| operation |"):
-			table = true
-		case !strings.HasPrefix(line, "|"):
-			table = false
-		case table && !strings.HasPrefix(line, "|--"):
-			assert.True(t, test.MatchString(line), "no test shows that this holds: %s", line)
-		}
-		if strings.HasPrefix(line, "| promise |") || strings.HasPrefix(line, "| operation |") || strings.HasPrefix(line, "An agent on the TypeScript SDK") {
-			head = dirs[len(head):]
-		}
-		for _, name := range all(test.FindAllStringSubmatch(line, -1)) {
-			named++
-			assert.True(t, slices.ContainsFunc(dirs, func(dir string) bool { return strings.Contains(source(dir), "\nfunc "+name+"(") }), "%s: not in %v", name, dirs)
-		}
-	}
-	assert.Greater(t, named, 60)
 }
 
 // all returns the first group of each match.
