@@ -116,7 +116,8 @@ func reasonOf(r *RequestError) string {
 // short returns at most maxReason bytes of s, on one line.
 func short(s string) string { return strings.TrimSpace(printable(strings.TrimSpace(s), maxReason-3)) }
 
-// printable returns at most limit bytes of s on one line that is safe to print.
+// printable returns at most limit bytes of s on one line that is safe to print. White space becomes one
+// space, because much of it would push the rest to the next row of a terminal.
 func printable(s string, limit int) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(safetext.Lines(s, limit))
+	return strings.Join(strings.Fields(safetext.Lines(s, limit)), " ")
 }

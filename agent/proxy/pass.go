@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -223,10 +224,7 @@ const methodCancel = "$/cancel_request"
 
 // shown returns the name of a method, shortened for a log.
 func shown(method string) string {
-	if len(method) > 128 {
-		return string([]rune(method[:128])) + "..."
-	}
-	return method
+	return safetext.OneLine(method, 128)
 }
 
 // payload returns the result or the error of a response.

@@ -24,8 +24,8 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// shown is the number of bytes that are logged of a line that is not a message.
-const shown = 200
+// shown is the number of bytes that are logged of a text.
+const shown = 1000
 
 func main() {
 	stream.EndOnSignal(nil) // a signal ends the agent too
@@ -36,13 +36,13 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: safe}))
 	process, err := stream.Command(exec.Command(flag.Arg(0), flag.Args()[1:]...), &stream.CommandOptions{
 		OnStderr: func(line string) { // for example messages of the agent while it starts
 			fmt.Fprintln(os.Stderr, safetext.Lines(line, len(line)))
 		},
 		OnNoise: func(line string) {
-			log.Warn("the agent printed a line that is not a message", "said", line[:min(len(line), shown)])
+			log.Warn("the agent printed a line that is not a message", "said", line)
 		},
 	})
 	if err == nil {
@@ -54,6 +54,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "proxy:", client.Explain(nil, err)) // with the next step
 		os.Exit(1)
 	}
+}
+
+// safe makes the texts of the peer in a line of the log safe to print.
+func safe(_ []string, a slog.Attr) slog.Attr {
+	if kind := a.Value.Kind(); kind == slog.KindString || kind == slog.KindAny {
+		a.Value = slog.StringValue(safetext.OneLine(a.Value.String(), shown))
+	}
+	return a
 }
 
 func options(log *slog.Logger, passed *atomic.Int64) *proxy.Options {

@@ -106,9 +106,9 @@ func CheckWebURL(raw string) error {
 	return err
 }
 
-// Printable returns a text of the peer on one line that is safe to print. White space becomes a space.
+// Printable returns a text of the peer on one line that is safe to print. White space becomes one space.
 func Printable(s string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(safetext.Lines(s, len(s)))
+	return strings.Join(strings.Fields(safetext.Lines(s, len(s))), " ")
 }
 
 // Extensions sets the handlers of cfg for extension methods and notifications, if v has them.

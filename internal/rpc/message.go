@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -64,13 +65,9 @@ var (
 	errGroupEnded = wire.ErrTurnCancelled
 )
 
-// shown returns a method's name in the form for an error or a log.
+// shown returns a method's name, which the peer may have chosen, in the form for an error or a log.
 func shown(method string) string {
-	const most = 128
-	if len(method) <= most {
-		return method
-	}
-	return string([]rune(method[:most])) + "..."
+	return safetext.OneLine(method, 128)
 }
 
 var emptyObject = json.RawMessage("{}")

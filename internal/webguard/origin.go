@@ -30,7 +30,7 @@ func CheckOrigin(r *http.Request, origins, hosts []string) error {
 	if slices.ContainsFunc(origins, func(s string) bool { return strings.EqualFold(s, origin) }) || isOwn(origin, r, hosts) {
 		return nil
 	}
-	return fmt.Errorf("origin %.100q is not allowed", origin)
+	return fmt.Errorf("origin %+.100q is not allowed", origin)
 }
 
 func isOwn(origin string, r *http.Request, hosts []string) bool {
@@ -81,7 +81,7 @@ func CheckHost(r *http.Request, allowed []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("host %.100q is not allowed", r.Host)
+	return fmt.Errorf("host %+.100q is not allowed", r.Host)
 }
 
 // hostname returns host without port and brackets.
