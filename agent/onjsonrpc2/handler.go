@@ -19,8 +19,8 @@
 //	session/cancel      ends the ctx of the session's prompts when it is read; Cancel may be called
 //	                    before Prompt is
 //	ctx of a call       when it ends, $/cancel_request is sent and the call returns
-//	capabilities        calls do not check whether the client advertised them; an agent that applies
-//	                    system prompts advertises that itself, all others are spared them
+//	capabilities        calls do not check whether the client advertised them; what the agent did
+//	                    not advertise is refused, and it advertises system prompts itself
 //	errors of the end   calls wrap acp.ErrClosed; only the library's log has the reason
 //
 // Package agent has no counterpart here for sessions, middleware, AfterResponse and Shutdown.
@@ -60,7 +60,12 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 		e := &end{agent: a, table: t}
 		e.addRows(t)
 		for _, row := range t.Entries {
-			row.Refuse = e.refuse
+			row.Refuse = func(params any) *rpcerr.RequestError {
+				if caps := e.told.Load(); row.Capability != "" && !caps.Has(row.Capability) {
+					return rpcerr.MethodNotFound(row.Name)
+				}
+				return e.refuse(params)
+			}
 		}
 		t.Entry(methodPrompt.Method).Ended = func() any { return &acp.PromptResponse{StopReason: acp.StopReasonCancelled} }
 	})
@@ -96,25 +101,47 @@ type end struct {
 	told  atomic.Pointer[acp.AgentCapabilities] // what the agent has advertised
 }
 
-// refuse refuses a system prompt that the agent did not advertise, as the protocol demands. An agent that
-// advertises them looks at the mode and the content itself.
+// refuse refuses a system prompt and a filter of archived sessions that the agent did not advertise or
+// nobody could apply, as the protocol demands.
 func (c *end) refuse(params any) *rpcerr.RequestError {
-	var prompt *acp.SystemPrompt
 	switch p := params.(type) {
 	case *acp.NewSessionRequest:
-		prompt = p.SystemPrompt
+		return c.refusePrompt(p.SystemPrompt)
 	case *acp.LoadSessionRequest:
-		prompt = p.SystemPrompt
+		return c.refusePrompt(p.SystemPrompt)
 	case *acp.ResumeSessionRequest:
-		prompt = p.SystemPrompt
+		return c.refusePrompt(p.SystemPrompt)
 	case *acp.ForkSessionRequest:
-		prompt = p.SystemPrompt
+		return c.refusePrompt(p.SystemPrompt)
+	case *acp.ListSessionsRequest:
+		const path = "sessionCapabilities.archive"
+		known := p.Archived == acp.SessionArchiveFilterInclude || p.Archived == acp.SessionArchiveFilterOnly
+		if p.Archived != "" && p.Archived != acp.SessionArchiveFilterExclude && !(known && c.told.Load().Has(path)) {
+			return rpcerr.InvalidParams(nil).WithDetail("archived: this agent does not support the filter")
+		}
 	}
+	return nil
+}
+
+func (c *end) refusePrompt(p *acp.SystemPrompt) *rpcerr.RequestError {
 	const path = "sessionCapabilities.systemPrompt"
-	if caps := c.told.Load(); prompt == nil || caps.Has(path) && (prompt.Mode != acp.SystemPromptModeOverride || caps.Has(path+".mode.override")) {
+	caps := c.told.Load()
+	switch {
+	case p == nil:
+		return nil
+	case !caps.Has(path), p.Mode == acp.SystemPromptModeOverride && !caps.Has(path+".mode.override"):
+		return rpcerr.InvalidParams(endpoint.PromptError("not supported by this agent")).WithDetail("the agent did not advertise " + path)
+	case p.Mode != acp.SystemPromptModeAppend && p.Mode != acp.SystemPromptModeOverride:
+		return rpcerr.InvalidParams(endpoint.PromptError("unknown mode", "mode")).WithDetail("the mode of a system prompt must be append or override")
+	}
+	fields := endpoint.PromptFault(p.Content, func(block acp.ContentBlock) (string, bool) {
+		text, ok := block.(*acp.TextContent)
+		return endpoint.ValueOf(text).Text, ok && text != nil
+	})
+	if fields == nil {
 		return nil
 	}
-	return rpcerr.InvalidParams(endpoint.PromptError("not supported by this agent")).WithDetail("the agent did not advertise " + path)
+	return rpcerr.InvalidParams(fields).WithDetail("the content of a system prompt must be text blocks that are not all blank")
 }
 
 // initialize calls the agent, and completes and checks its response.

@@ -640,7 +640,9 @@ func TestSystemPromptsAreRefused(t *testing.T) {
 		return answers
 	}
 	assert.Equal(t, 4, strings.Count(ask("append"), `"code":-32602,"message":"Invalid params: the agent did not advertise sessionCapabilities.systemPrompt"`))
-	caps = &acp.AgentCapabilities{SessionCapabilities: &acp.SessionCapabilities{SystemPrompt: &acp.SessionSystemPromptCapabilities{}}}
+	caps = &acp.AgentCapabilities{LoadSession: true, SessionCapabilities: &acp.SessionCapabilities{
+		SystemPrompt: &acp.SessionSystemPromptCapabilities{}, Resume: &acp.SessionResumeCapabilities{}, Fork: &acp.SessionForkCapabilities{},
+	}}
 	f.write(request("1", "initialize", `{"protocolVersion":1}`))
 	_ = f.read()
 	assert.Zero(t, strings.Count(ask("append"), `"error"`))

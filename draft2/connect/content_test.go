@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/internal/leak"
@@ -79,6 +80,65 @@ func TestWhatIsSent(t *testing.T) {
 			require.NoError(t, s.SetOptionBool(t.Context(), "o", true))
 			_, err = s.Prompt(t.Context(), blocks...).Wait()
 			assert.ErrorContains(t, err, "enough")
+			end(t, conn)
+		})
+	}
+}
+
+// A system prompt is sent with each request that opens a session, if the agent advertises that. What it
+// did not advertise, or could not apply, is not sent.
+func TestSystemPrompt(t *testing.T) {
+	brief := &acp.SystemPrompt{Mode: acp.SystemPromptModeAppend, Content: []acp.ContentBlock{acp.Text("Be brief.")}, Meta: acp.Meta{"k": 1}}
+	const sent = `{"mode":"append","content":[{"type":"text","text":"Be brief."}],"_meta":{"k":1}}`
+	for version, c := range map[int]struct{ initialized, load, none, override string }{
+		1: {`{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"resume":{}%s}}}`, "session/load",
+			"sessionCapabilities.systemPrompt", "sessionCapabilities.systemPrompt.mode.override"},
+		2: {`{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{"mcp":{}%s}}}`, "session/resume",
+			"session.systemPrompt", "session.systemPrompt.mode.override"},
+	} {
+		start := func(conn *connect.Conn, p *acp.SystemPrompt) error {
+			_, err := conn.StartSession(t.Context(), &connect.SessionParams{Cwd: "/w", SystemPrompt: p})
+			return err
+		}
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			leak.Check(t)
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				p.Answer(p.Expect("initialize"), fmt.Sprintf(c.initialized, `,"systemPrompt":{}`))
+				for _, method := range []string{"session/new", c.load, "session/resume"} {
+					m := p.Expect(method)
+					got, err := json.Marshal(asked(t, m)["systemPrompt"])
+					assert.NoError(t, err)
+					assert.JSONEq(t, sent, string(got), method)
+					p.Answer(m, `{"sessionId":"s"}`)
+				}
+				p.ExpectEnd()
+			})
+			conn, err := connect.Connect(t.Context(), a.dial, nil)
+			require.NoError(t, err)
+			require.NoError(t, start(conn, brief))
+			_, err = conn.LoadSession(t.Context(), "t", &connect.SessionParams{Cwd: "/w", SystemPrompt: brief})
+			require.NoError(t, err)
+			_, err = conn.ResumeSession(t.Context(), "u", &connect.SessionParams{Cwd: "/w", SystemPrompt: brief})
+			require.NoError(t, err)
+
+			var lacks *acp.CapabilityError
+			require.ErrorAs(t, start(conn, &acp.SystemPrompt{Mode: acp.SystemPromptModeOverride, Content: brief.Content}), &lacks)
+			assert.Equal(t, c.override, lacks.Capability)
+			for _, content := range [][]acp.ContentBlock{nil, {acp.Text(" ")}, {acp.Text("x"), &acp.ImageContent{MIMEType: "image/png"}}, {nil}} {
+				assert.Error(t, start(conn, &acp.SystemPrompt{Mode: acp.SystemPromptModeAppend, Content: content}))
+			}
+			end(t, conn)
+		})
+		t.Run(fmt.Sprint(version, " not advertised"), func(t *testing.T) {
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				p.Answer(p.Expect("initialize"), fmt.Sprintf(c.initialized, ""))
+				p.ExpectEnd()
+			})
+			conn, err := connect.Connect(t.Context(), a.dial, nil)
+			require.NoError(t, err)
+			var lacks *acp.CapabilityError
+			require.ErrorAs(t, start(conn, brief), &lacks)
+			assert.Equal(t, c.none, lacks.Capability)
 			end(t, conn)
 		})
 	}

@@ -57,6 +57,12 @@ func TestDialogues(t *testing.T) {
 				a = &storing{testAgent: own}
 			case "complete":
 				a = &complete{own}
+			case "prompted":
+				a = &prompted{own}
+			case "prompted and loading":
+				a = &promptedLoading{prompted{own}}
+			case "prompted and resuming":
+				a = &promptedResuming{prompted{own}}
 			case "signing in":
 				a = &signer{own}
 			case "extensions":
@@ -224,6 +230,27 @@ func (a *loading) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 	_ = s.Title(ctx, "a title")
 	_ = s.Commands(ctx, acp.AvailableCommand{Name: "go", Description: "goes", Input: &acp.UnstructuredCommandInput{Hint: "where"}})
 	return &acp.LoadSessionResponse{Modes: a.modes}, nil
+}
+
+// prompted is an agent that applies system prompts.
+type prompted struct{ *testAgent }
+
+func (*prompted) AppliesSystemPrompt(mode acp.SystemPromptMode) bool {
+	return mode == acp.SystemPromptModeAppend
+}
+
+type promptedLoading struct{ prompted }
+
+func (a *promptedLoading) LoadSession(_ context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	a.read(req)
+	return nil, nil
+}
+
+type promptedResuming struct{ prompted }
+
+func (a *promptedResuming) ResumeSession(_ context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	a.read(req)
+	return nil, nil
 }
 
 // complete is an agent with all optional session methods.
