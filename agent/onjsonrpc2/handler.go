@@ -10,6 +10,7 @@
 //	                    response to a call overtakes those that still wait for their handler
 //	ids -1, 1.5, null   held over objectstream.Of alone: a stream of the library answers -1 with
 //	                    another id, ends with 1.5, and takes a request with null for a notification
+//	members twice       the last one in params counts, because the library decodes them first
 //	limits              none: for what waits, handlers that run, unread output, and the length and
 //	                    depth of messages (objectstream.Of has the last two); a sender that
 //	                    waits for a peer that does not read waits beyond its ctx
