@@ -60,6 +60,20 @@ func opening(prompts ...string) map[int][]string {
 
 const memberOnce = "a member of params occurs once"
 
+// pages returns requests to open what is no page of the web, or has a host that a browser reads in another way than a person.
+func pages() map[int][]string {
+	var lines []string
+	for _, url := range []string{
+		"javascript:x", "javascript://bank.example/%0ax", "file:///etc/passwd", "file://host/share", "data:text/html,x", "vscode://x/y", "https:///x", "https:x", "/x", "",
+		"https://bank.example@evil.example/", "https://bank.example:443@evil.example/", `https://evil.example\\.bank.example/`, "https://2130706433/",
+		"https://bank.example%E2%81%84login.evil.example/", "https://bank.example%2Flogin.evil.example/", `https://bank.example\u2044login.evil.example/`,
+		`https://bank\u202e.example/`, `https://ba\u200bnk.example/`, `https://b\u0430nk.example/`, `https://bank\u3002example/`,
+	} {
+		lines = append(lines, requestOf("elicitation/create", `{"requestId":1,"message":"m","mode":"url","elicitationId":"e","url":"`+url+`"}`))
+	}
+	return both(lines...)
+}
+
 const sayBrief = `[{"type":"text","text":"Be brief."}]`
 
 var refusals = []refusal{
@@ -143,8 +157,8 @@ var refusals = []refusal{
 	}},
 	{rule: "a mode of an elicitation that was not advertised is refused", to: "client that advertises nothing", code: -32602, lines: both(requests("elicitation/create",
 		`{"requestId":1,"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`, `{"requestId":1,"message":"m","mode":"url","elicitationId":"e","url":"https://x.test"}`)...)},
-	{rule: "pages are on the web, and a question has a scope", to: "client", code: -32602, lines: both(requests("elicitation/create",
-		`{"requestId":1,"message":"m","mode":"url","elicitationId":"e","url":"javascript:x"}`, `{"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`)...)},
+	{rule: "pages are on the web, and their host is what it looks like", to: "client", code: -32602, lines: pages()},
+	{rule: "a question has a scope", to: "client", code: -32602, lines: both(requests("elicitation/create", `{"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`)...)},
 	{rule: "a question has one scope", to: "client", code: -32602, lines: map[int][]string{2: requests("elicitation/create",
 		`{"sessionId":"s","requestId":1,"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`)}},
 	{rule: "a permission has options", to: "client", code: -32602, lines: map[int][]string{2: requests("session/request_permission", `{"sessionId":"s","title":"t","options":[]}`)}},
