@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,16 +17,6 @@ func edit(typed string) (*lines, *bytes.Buffer) {
 	var out bytes.Buffer
 	s := newScreen(&out, false)
 	return &lines{reader: newReader(&console{typed: &keyboard{typed: typed, end: true}, edit: true}, s)}, &out
-}
-
-// begin asks a question and returns its answer later.
-func begin(ctx context.Context, l *lines, ask question) <-chan typed {
-	answer := make(chan typed, 1)
-	go func() { // ends with the line, or with ctx
-		line, err := l.next(ctx, ask)
-		answer <- typed{line, err}
-	}()
-	return answer
 }
 
 func names(before string) (all []string) {
@@ -123,21 +112,6 @@ func TestQuestionWhileTyping(t *testing.T) {
 	keys.press("\x05 a line\n")
 	assert.Equal(t, "half a line", (<-prompt).line)
 	assert.Contains(t, out.String(), "an update\n\r\x1b[K> half")
-}
-
-// waitFor waits until the screen shows a text.
-func waitFor(t *testing.T, s *screen, out *bytes.Buffer, text string) {
-	t.Helper()
-	for {
-		require.NoError(t, t.Context().Err())
-		s.mu.Lock()
-		found := strings.Contains(out.String(), text)
-		s.mu.Unlock()
-		if found {
-			return
-		}
-		runtime.Gosched()
-	}
 }
 
 // A question that is withdrawn gives the line back to the one before it.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,31 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// begin asks a question and returns its answer later.
+func begin(ctx context.Context, l *lines, ask question) <-chan typed {
+	answer := make(chan typed, 1)
+	go func() { // ends with the line, or with ctx
+		line, err := l.next(ctx, ask)
+		answer <- typed{line, err}
+	}()
+	return answer
+}
+
+// waitFor waits until the screen shows a text.
+func waitFor(t *testing.T, s *screen, out *bytes.Buffer, text string) {
+	t.Helper()
+	for {
+		require.NoError(t, t.Context().Err())
+		s.mu.Lock()
+		found := strings.Contains(out.String(), text)
+		s.mu.Unlock()
+		if found {
+			return
+		}
+		runtime.Gosched()
+	}
+}
 
 // keyboard is the input of a terminal.
 type keyboard struct {
