@@ -36,7 +36,10 @@ func TestAgent2Vectors(t *testing.T) {
 
 func checkAgent2(t *testing.T, v *vector, routed bool) {
 	w, r, out := newWire(t)
-	f := &fixture2{broken: v.Name == "v2.bad_response_from_handler"}
+	f := &fixture2{broken: v.Name == "v2.bad_response_from_handler", caps: &acp2.AgentCapabilities{}}
+	if v.Name == "v2.unknown_content_block" { // its prompt arrives only if sessions are advertised
+		f.caps.Session = &acp2.SessionCapabilities{}
+	}
 	s, quiet := stream.Lines(r, out, nil), slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -75,6 +78,7 @@ func checkAgent2(t *testing.T, v *vector, routed bool) {
 // fixture2 is the agent of version 2 that the vectors were observed with.
 type fixture2 struct {
 	broken bool // Initialize returns what cannot be sent
+	caps   *acp2.AgentCapabilities
 
 	mu     sync.Mutex // guards events
 	events []any
@@ -97,7 +101,7 @@ func (f *fixture2) Initialize(_ context.Context, req *acp2.InitializeRequest) (*
 		return &acp2.InitializeResponse{AuthMethods: []acp2.AuthMethod{nil}}, nil
 	}
 	f.event("init", req)
-	return &acp2.InitializeResponse{Capabilities: &acp2.AgentCapabilities{}, Info: acp2.Implementation{Name: "a", Version: "1"}}, nil
+	return &acp2.InitializeResponse{Capabilities: f.caps, Info: acp2.Implementation{Name: "a", Version: "1"}}, nil
 }
 
 func (f *fixture2) NewSession(_ context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {

@@ -33,7 +33,7 @@ func TestAgentVectors(t *testing.T) {
 
 func checkAgent(t *testing.T, v *vector) {
 	w, r, out := newWire(t)
-	f := &standardAgent{}
+	f := &standardAgent{logout: v.Preamble != ""}
 	opts := &stream.LinesOptions{}
 	if strings.HasPrefix(v.Name, "frame.size_") {
 		opts.MaxMessage = 200
@@ -93,6 +93,7 @@ func checkAgent(t *testing.T, v *vector) {
 // standardAgent is the fixture that the vectors were observed with.
 type standardAgent struct {
 	conn   acp.Client
+	logout bool // it is advertised: ours refuses what was not
 	mu     sync.Mutex
 	events []any
 }
@@ -109,7 +110,11 @@ func (f *standardAgent) event(e any) {
 }
 
 func (f *standardAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{ProtocolVersion: 1, AgentCapabilities: &acp.AgentCapabilities{}}, nil
+	caps := &acp.AgentCapabilities{}
+	if f.logout {
+		caps.Auth = &acp.AgentAuthCapabilities{Logout: &acp.LogoutCapabilities{}}
+	}
+	return &acp.InitializeResponse{ProtocolVersion: 1, AgentCapabilities: caps}, nil
 }
 
 func (f *standardAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
