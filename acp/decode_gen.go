@@ -2236,7 +2236,7 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 }
 
 func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
-	return !(!validSessionConfigSelectOptions(&v.Options, strict))
+	return validSessionConfigSelectOptions(&v.Options, strict)
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {

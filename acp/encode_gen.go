@@ -3882,7 +3882,7 @@ func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
 }
 
 func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
-	v = wire.OpenVariant(e, v, `"outcome":"cancelled"`)
+	wire.OpenVariant(e, v, `"outcome":"cancelled"`)
 	e.Close()
 }
 

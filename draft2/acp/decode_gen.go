@@ -872,7 +872,7 @@ func decodeToolCallPermissionSubject(d *wire.Decoder, v *ToolCallPermissionSubje
 }
 
 func validToolCallPermissionSubject(v *ToolCallPermissionSubject, strict bool) bool {
-	return !(!validToolCallUpdate(&v.ToolCall, strict))
+	return validToolCallUpdate(&v.ToolCall, strict)
 }
 
 func decodeCommandPermissionSubject(d *wire.Decoder, v *CommandPermissionSubject) *wire.FieldErrors {
@@ -2145,7 +2145,7 @@ func decodeSessionConfigSelect(d *wire.Decoder, v *SessionConfigSelect) *wire.Fi
 }
 
 func validSessionConfigSelect(v *SessionConfigSelect, strict bool) bool {
-	return !(!validSessionConfigSelectOptions(&v.Options, strict))
+	return validSessionConfigSelectOptions(&v.Options, strict)
 }
 
 func decodeSessionConfigBoolean(d *wire.Decoder, v *SessionConfigBoolean) *wire.FieldErrors {

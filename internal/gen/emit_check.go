@@ -77,7 +77,12 @@ func emitCheck(f *file, x *goType) {
 			emitCheckField(f, field)
 		}
 		if len(f.wrong) > 0 {
-			f.p("return !(%s)", f.wrongs())
+			wrong := f.wrongs()
+			if call, negated := strings.CutPrefix(wrong, "!"); negated && !strings.Contains(call, "||") && !strings.Contains(call, "&&") {
+				f.p("return %s", call)
+			} else {
+				f.p("return !(%s)", wrong)
+			}
 		} else {
 			f.p("return true")
 		}

@@ -21,6 +21,8 @@ func (v *vocabulary) emitEncode(f *file, x *goType) {
 		}
 		f.p("func encode%s(e *wire.Encoder, v *%s) {", x.Name, x.spelled())
 		switch {
+		case x.Tag != "" && len(x.Fields) == 0 && x.Model == nil && !shared:
+			f.p("wire.OpenVariant(e, v, `%s:%s`)", quote(x.Tag), quote(x.TagValue))
 		case x.Tag != "":
 			f.p("v = wire.OpenVariant(e, v, `%s:%s`)", quote(x.Tag), quote(x.TagValue))
 		case v.isVariant(x):

@@ -62,17 +62,9 @@ func mcpServers(list []acp2.MCPServer) ([]acp.MCPServer, error) {
 	for _, server := range list {
 		switch s := server.(type) {
 		case *acp2.MCPServerStdio:
-			v := &acp.MCPServerStdio{Name: s.Name, Command: string(s.Command), Args: s.Args, Meta: s.Meta}
-			for _, e := range s.Env {
-				v.Env = append(v.Env, acp.EnvVariable{Name: e.Name, Value: e.Value, Meta: e.Meta})
-			}
-			out = append(out, v)
+			out = append(out, &acp.MCPServerStdio{Name: s.Name, Command: string(s.Command), Args: s.Args, Env: s.Env, Meta: s.Meta})
 		case *acp2.MCPServerHTTP:
-			v := &acp.MCPServerHTTP{Name: s.Name, URL: s.URL, Meta: s.Meta}
-			for _, h := range s.Headers {
-				v.Headers = append(v.Headers, acp.HTTPHeader{Name: h.Name, Value: h.Value, Meta: h.Meta})
-			}
-			out = append(out, v)
+			out = append(out, &acp.MCPServerHTTP{Name: s.Name, URL: s.URL, Headers: s.Headers, Meta: s.Meta})
 		default:
 			return nil, rpcerr.InvalidParams(nil).WithDetail("mcpServers: the agent supports servers of type stdio and http only")
 		}
