@@ -26,7 +26,7 @@ func olderWay(t *testing.T) string {
 	require.NoError(t, err)
 	command, err := json.Marshal(self)
 	require.NoError(t, err)
-	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":` + string(command) + `,"args":["login"]}}}`
+	return `{"id":"old","name":"As before","_meta":{"terminal-auth":{"command":` + string(command) + `,"args":["login","DOOR"]}}}`
 }
 
 // Each way to sign in works, for each method that the agent refuses.
