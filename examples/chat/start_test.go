@@ -58,7 +58,7 @@ func TestStartsThatFail(t *testing.T) {
 		"not a folder":        {settings{dir: file}, []string{"is not a folder", "-dir"}},
 		"no folder to record": {settings{dir: dir, record: filepath.Join(dir, "none", "x")}, []string{"-record"}},
 		"no agent listens":    {settings{dir: dir, url: "http://127.0.0.1:1/acp"}, []string{"No agent listens there"}},
-		"no scheme":           {settings{dir: dir, url: "host/acp"}, []string{"ws, wss, http or https"}},
+		"no scheme":           {settings{dir: dir, url: "host/acp"}, []string{"ws, wss, http, https or unix"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.s.prompt = "x"
