@@ -44,7 +44,7 @@ func converse(t *testing.T, s stream.Stream, connect func(*testing.T, stream.Str
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	t.Cleanup(cancel)
 	h := newGoClient(t)
-	conn := connected(t, s, h.of)
+	conn := connect(t, s, h.of)
 	return &conversation{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: h.dir}
 }
 

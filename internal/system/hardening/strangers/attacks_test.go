@@ -45,9 +45,9 @@ var attacks = map[string]struct {
 }{
 	// 128 network connections of strangers exist at a time. 16 of them may have been refused or use
 	// HTTP/2, where each has 128 requests. net/http itself responds to bad headers, for 10 s.
-	"silence":                   {each(300, ""), cost{140, 4, 0}, false},
-	"half a line":               {each(300, "GET / HT"), cost{140, 4, 0}, false},
-	"headers that never end":    {each(300, "GET / HTTP/1.1\r\nHost: localhost\r\n"), cost{140, 4, 0}, false},
+	"silence":                   {each(300, ""), cost{140, 8, 0}, false},
+	"half a line":               {each(300, "GET / HT"), cost{140, 8, 0}, false},
+	"headers that never end":    {each(300, "GET / HTTP/1.1\r\nHost: localhost\r\n"), cost{140, 8, 0}, false},
 	"headers that are long":     {each(300, "GET / HTTP/1.1\r\nHost: localhost\r\nX: ", filler(60<<10)...), cost{140, 30, 0}, false},
 	"headers that are too long": {each(300, "GET / HTTP/1.1\r\nHost: localhost\r\nX: ", filler(100<<10)...), cost{140, 30, 0}, false},
 	"bodies that never come":    {each(300, post), cost{140, 8, 20}, false},
@@ -56,7 +56,7 @@ var attacks = map[string]struct {
 	"upgrades":                  {each(300, "", repeat(upgrade, 10)...), cost{140, 8, 20}, false},
 	"preflights":                {each(300, "", repeat(preflight, 10)...), cost{140, 8, 20}, false},
 	"panics":                    {each(10, "", repeat("GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: panic\r\n\r\n", 100)...), cost{20, 4, 20}, false},
-	"TLS that fails":            {each(300, "no TLS"), cost{140, 4, 20}, true},
+	"TLS that fails":            {each(300, "no TLS"), cost{140, 8, 20}, true},
 	"TLS that stops":            {each(300, "\x16\x03\x01\x02\x00"), cost{140, 8, 20}, true},
 
 	"window of 0":                 {overHTTP2(24, noWindow, repeat(request(0), 1000)...), cost{60, 20, 20}, false},
