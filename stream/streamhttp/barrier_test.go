@@ -36,40 +36,57 @@ func TestBarrier(t *testing.T) {
 	assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, receive(t, c))
 }
 
-func TestBarrierIsNotWaitedForInVain(t *testing.T) {
-	response := `{"jsonrpc":"2.0","id":1,"result":{}}`
+// A response whose barrier comes to nothing is delivered if no update can be missing, else its call fails.
+func TestBarrierIsNotPassed(t *testing.T) {
+	answer := func(code int) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", code) }
+	}
 	for name, tt := range map[string]struct {
-		post func(w http.ResponseWriter, r *http.Request, m stream.Message) bool
-		then func(p *scriptedServer)
-		want time.Duration // from the last message until the response is delivered
+		post func(http.ResponseWriter, *http.Request) // the barrier
+		then string                                   // on the event stream of the session
+		want string                                   // the error, or "" if the response is delivered
+		took time.Duration
 	}{
-		"it is refused": {post: func(w http.ResponseWriter, _ *http.Request, m stream.Message) bool {
-			if strings.HasPrefix(m.Method, "_") {
-				http.Error(w, "no", 400)
-				return true
-			}
-			return false
-		}},
-		"the stream ends":    {then: func(p *scriptedServer) { p.on("s") <- "end" }},
-		"nothing comes back": {want: 5 * time.Second},
+		"it is refused":                      {post: answer(400)},
+		"the server cannot take it":          {post: answer(502), want: "502"},
+		"its network connection is cut":      {post: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: "EOF"},
+		"the event stream ends":              {then: "end"},
+		"the event stream is cut":            {then: "cut", want: "cut"},
+		"nothing comes back":                 {want: "does not say", took: 30 * time.Second},
+		"something else comes back, in time": {then: "data: " + cancelNote + "\n\n", want: "does not say", took: 60 * time.Second},
 	} {
 		t.Run(name, inBubble(func(t *testing.T) {
 			p := scriptedInBubble(t)
-			p.post = tt.post
+			p.keepAlive = 15 * time.Second
+			p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
+				if tt.post == nil || m.Method != "_acpkit/barrier" {
+					return false
+				}
+				tt.post(w, r)
+				return true
+			}
 			c := p.dial(t, nil)
 			require.NoError(t, c.Write([]byte(request(1, load, "s"))))
 			<-p.posts
-			p.say("", response)
+			p.say("", `{"jsonrpc":"2.0","id":1,"result":{}}`)
 			if tt.post == nil {
 				<-p.posts
 			}
-			if tt.then != nil {
-				tt.then(p)
-			}
 			began := time.Now()
-			assert.Equal(t, response, receive(t, c))
-			assert.GreaterOrEqual(t, time.Since(began), tt.want)
-			assert.LessOrEqual(t, time.Since(began), tt.want+500*time.Millisecond, "it is looked at four times a second")
+			if tt.then != "" {
+				p.on("s") <- tt.then
+			}
+			if strings.Contains(tt.then, cancelNote) {
+				assert.Equal(t, cancelNote, receive(t, c))
+			}
+			if tt.want == "" {
+				assert.Equal(t, `{"jsonrpc":"2.0","id":1,"result":{}}`, receive(t, c))
+			} else {
+				l := lost(t, c)
+				assert.Equal(t, "1", string(l.ID))
+				assert.ErrorContains(t, l, tt.want)
+			}
+			assert.Equal(t, tt.took, time.Since(began))
 		}))
 	}
 }
@@ -107,27 +124,34 @@ func TestNoBarrierOnTheSession(t *testing.T) {
 	assert.Empty(t, p.posts)
 }
 
-// A cancel that overtakes its request is held until the request has come.
+// A cancel that overtakes its request is held until the request has come. One whose request was answered
+// is delivered at once, and so is the oldest if too many are held.
 func TestCancelIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)
 		c := p.dial(t, nil)
 		require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 		<-p.posts
-		cancel := `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"a"}}`
+		cancel := func(id string) string {
+			return `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"` + id + `"}}`
+		}
 		asked := `{"jsonrpc":"2.0","id":"a","method":"session/request_permission","params":{"sessionId":"s"}}`
-		p.say("", cancel)
+		p.say("", cancel("a"))
 		p.say("", `{"jsonrpc":"2.0","method":"_x"}`)
 		assert.Contains(t, receive(t, c), "_x")
+		time.Sleep(30 * time.Second)
 		p.say("s", asked)
 		assert.Equal(t, asked, receive(t, c))
-		assert.Equal(t, cancel, receive(t, c))
-		p.say("", cancel) // the request is there
-		assert.Equal(t, cancel, receive(t, c))
-		began := time.Now()
-		unknown := strings.Replace(cancel, `"a"`, `"b"`, 1)
-		p.say("", unknown)
-		assert.Equal(t, unknown, receive(t, c))
-		assert.Equal(t, time.Second, time.Since(began))
+		assert.Equal(t, cancel("a"), receive(t, c))
+		p.say("", cancel("a")) // the request is there
+		assert.Equal(t, cancel("a"), receive(t, c))
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`)))
+		p.say("", cancel("a")) // it was answered
+		assert.Equal(t, cancel("a"), receive(t, c))
+		p.say("", cancel("b"))
+		for n := range 1024 {
+			p.say("", cancel(fmt.Sprint("c", n)))
+		}
+		assert.Equal(t, cancel("b"), receive(t, c))
 	})
 }

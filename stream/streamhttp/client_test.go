@@ -145,22 +145,22 @@ func request(id int, method, session string) string {
 
 const load = "session/load"
 
-// A response carries the session of its request, and waits for the notifications before
-// it but not for a request that is stuck.
+// A response carries the session of its request. It does not wait for a request that the server does
+// not answer, but for the notifications before it, even if they wait for such a request: that one
+// fails in the end.
 func TestResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := scriptedInBubble(t)
-		release := make(chan struct{})
+		p.keepAlive = 15 * time.Second
 		p.post = func(w http.ResponseWriter, r *http.Request, m stream.Message) bool {
 			if m.Method == "stuck" {
-				<-release
+				return neverAnswer(w, r)
 			}
 			if m.Method == "slow" {
 				time.Sleep(10 * time.Second)
 			}
 			return false
 		}
-		defer sync.OnceFunc(func() { close(release) })()
 		c := p.dial(t, nil)
 		require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
 		<-p.posts
@@ -169,7 +169,7 @@ func TestResponses(t *testing.T) {
 			receive(t, c)
 			return `{"jsonrpc":"2.0","id":"` + id + `","result":{}}`
 		}
-		first, second := ask("a"), ask("b")
+		first, second, third := ask("a"), ask("b"), ask("c")
 		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"slow"}`)))
 		require.NoError(t, c.Write([]byte(first)))
 		assert.Equal(t, "slow", (<-p.posts).Method)
@@ -177,10 +177,19 @@ func TestResponses(t *testing.T) {
 		p.mu.Lock()
 		assert.Equal(t, "s", p.headers[len(p.headers)-1].Get("Acp-Session-Id"))
 		p.mu.Unlock()
+		began := time.Now()
 		require.NoError(t, c.Write([]byte(request(2, "stuck", "s"))))
-		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"behind"}`)))
 		require.NoError(t, c.Write([]byte(second)))
 		assert.Equal(t, second, string((<-p.posts).Data))
+		assert.Zero(t, time.Since(began))
+		require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","method":"behind"}`)))
+		require.NoError(t, c.Write([]byte(third)))
+		l := lost(t, c)
+		assert.Equal(t, "2", string(l.ID))
+		assert.ErrorIs(t, l, streamhttp.ErrUncertain)
+		assert.Equal(t, postLimit, time.Since(began))
+		assert.Equal(t, "behind", (<-p.posts).Method)
+		assert.Equal(t, third, string((<-p.posts).Data))
 	})
 }
 

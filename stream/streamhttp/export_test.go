@@ -41,9 +41,9 @@ func (c *Conn) Streams() (all, attached int) {
 
 // Streams returns how many event streams are open.
 func (c *Client) Streams() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.streams)
+	c.book.mu.Lock()
+	defer c.book.mu.Unlock()
+	return len(c.book.sources)
 }
 
 // Asked returns how many requests of the agent are remembered.
@@ -64,8 +64,4 @@ func (o HandlerOptions) Buffering(n int64) *HandlerOptions {
 func (c *Conn) ConnectionID() string { return c.id }
 
 // ConnectionID returns the id of the connection.
-func (c *Client) ConnectionID() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.id
-}
+func (c *Client) ConnectionID() string { return c.book.connection() }

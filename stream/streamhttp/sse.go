@@ -18,6 +18,8 @@ type eventReader struct {
 	id    string // that of the last event
 	newID string // that of the event under way
 
+	greeted  bool // the first block of lines, which a server sends at once, is over
+	alive    bool // something has followed it
 	shutdown bool // the last line was that of a server that shuts down
 }
 
@@ -37,12 +39,15 @@ func (e *eventReader) next() ([]byte, error) {
 			}
 			return nil, err
 		}
-		if !field && e.lines > 0 {
+		e.alive = e.alive || e.greeted
+		if field {
+			continue
+		}
+		e.greeted = true
+		if e.lines > 0 {
 			return e.take()
 		}
-		if !field {
-			e.id = e.newID
-		}
+		e.id = e.newID
 	}
 }
 

@@ -1,0 +1,205 @@
+package streamhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/acpkit/go-sdk/stream"
+)
+
+const (
+	retryPatience = 30 * time.Second // how long a message that the server has not accepted is sent again
+	retryFirst    = 250 * time.Millisecond
+	retryLongest  = 5 * time.Second
+)
+
+// ErrNotAccepted is wrapped by the error of a message that the agent has not received: the
+// server refused it with status 429 or 503 and a Retry-After header, or could not be reached,
+// or DialOptions.Header failed. Package rpcerr/retry repeats the call.
+var ErrNotAccepted error = &failure{"streamhttp: the message was not accepted", true}
+
+// failure is an error that tells package rpcerr/classify what it is.
+type failure struct {
+	text      string
+	retryable bool
+}
+
+func (f *failure) Error() string                          { return f.text }
+func (f *failure) Failure() (kind string, retryable bool) { return "service_unavailable", f.retryable }
+
+// barrierLimit is how long nothing may arrive on the event stream of a session before a call whose
+// response waits for a barrier there fails. It may take twice as long.
+const barrierLimit = 30 * time.Second
+
+const accepted = "application/json, text/event-stream"
+
+// writeMessage accepts the message and posts it later.
+func (c *Client) writeMessage(m stream.Message) error {
+	if len(m.Data) == 0 {
+		return &stream.MessageError{Reason: "it is empty"}
+	}
+	m.Data = bytes.Clone(m.Data) // the caller keeps its own
+	m.ID = bytes.Clone(m.ID)
+	for {
+		t, room, err := c.book.write(m)
+		if room == nil {
+			c.run(t)
+			return err
+		}
+		<-room // each POST makes room, and Close does
+	}
+}
+
+// post posts a message and tells the book.
+func (c *Client) post(o *outgoing) {
+	defer c.book.left()
+	if o.m.Method == "initialize" && c.book.connection() == "" {
+		c.initialize(o)
+		return
+	}
+	// A request is not posted again, because its caller decides whether to repeat the call.
+	resp, err := c.submit(o.session, o.m.Data, o.m.Kind != stream.KindRequest || o.barrier)
+	switch {
+	case err != nil && o.m.Kind == stream.KindRequest:
+		err = unanswered(err)
+	case err != nil:
+	case resp.StatusCode/100 == 2:
+		discard(resp)
+	default:
+		err = fmt.Errorf("streamhttp: posting: %w", refusal(resp))
+	}
+	c.run(c.book.posted(o, err))
+	if o.barrier && err == nil {
+		c.watch(o)
+	}
+}
+
+// watch tells the book that a barrier is not answered.
+func (c *Client) watch(o *outgoing) {
+	time.AfterFunc(barrierLimit, func() { // it does nothing if the barrier was answered
+		if c.book.expired(o, c.in.Idle()) {
+			c.watch(o)
+		}
+	})
+}
+
+// initialize posts the first message. Its response is that of the POST.
+func (c *Client) initialize(o *outgoing) {
+	ctx, cancel := context.WithCancelCause(c.book.life)
+	defer cancel(nil)
+	defer time.AfterFunc(postLimit, func() { cancel(errUnanswered) }).Stop() // it holds for the whole response
+	resp, err := c.do(ctx, postLimit, http.MethodPost, "", o.m.Data, "Content-Type", "application/json", "Accept", accepted)
+	if err != nil {
+		c.book.fail(err)
+		return
+	}
+	if resp.StatusCode != http.StatusOK {
+		c.book.fail(fmt.Errorf("streamhttp: initializing: %w", refusal(resp)))
+		return
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.opts.MaxMessage)+1))
+	if context.Cause(ctx) == errUnanswered {
+		err = errUnanswered
+	}
+	if err != nil {
+		c.book.fail(fmt.Errorf("streamhttp: initializing: %w", noEOF(err)))
+		return
+	}
+	m := stream.ParseMessage(data)
+	id := resp.Header.Get(connectionHeader)
+	if !m.IsResponse() || !bytes.Equal(m.ID, o.m.ID) || id == "" || len(data) > c.opts.MaxMessage {
+		c.book.fail(errors.New("streamhttp: the response to initialize is not one of this protocol"))
+		return
+	}
+	c.run(c.book.initialized(id, m))
+}
+
+// submit posts a message. With again it repeats one that the server has not accepted.
+func (c *Client) submit(session string, body []byte, again bool) (*http.Response, error) {
+	return c.insist(again, func() (*http.Response, error) {
+		return c.do(c.book.life, postLimit, http.MethodPost, session, body, "Content-Type", "application/json", "Accept", accepted)
+	})
+}
+
+// insist sends a request. With again it repeats the request for up to 30 s while the server does not
+// accept it or cannot be reached. Later messages wait meanwhile.
+func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.Response, error) {
+	began := time.Now()
+	for wait := retryFirst; ; wait = min(2*wait, retryLongest) {
+		resp, err := send()
+		after, refused := time.Duration(0), notDialed(err)
+		if err == nil {
+			after, refused = notAccepted(resp)
+		}
+		pause := max(after, wait)
+		if !refused || !again || time.Since(began)+pause > retryPatience {
+			return resp, err
+		}
+		if err == nil {
+			discard(resp)
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.book.life.Done():
+			return nil, stream.ErrClosed
+		}
+	}
+}
+
+// unanswered returns the error of a call whose POST failed: it wraps ErrUncertain if the agent may
+// have received the request, else ErrNotAccepted.
+func unanswered(err error) error {
+	switch {
+	case errors.Is(err, ErrNotAccepted):
+		return err
+	case notDialed(err):
+		return fmt.Errorf("%w: %w", ErrNotAccepted, err)
+	}
+	return fmt.Errorf("%w: %w", ErrUncertain, err)
+}
+
+func isStatus(err error, codes ...int) bool {
+	status, ok := errors.AsType[*stream.StatusError](err)
+	return ok && slices.Contains(codes, status.Code)
+}
+
+// notDialed reports whether a request failed because there was no network connection to send
+// it on.
+func notDialed(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// notAccepted reports whether the server has not accepted a message now but may later, and
+// after how long. Without Retry-After these statuses do not say so: a proxy also sends 503
+// when it has passed the message on.
+func notAccepted(resp *http.Response) (after time.Duration, ok bool) {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+		return 0, false
+	}
+	value := resp.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(date)), true
+	}
+	return 0, false
+}
+
+// noEOF turns io.EOF, which means a clean end, into io.ErrUnexpectedEOF.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
