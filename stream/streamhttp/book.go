@@ -186,10 +186,13 @@ func (b *book) ended(s *source, err error, clean bool) todo {
 
 // sessionEndedLocked decides what becomes of the messages of a session whose event stream has ended.
 func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
-	held := b.takeHeldLocked(func(h *held) bool { return h.source == s })
-	if clean || !s.open { // nothing that was sent there is lost
-		for _, h := range held {
+	// Nothing is missing if the server has ended it, or knows no event stream of the session.
+	complete := clean || !s.open && isStatus(err, http.StatusForbidden, http.StatusNotFound)
+	for _, h := range b.takeHeldLocked(func(h *held) bool { return h.source == s }) {
+		if complete {
 			b.releaseLocked(h)
+		} else {
+			b.loseLocked(h.m.ID, err)
 		}
 	}
 	loading := false

@@ -13,17 +13,24 @@
 // this:
 //
 //   - Messages of a client arrive in order: each POST starts after the one before it was
-//     accepted. A response waits for the notifications that were written before it, but
-//     not for requests, whose POST may wait for room. So a request that a handler sends
-//     may arrive after the response of the handler.
+//     accepted. A response waits for the notifications that were written before it, and so
+//     for the requests before those, but for no other request: its POST may wait for room.
+//     So a request that a handler sends may arrive after the response of the handler.
 //   - The server sends the response to session/load on the stream of the session, after
 //     the replay. Other servers send it on the stream of the connection. The client then
 //     sends a request of its own and holds the response back until the response to that
-//     request arrives on the stream of the session. It does so for every response of a
-//     session that arrives on the stream of the connection.
+//     request arrives, or the server ends the stream of the session. It does so for every
+//     response of a session that arrives on the stream of the connection. If the stream is
+//     cut, or nothing arrives on it for 30 to 60 s, the call fails with a *stream.LostError,
+//     because updates may be missing. A server that refuses the request, has no stream for
+//     the session, or answers on the stream of the connection again, gives no order.
 //   - The server sends $/cancel_request and elicitation/complete on the stream of the
 //     request that they concern. From other servers they may overtake it: if the request
-//     has not arrived, the client holds a $/cancel_request for up to 1 s.
+//     has not arrived, the client holds a $/cancel_request until it does, up to 1024 of them.
+//
+// No order rests on time: time only ends a wait with an error. A server that does not answer the
+// POST of a request before it gets a response that was written later, with a notification between
+// them, gets neither: the POST fails after 64 s, and the others follow.
 //
 // The client opens the event stream of a session before it sends a message of it, when a
 // response names the session, and when the update subagent_update announces it. It closes the

@@ -46,7 +46,6 @@ func (b *book) arrived(s *source, m stream.Message) todo {
 	case m.Kind == stream.KindRequest:
 		id := string(m.ID)
 		b.asked[id] = s.session
-		b.answered.remove(id)
 		b.deliver(m, nil)
 		b.cancels = slices.DeleteFunc(b.cancels, func(cancel stream.Message) bool {
 			if string(cancel.CancelID) != id {
