@@ -3,8 +3,6 @@ package thread
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -128,36 +126,6 @@ type Location struct {
 	// Line is the line, counted from 1; nil means the whole file.
 	Line *uint32 `json:"line,omitempty"`
 	Meta Meta    `json:"meta,omitempty"`
-}
-
-// metaAtMost is how many keys a Meta may have. Each update of an item copies its Meta, because
-// a snapshot may hold it.
-const metaAtMost = 1000
-
-// merge returns old with what is in added. It changes neither. Keys beyond metaAtMost are
-// left out, the last in their order.
-func merge(old, added Meta) Meta {
-	if len(added) == 0 {
-		return old
-	}
-	if len(old) == 0 && len(added) <= metaAtMost {
-		return added
-	}
-	var m Meta
-	for _, key := range slices.Sorted(maps.Keys(added)) {
-		if _, there := old[key]; !there && max(len(old), len(m)) >= metaAtMost {
-			continue
-		}
-		if m == nil {
-			m = make(Meta, len(old)+1)
-			maps.Copy(m, old)
-		}
-		m[key] = added[key]
-	}
-	if m == nil { // nothing that is kept
-		return old
-	}
-	return m
 }
 
 // UnmarshalJSON decodes a number as a float64, or as a json.Number if it is an integer that

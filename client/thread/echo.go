@@ -3,6 +3,8 @@ package thread
 import (
 	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // echoesAtMost is how many prompts may wait for their echo. Most agents of version 1 send
@@ -33,18 +35,24 @@ func (t *Thread) waitingEchoes() (all []echo) {
 // prompted adds a prompt of the user. The id is empty if the agent has not sent the id of the
 // message yet. A later echo of the prompt is the same message.
 func (t *Thread) prompted(id string, content []Block) {
-	if id != "" && t.messages[messageKey{RoleUser, id}] != nil {
+	if id != "" && t.knows(id) {
 		return // the echo arrived first
 	}
 	e := t.newMessage(RoleUser, id)
 	n := e.node.(*messageNode)
 	n.content.set(content)
-	n.closed = true
+	t.messages.Close()
 	if len(t.echoes) == echoesAtMost {
 		t.echoes = slices.Delete(t.echoes, 0, 1)
 	}
 	t.echoes = append(t.echoes, &echo{entry: e, want: n.content.list().Slice(), known: id != ""})
 	t.touch(e)
+}
+
+// knows reports whether the user has a message with that id.
+func (t *Thread) knows(id string) bool {
+	_, ok := t.messages.Find(string(RoleUser), id)
+	return ok
 }
 
 // echoed reports whether the chunk repeats a prompt. If so, it has applied the chunk.
@@ -67,7 +75,7 @@ func (t *Thread) echoed(c MessageChunk) bool {
 			continue
 		}
 		t.name(x.entry, c.ID)
-		n.meta = merge(n.meta, c.Meta)
+		n.meta = fold.Meta(n.meta, c.Meta)
 		t.touch(x.entry)
 		if x.at == len(x.want) {
 			t.echoes = slices.Delete(t.echoes, 0, i+1)
@@ -108,7 +116,7 @@ func (t *Thread) disown(x *echo, id string) {
 	t.forgetEcho(x.entry)
 	n := x.entry.node.(*messageNode)
 	if n.id != "" {
-		delete(t.messages, messageKey{RoleUser, n.id})
+		t.messages.Unname(string(RoleUser), n.id)
 		id, n.id = n.id, ""
 		t.touch(x.entry)
 	}
@@ -120,7 +128,7 @@ func (t *Thread) disown(x *echo, id string) {
 
 // echoedWhole reports whether a message repeats a whole prompt. If so, the prompt gets its id.
 func (t *Thread) echoedWhole(id string, content []Block) bool {
-	if t.messages[messageKey{RoleUser, id}] != nil {
+	if t.knows(id) {
 		return false
 	}
 	var b blocks
@@ -141,6 +149,6 @@ func (t *Thread) name(e *entry, id string) {
 	n := e.node.(*messageNode)
 	if id != "" && n.id == "" {
 		n.id = id
-		t.messages[messageKey{n.role, id}] = e
+		t.messages.Name(string(n.role), id, e)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -111,7 +112,7 @@ func event(u acp.SessionUpdate) Event {
 	case *acp.UsageUpdate:
 		return usage(u)
 	case *acp.CompactionUpdate:
-		c := CompactionChanged{ID: string(u.CompactionID), Status: nonEmpty(string(u.Status)), Error: patch(u.Error), Meta: Meta(u.Meta)}
+		c := CompactionChanged{ID: string(u.CompactionID), Status: fold.Text(string(u.Status)), Error: patch(u.Error), Meta: Meta(u.Meta)}
 		c.Summary = mapped(u.Summary, contentBlocks)
 		return c
 	case *acp.SubagentUpdate:
@@ -127,10 +128,7 @@ func event(u acp.SessionUpdate) Event {
 func ToolCallOf(u acp.SessionUpdate) (c ToolCallChanged, ok bool) {
 	switch u := u.(type) {
 	case *acp.ToolCall:
-		c = toolCallChanged(&acp.ToolCallUpdate{
-			ToolCallID: u.ToolCallID, Title: u.Title, Name: u.Name, Kind: u.Kind, Status: u.Status, Content: u.Content,
-			Locations: u.Locations, RawInput: u.RawInput, RawOutput: u.RawOutput, Meta: u.Meta,
-		})
+		c = toolCallChanged(fold.Announced(u))
 		c.Begins = true
 		return c, true
 	case *acp.ToolCallUpdate:
@@ -140,27 +138,12 @@ func ToolCallOf(u acp.SessionUpdate) (c ToolCallChanged, ok bool) {
 }
 
 func toolCallChanged(u *acp.ToolCallUpdate) ToolCallChanged {
+	c := fold.Changed(u)
 	return ToolCallChanged{
-		ID: string(u.ToolCallID), Title: nonEmpty(u.Title), Name: nonEmpty(u.Name), Kind: nonEmpty(string(u.Kind)), Status: nonEmpty(string(u.Status)),
+		ID: string(u.ToolCallID), Title: c.Title, Name: c.Name, Kind: c.Kind, Status: c.Status,
 		Content: given(u.Content, toolContents), Locations: given(u.Locations, locations),
-		RawInput: present(u.RawInput), RawOutput: present(u.RawOutput), Meta: Meta(u.Meta),
+		RawInput: c.RawInput, RawOutput: c.RawOutput, Meta: Meta(u.Meta),
 	}
-}
-
-// nonEmpty returns nil for an empty text, which keeps the earlier value.
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// present returns nil for null too, which keeps the earlier value.
-func present(raw json.RawMessage) *json.RawMessage {
-	if raw == nil || string(raw) == "null" {
-		return nil
-	}
-	return &raw
 }
 
 func usage(u *acp.UsageUpdate) Event {
@@ -179,7 +162,7 @@ func commands(list []acp.AvailableCommand) []Command {
 		switch in := c.Input.(type) {
 		case *acp.UnstructuredCommandInput:
 			command.TakesInput, command.Hint = true, in.Hint
-			command.Meta = merge(command.Meta, Meta(in.Meta))
+			command.Meta = fold.Meta(command.Meta, Meta(in.Meta))
 		case *acp.UnknownAvailableCommandInput:
 			command.TakesInput, command.Raw = true, in.Raw
 		}

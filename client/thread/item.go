@@ -2,8 +2,9 @@ package thread
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // Item is one element of the conversation. Items are immutable: after a change, a later
@@ -102,11 +103,9 @@ type ToolCall struct {
 	Meta        Meta `json:"meta,omitempty"`
 }
 
-var finalStatus = []string{ToolCompleted, ToolFailed, ToolCancelled}
-
 // Open reports whether the call has neither finished nor ended.
 func (c *ToolCall) Open() bool {
-	return !c.Ended && !slices.Contains(finalStatus, c.Status)
+	return !c.Ended && !fold.Final(c.Status)
 }
 
 // Notice is a short message to the user that is not part of the conversation.

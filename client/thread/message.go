@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // messageNode is a message while it grows.
@@ -13,7 +15,6 @@ type messageNode struct {
 	content  blocks
 	from, to *Address
 	meta     Meta
-	closed   bool // no chunk without an id continues it, because its turn has ended
 }
 
 func (n *messageNode) freeze(s *Snapshot, i int) {
@@ -98,8 +99,8 @@ func (c MessageChunk) apply(t *Thread) {
 	if c.Role == RoleUser && t.echoed(c) {
 		return
 	}
-	e := t.messageFor(c.Role, c.ID)
-	if e == nil {
+	e, ok := t.messages.Find(string(c.Role), c.ID)
+	if !ok {
 		if c.Content.empty() && c.Meta == nil {
 			return // an empty chunk separates nothing
 		}
@@ -107,37 +108,13 @@ func (c MessageChunk) apply(t *Thread) {
 	}
 	n := e.node.(*messageNode)
 	n.content.add(c.Content)
-	n.meta = merge(n.meta, c.Meta)
+	n.meta = fold.Meta(n.meta, c.Meta)
 	t.touch(e)
-}
-
-// messageFor returns the message that a chunk continues; nil if there is none.
-func (t *Thread) messageFor(role Role, id string) *entry {
-	if id != "" {
-		return t.messages[messageKey{role, id}]
-	}
-	if n := t.growing(); n != nil && n.role == role {
-		return t.last
-	}
-	return nil
-}
-
-// growing returns the newest message if a chunk without an id, and of the same role, continues it.
-func (t *Thread) growing() *messageNode {
-	if t.last == nil {
-		return nil
-	}
-	if n, ok := t.last.node.(*messageNode); ok && !n.closed {
-		return n
-	}
-	return nil
 }
 
 func (t *Thread) newMessage(role Role, id string) *entry {
 	e := t.add(&messageNode{role: role, id: id}, true)
-	if id != "" {
-		t.messages[messageKey{role, id}] = e
-	}
+	t.messages.Add(string(role), id, e)
 	return e
 }
 
@@ -145,8 +122,8 @@ func (c MessageChanged) apply(t *Thread) {
 	if c.Role == RoleUser && c.Content != nil && t.echoedWhole(c.ID, *c.Content) {
 		c.Content = nil
 	}
-	e := t.messageFor(c.Role, c.ID)
-	if e == nil {
+	e, ok := t.messages.Find(string(c.Role), c.ID)
+	if !ok {
 		e = t.newMessage(c.Role, c.ID)
 	}
 	n := e.node.(*messageNode)
@@ -160,6 +137,6 @@ func (c MessageChanged) apply(t *Thread) {
 	if c.To != nil {
 		n.to = c.To
 	}
-	n.meta = merge(n.meta, c.Meta)
+	n.meta = fold.Meta(n.meta, c.Meta)
 	t.touch(e)
 }

@@ -3,6 +3,7 @@ package thread
 import (
 	"slices"
 
+	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
 
@@ -39,15 +40,15 @@ func (c CompactionChanged) apply(t *Thread) {
 		t.others["compaction/"+c.ID] = e
 	}
 	n := e.node.(*compactionNode)
-	set(&n.compaction.Status, c.Status)
+	fold.Set(&n.compaction.Status, c.Status)
 	if c.Summary != nil {
 		n.summary.set(*c.Summary)
 	}
 	for _, b := range c.Append {
 		n.summary.add(b)
 	}
-	set(&n.compaction.Error, c.Error)
-	n.compaction.Meta = merge(n.compaction.Meta, c.Meta)
+	fold.Set(&n.compaction.Error, c.Error)
+	n.compaction.Meta = fold.Meta(n.compaction.Meta, c.Meta)
 	t.touch(e)
 }
 
@@ -66,17 +67,17 @@ func (c SubagentChanged) apply(t *Thread) {
 		t.others["subagent/"+c.SessionID] = e
 	}
 	n := e.node.(*subagentNode)
-	set(&n.subagent.Title, c.Title)
-	set(&n.subagent.Description, c.Description)
-	set(&n.subagent.State, c.State)
-	set(&n.subagent.StopReason, c.StopReason)
-	set(&n.subagent.Error, c.Error)
-	set(&n.subagent.Usage, c.Usage)
-	set(&n.subagent.Background, c.Background)
-	set(&n.subagent.Cwd, c.Cwd)
-	set(&n.subagent.AdditionalDirectories, c.AdditionalDirectories)
-	set(&n.subagent.Cancellable, c.Cancellable)
-	n.subagent.Meta = merge(n.subagent.Meta, c.Meta)
+	fold.Set(&n.subagent.Title, c.Title)
+	fold.Set(&n.subagent.Description, c.Description)
+	fold.Set(&n.subagent.State, c.State)
+	fold.Set(&n.subagent.StopReason, c.StopReason)
+	fold.Set(&n.subagent.Error, c.Error)
+	fold.Set(&n.subagent.Usage, c.Usage)
+	fold.Set(&n.subagent.Background, c.Background)
+	fold.Set(&n.subagent.Cwd, c.Cwd)
+	fold.Set(&n.subagent.AdditionalDirectories, c.AdditionalDirectories)
+	fold.Set(&n.subagent.Cancellable, c.Cancellable)
+	n.subagent.Meta = fold.Meta(n.subagent.Meta, c.Meta)
 	t.touch(e)
 }
 
@@ -101,23 +102,20 @@ func (c ToolCallChanged) apply(t *Thread) {
 	}
 	n := e.node.(*toolNode)
 	call := &n.call
-	set(&call.Title, c.Title)
-	set(&call.Name, c.Name)
-	set(&call.Kind, c.Kind)
-	if c.Status != nil {
-		call.Status, call.Ended = *c.Status, false
-	}
+	fold.Call{
+		Title: &call.Title, Name: &call.Name, Kind: &call.Kind, Status: &call.Status, Ended: &call.Ended,
+		RawInput: &call.RawInput, RawOutput: &call.RawOutput, Cancellable: &call.Cancellable, Meta: (*map[string]any)(&call.Meta),
+	}.Apply(fold.Call{
+		Title: c.Title, Name: c.Name, Kind: c.Kind, Status: c.Status,
+		RawInput: c.RawInput, RawOutput: c.RawOutput, Cancellable: c.Cancellable, Meta: (*map[string]any)(&c.Meta),
+	})
 	if c.Content != nil {
 		call.Content = listOf(*c.Content)
 	}
 	for _, content := range c.Append {
 		call.Content = call.Content.append(content)
 	}
-	set(&call.Locations, c.Locations)
-	set(&call.RawInput, c.RawInput)
-	set(&call.RawOutput, c.RawOutput)
-	set(&call.Cancellable, c.Cancellable)
-	call.Meta = merge(call.Meta, c.Meta)
+	fold.Set(&call.Locations, c.Locations)
 	if call.Open() {
 		t.open[e.index] = n
 	} else {
@@ -202,19 +200,19 @@ func (c TerminalChanged) apply(t *Thread) {
 		t.now.index.note(t.now.index.terminals, c.ID, e.index)
 	}
 	n := e.node.(*terminalNode)
-	set(&n.terminal.Command, c.Command)
-	set(&n.terminal.Cwd, c.Cwd)
+	fold.Set(&n.terminal.Command, c.Command)
+	fold.Set(&n.terminal.Cwd, c.Cwd)
 	if c.Output != nil {
 		n.output, n.written, n.terminal.Truncated = nil, 0, false
 		n.write(*c.Output)
 	}
 	n.write(c.Append)
-	set(&n.terminal.Truncated, c.Truncated)
-	set(&n.terminal.Exit, c.Exit)
-	set(&n.terminal.Columns, c.Columns)
-	set(&n.terminal.Rows, c.Rows)
-	set(&n.terminal.Cancellable, c.Cancellable)
-	n.terminal.Meta = merge(n.terminal.Meta, c.Meta)
+	fold.Set(&n.terminal.Truncated, c.Truncated)
+	fold.Set(&n.terminal.Exit, c.Exit)
+	fold.Set(&n.terminal.Columns, c.Columns)
+	fold.Set(&n.terminal.Rows, c.Rows)
+	fold.Set(&n.terminal.Cancellable, c.Cancellable)
+	n.terminal.Meta = fold.Meta(n.terminal.Meta, c.Meta)
 	if c.stop != nil || c.Exit != nil {
 		n.terminal.stop = c.stop
 	}

@@ -3,6 +3,8 @@ package thread
 import (
 	"maps"
 	"slices"
+
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // plansAtMost is how many plans are kept. Each change copies the list.
@@ -32,9 +34,9 @@ func (c PlanRemoved) apply(t *Thread) {
 func (c UsageChanged) apply(t *Thread) {
 	u := &Usage{Used: c.Used, Size: c.Size, Meta: c.Meta}
 	if old := t.now.Usage; old != nil {
-		u.Cost, u.Meta = old.Cost, merge(old.Meta, c.Meta)
+		u.Cost, u.Meta = old.Cost, fold.Meta(old.Meta, c.Meta)
 	}
-	set(&u.Cost, c.Cost)
+	fold.Set(&u.Cost, c.Cost)
 	t.now.Usage = u
 	t.changed(PartUsage)
 }
@@ -50,7 +52,7 @@ func (c modeChanged) apply(t *Thread) {
 	if t.now.Modes != nil {
 		m = *t.now.Modes
 	}
-	m.Current, m.Meta = c.id, merge(m.Meta, c.meta)
+	m.Current, m.Meta = c.id, fold.Meta(m.Meta, c.meta)
 	t.now.Modes = &m
 	t.changed(PartModes)
 }
@@ -82,25 +84,25 @@ func (c SessionOpened) apply(t *Thread) {
 	}
 	if !c.New && !t.working() {
 		t.endCalls(t.now.Turn.Background)
-		t.closeMessage()
+		t.messages.Close()
 	}
 }
 
 func (c InfoChanged) apply(t *Thread) {
-	set(&t.now.Title, c.Title)
-	set(&t.now.UpdatedAt, c.UpdatedAt)
-	t.now.Meta = merge(t.now.Meta, c.Meta)
+	fold.Set(&t.now.Title, c.Title)
+	fold.Set(&t.now.UpdatedAt, c.UpdatedAt)
+	t.now.Meta = fold.Meta(t.now.Meta, c.Meta)
 	t.changed(PartInfo)
 }
 
 func (c StateChanged) apply(t *Thread) {
 	turn := Turn{State: c.State, Background: t.now.Turn.Background, Meta: c.Meta, Raw: c.Raw}
-	set(&turn.Background, c.Background)
+	fold.Set(&turn.Background, c.Background)
 	switch c.State {
 	case StateIdle:
 		turn.StopReason, turn.Error, turn.Usage = c.StopReason, c.Error, c.Usage
 		t.endCalls(turn.Background)
-		t.closeMessage()
+		t.messages.Close()
 		if len(turn.Background) == 0 {
 			t.dropPermissions()
 		}
@@ -129,13 +131,6 @@ func (t *Thread) endCalls(background []Background) {
 	}
 }
 
-// closeMessage prevents chunks without an id from continuing the newest message.
-func (t *Thread) closeMessage() {
-	if n := t.growing(); n != nil {
-		n.closed = true
-	}
-}
-
 // Ask applies the events, such as a change of the tool call that p is about, and adds the
 // pending permission request p in one step. The Key of p must be 0; the Thread assigns one.
 // Call the returned function when the request has been answered; it may be called more than
@@ -159,7 +154,7 @@ func (t *Thread) Ask(p Permission, events ...Event) (answered func()) {
 // finished reports whether the agent has said how a tool call ended.
 func (t *Thread) finished(id string) bool {
 	i, ok := t.now.index.find(t.now.index.tools, id, len(t.items))
-	return ok && slices.Contains(finalStatus, t.items[i].node.(*toolNode).call.Status)
+	return ok && fold.Final(t.items[i].node.(*toolNode).call.Status)
 }
 
 // permissionsAtOnce is how many pending permission requests a snapshot lists, because each change

@@ -182,7 +182,7 @@ func (t *Thread) Restore(s *Snapshot) {
 		t.now.Turn.State = StateIdle
 	}
 	t.endCalls(nil)
-	t.closeMessage()
+	t.messages.Close()
 	t.announceReset()
 }
 
@@ -195,7 +195,7 @@ func (t *Thread) Continue(s *Snapshot) {
 	defer t.mu.Unlock()
 	t.replace(s)
 	if !s.continued {
-		t.closeMessage()
+		t.messages.Close()
 	}
 	for _, p := range s.Permissions { // new ones get higher keys
 		t.asked = p.Key

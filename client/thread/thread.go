@@ -57,6 +57,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // Thread maintains the items and the state of one session. All methods are safe for
@@ -73,10 +75,9 @@ type Thread struct {
 	items     []*entry // nil for dropped items
 	terminals []*entry // nil for dropped terminals
 	dropped   int      // the number of dropped items
-	messages  map[messageKey]*entry
+	messages  fold.Messages[*entry]
 	others    map[string]*entry // compactions and subagents, by kind and id
 	open      map[int]*toolNode // tool calls that are open, by index
-	last      *entry            // the newest item that a chunk may continue
 	echoes    []*echo
 	turns     uint64 // how many have begun
 	asked     uint64 // the newest key of a question
@@ -90,12 +91,6 @@ type Thread struct {
 	revision uint64
 	reset    uint64        // the revision of the newest Reset or Drop
 	wake     chan struct{} // closed at the next change; nil if no reader waits
-}
-
-// messageKey identifies a message. Messages with different roles may have the same id.
-type messageKey struct {
-	role Role
-	id   string
 }
 
 // entry is an item, a terminal or another part of the snapshot that changes.
@@ -126,10 +121,10 @@ func (t *Thread) clear() {
 	t.now = Snapshot{index: newIndex()}
 	t.taken, t.dirty = nil, nil
 	t.items, t.terminals, t.dropped = nil, nil, 0
-	t.messages = map[messageKey]*entry{}
+	t.messages = fold.Messages[*entry]{}
 	t.others = map[string]*entry{}
 	t.open = map[int]*toolNode{}
-	t.last, t.echoes = nil, nil
+	t.echoes = nil
 	t.unlisted, t.listed = map[uint64]Permission{}, t.asked
 	t.parts = [partEnd]*entry{}
 	t.ring = entry{}
@@ -187,7 +182,7 @@ func (t *Thread) snapshot() *Snapshot {
 		t.dirty = t.dirty[:0]
 		t.now.Revision = t.revision
 		s := t.now
-		s.continued, s.echoes = t.growing() != nil, t.waitingEchoes()
+		s.continued, s.echoes = t.messages.Open(), t.waitingEchoes()
 		t.taken = &s
 	}
 	return t.taken
@@ -221,23 +216,15 @@ func (t *Thread) changed(p Part) {
 	t.touch(t.parts[p])
 }
 
-// add appends an item. conversation reports whether chunks may continue the item, or whether it
-// separates chunks.
+// add appends an item. conversation reports whether it separates chunks without an id.
 func (t *Thread) add(n node, conversation bool) *entry {
 	e := &entry{part: PartItem, index: len(t.items), node: n}
 	t.items = append(t.items, e)
 	if conversation {
-		t.last = e
+		t.messages.Close()
 	}
 	t.touch(e)
 	return e
-}
-
-// set changes *p if there is a new value.
-func set[T any](p *T, v *T) {
-	if v != nil {
-		*p = *v
-	}
 }
 
 // Drop removes the contents of the items before index n. A Thread keeps everything that it receives
@@ -264,12 +251,9 @@ func (t *Thread) Drop(n int) {
 	}
 	t.dropped = n
 	gone := func(e *entry) bool { return e.index < n }
-	maps.DeleteFunc(t.messages, func(_ messageKey, e *entry) bool { return gone(e) })
+	t.messages.Forget(gone)
 	maps.DeleteFunc(t.others, func(_ string, e *entry) bool { return gone(e) })
 	t.echoes = slices.DeleteFunc(t.echoes, func(x *echo) bool { return gone(x.entry) })
-	if t.last != nil && gone(t.last) {
-		t.last = nil
-	}
 	index, shown := newIndex(), map[string]bool{} // older snapshots go on using the old index
 	for i := n; i < len(t.items); i++ {
 		if tool, ok := t.items[i].node.(*toolNode); ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // This file converts the updates that are alike in both versions. The others are in fromv1.go for
@@ -156,11 +157,11 @@ func plan(u *acp.PlanUpdate) thread.Event {
 	p := thread.Plan{Meta: thread.Meta(u.Meta)}
 	switch c := u.Plan.(type) {
 	case *acp.PlanItems:
-		p.ID, p.Entries, p.Meta = string(c.PlanID), entries(c.Entries), merge(p.Meta, thread.Meta(c.Meta))
+		p.ID, p.Entries, p.Meta = string(c.PlanID), entries(c.Entries), fold.Meta(p.Meta, thread.Meta(c.Meta))
 	case *acp.PlanFile:
-		p.ID, p.URI, p.Meta = string(c.PlanID), c.URI, merge(p.Meta, thread.Meta(c.Meta))
+		p.ID, p.URI, p.Meta = string(c.PlanID), c.URI, fold.Meta(p.Meta, thread.Meta(c.Meta))
 	case *acp.PlanMarkdown:
-		p.ID, p.Markdown, p.Meta = string(c.PlanID), c.Content, merge(p.Meta, thread.Meta(c.Meta))
+		p.ID, p.Markdown, p.Meta = string(c.PlanID), c.Content, fold.Meta(p.Meta, thread.Meta(c.Meta))
 	case *acp.UnknownPlanUpdateContent:
 		var named struct {
 			PlanID string `json:"planId"`

@@ -3,12 +3,12 @@ package thread
 import (
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"math"
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // event returns the event of an update, or nil for a nil update.
@@ -63,19 +63,6 @@ func present(raw json.RawMessage) *json.RawMessage {
 	return &raw
 }
 
-// merge returns a with the members of b. It changes neither.
-func merge(a, b thread.Meta) thread.Meta {
-	if len(b) == 0 {
-		return a
-	}
-	m := maps.Clone(a)
-	if m == nil {
-		m = thread.Meta{}
-	}
-	maps.Copy(m, b)
-	return m
-}
-
 func chunk(role thread.Role, id acp.MessageID, content acp.ContentBlock, meta acp.Meta) thread.MessageChunk {
 	return thread.MessageChunk{Role: role, ID: string(id), Content: block(content), Meta: thread.Meta(meta)}
 }
@@ -113,7 +100,7 @@ func terminal(u *acp.TerminalUpdate) thread.Event {
 	c.Rows = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Rows) })
 	if o, ok := u.Output.Get(); ok {
 		data, _ := decode(o.Data)
-		c.Output, c.Meta = &data, merge(c.Meta, thread.Meta(o.Meta))
+		c.Output, c.Meta = &data, fold.Meta(c.Meta, thread.Meta(o.Meta))
 	} else if u.Output.IsNull() {
 		c.Output = new([]byte)
 	}
@@ -248,7 +235,7 @@ func diff(c *acp.Diff) thread.ToolContent {
 	content := thread.ToolContent{Type: thread.ToolContentDiff, Diff: d, Meta: thread.Meta(c.Meta)}
 	if c.Patch != nil {
 		d.Patch, d.PatchFormat = c.Patch.Text, string(c.Patch.Format)
-		content.Meta = merge(content.Meta, thread.Meta(c.Patch.Meta))
+		content.Meta = fold.Meta(content.Meta, thread.Meta(c.Patch.Meta))
 	}
 	return content
 }
@@ -292,7 +279,7 @@ func command(c *acp.Command) thread.Command {
 	switch in := c.Input.(type) {
 	case *acp.TextCommandInput:
 		command.TakesInput, command.Hint = true, in.Hint
-		command.Meta = merge(command.Meta, thread.Meta(in.Meta))
+		command.Meta = fold.Meta(command.Meta, thread.Meta(in.Meta))
 	case *acp.UnknownAvailableCommandInput:
 		command.TakesInput, command.Raw = true, in.Raw
 	}
