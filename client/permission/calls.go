@@ -1,12 +1,12 @@
 package permission
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // The limits of the remembered tool calls, because an agent may send any number of updates.
@@ -77,7 +77,7 @@ func (c *calls) change(ch *thread.ToolCallChanged) {
 		t = *old
 	}
 	c.forget(ch.ID)
-	if ch.Status != nil && slices.Contains([]string{thread.ToolCompleted, thread.ToolFailed, thread.ToolCancelled}, *ch.Status) {
+	if ch.Status != nil && fold.Final(*ch.Status) {
 		return // no more questions about it are expected
 	}
 	t.apply(ch)
@@ -138,7 +138,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 		return t
 	}
 	merged := *old
-	merged.Name, merged.Kind, merged.Title = cmp.Or(t.Name, old.Name), cmp.Or(t.Kind, old.Kind), cmp.Or(t.Title, old.Title)
+	merged.fields().Apply(fold.Call{Name: fold.Text(t.Name), Kind: fold.Text(t.Kind), Title: fold.Text(t.Title)})
 	in := readInput(t.Input)
 	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches) == 0 {
 		return &merged // some agents send empty values, which must not hide the earlier ones
@@ -146,15 +146,9 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	if t.Input != nil {
 		merged.Input = t.Input
 	}
-	if t.Diffs != nil {
-		merged.Diffs = t.Diffs
-	}
-	if t.Paths != nil {
-		merged.Paths = t.Paths
-	}
-	if t.Patches != nil {
-		merged.Patches = t.Patches
-	}
+	fold.Set(&merged.Diffs, fold.List(t.Diffs))
+	fold.Set(&merged.Paths, fold.List(t.Paths))
+	fold.Set(&merged.Patches, fold.List(t.Patches))
 	return &merged
 }
 
@@ -198,13 +192,14 @@ func ToolOf(ch thread.ToolCallChanged) *Tool {
 	return t
 }
 
+func (t *Tool) fields() fold.Call {
+	return fold.Call{Name: &t.Name, Kind: &t.Kind, Title: &t.Title, RawInput: &t.Input}
+}
+
 // apply changes the tool call. It copies a list before it changes the list, because a question may
 // share it.
 func (t *Tool) apply(ch *thread.ToolCallChanged) {
-	set(&t.Name, ch.Name)
-	set(&t.Kind, ch.Kind)
-	set(&t.Title, ch.Title)
-	set(&t.Input, ch.RawInput)
+	t.fields().Apply(fold.Call{Name: ch.Name, Kind: ch.Kind, Title: ch.Title, RawInput: ch.RawInput})
 	if ch.Content != nil {
 		t.Diffs, t.Patches = []Diff{}, []string{}
 		t.add(*ch.Content)
@@ -252,10 +247,4 @@ func changed(c *thread.FileChange) []string {
 		return nil
 	}
 	return slices.DeleteFunc([]string{read.OldPath, read.Path}, func(name string) bool { return name == "" })
-}
-
-func set[T any](p *T, v *T) {
-	if v != nil {
-		*p = *v
-	}
 }

@@ -31,7 +31,7 @@ const repositoryMark = "head"
 
 // isGuardedName reports whether the element of a path is guarded; last tells that it is the file itself.
 func isGuardedName(element string, last bool) bool {
-	name := fold(element)
+	name := folded(element)
 	return slices.Contains(guarded, name) || last && name == repositoryMark
 }
 

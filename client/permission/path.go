@@ -25,7 +25,7 @@ func matchesPath(patterns []string, name string, write bool) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		return matchesElements(split(p), elements, key, func(i int) bool {
 			return !write || !isGuardedName(elements[i], i == len(elements)-1) ||
-				i > 0 && fold(elements[i]) == repositoryMark && slices.ContainsFunc(elements[:i], func(e string) bool { return fold(e) == ".git" })
+				i > 0 && folded(elements[i]) == repositoryMark && slices.ContainsFunc(elements[:i], func(e string) bool { return folded(e) == ".git" })
 		})
 	})
 }
@@ -41,11 +41,11 @@ func suspectsPath(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		pattern := split(p)
 		free := func(int) bool { return true }
-		return matchesElements(pattern, all, fold, free) || volume != "" && matchesElements(pattern, split(name[len(volume):]), fold, free)
+		return matchesElements(pattern, all, folded, free) || volume != "" && matchesElements(pattern, split(name[len(volume):]), folded, free)
 	})
 }
 
-func fold(name string) string { return filename.Fold(name) }
+func folded(name string) string { return filename.Fold(name) }
 
 func split(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
 
