@@ -4,17 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"reflect"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // history is the state of a session according to its records.
 type history struct {
 	items    []item
-	index    map[any]int // of the items that later updates change, by their keys
+	index    map[any]int        // of the items that later updates replace, by their keys
+	messages fold.Messages[int] // the indices of the newest content of each
 	settings map[string]string
 	rules    *tools.Rules
 	system   *acp.SystemPrompt // the last one that is recorded
@@ -24,14 +25,8 @@ type history struct {
 // item is one update of a replay: a message with its whole text, or the last state of a tool call.
 type item struct {
 	update acp.SessionUpdate
-	first  *acp.TextContent // the content of update, if that is a text
-	text   []byte           // joined text of the chunks of a message, which replaces the first one
-}
-
-// message is the key of a message whose chunks are joined.
-type message struct {
-	id      acp.MessageID
-	thought bool
+	first  *acp.TextContent // the content of update, if later texts of its message are joined to it
+	text   []byte           // first and the texts that are joined to it
 }
 
 func newHistory() *history {
@@ -80,47 +75,61 @@ func (h *history) add(r journal.Record) error {
 // event adds an update. A plain text is added to the text of its message. A tool call, plan or
 // usage replaces the previous state.
 func (h *history) event(u acp.SessionUpdate) {
-	var key any
-	var content acp.ContentBlock
 	switch v := u.(type) {
 	case *acp.AgentMessageChunk:
-		key, content = message{v.MessageID, false}, v.Content
+		h.chunk(u, "agent", v.MessageID, v.Content)
 	case *acp.AgentThoughtChunk:
-		key, content = message{v.MessageID, true}, v.Content
+		h.chunk(u, "thought", v.MessageID, v.Content)
 	case *acp.ToolCall:
-		key = v.ToolCallID
-	case *acp.Plan, *acp.UsageUpdate:
-		key = reflect.TypeOf(u)
+		if h.replace(v.ToolCallID, u) {
+			h.messages.Close()
+		}
+	case *acp.Plan:
+		h.replace("plan", u)
+	case *acp.UsageUpdate:
+		if i, known := h.index["usage"]; known && v.Cost == nil {
+			v.Cost = h.items[i].update.(*acp.UsageUpdate).Cost // a client keeps the cost in this case too
+		}
+		h.replace("usage", u)
+	default:
+		h.messages.Close()
+		h.items = append(h.items, item{update: u})
 	}
-	text, plain := content.(*acp.TextContent)
-	plain = plain && text.Annotations == nil
-	if content != nil && !plain {
-		delete(h.index, key) // later texts follow this content
-		key = nil
+}
+
+// chunk adds a chunk of a message.
+func (h *history) chunk(u acp.SessionUpdate, role string, id acp.MessageID, content acp.ContentBlock) {
+	text, _ := content.(*acp.TextContent)
+	if text != nil && text.Annotations != nil {
+		text = nil
 	}
-	i, known := h.index[key]
-	if !known {
+	i, known := h.messages.Find(role, string(id))
+	if !known || text == nil || h.items[i].first == nil {
 		i = len(h.items)
 		h.items = append(h.items, item{update: u, first: text})
-		if key != nil {
-			h.index[key] = i
-		}
+		h.messages.Add(role, string(id), i)
 	}
-	it := &h.items[i]
-	if plain {
-		it.text = append(it.text, text.Text...)
-		return
+	if text != nil {
+		h.items[i].text = append(h.items[i].text, text.Text...)
 	}
-	if usage, ok := u.(*acp.UsageUpdate); ok && usage.Cost == nil {
-		usage.Cost = it.update.(*acp.UsageUpdate).Cost // a client keeps the cost in this case too
+}
+
+// replace makes u the item with a key. It reports whether there was none.
+func (h *history) replace(key any, u acp.SessionUpdate) (added bool) {
+	i, known := h.index[key]
+	if known {
+		h.items[i].update = u
+	} else {
+		h.index[key] = len(h.items)
+		h.items = append(h.items, item{update: u})
 	}
-	it.update = u
+	return !known
 }
 
 // replay sends the history to the client.
 func (h *history) replay(ctx context.Context, s *Session) error {
 	for _, it := range h.items {
-		if it.text != nil {
+		if it.first != nil {
 			it.first.Text = string(it.text)
 		}
 		if err := ctx.Err(); err != nil {
@@ -146,7 +155,7 @@ func (h *history) repair(ctx context.Context, s *Session) error {
 	var recs []record
 	for _, it := range h.items {
 		c, ok := it.update.(*acp.ToolCall)
-		if !ok || ended(c) {
+		if !ok || fold.Final(c.Status) {
 			continue
 		}
 		c.Content = append(c.Content, acp.ToolText(interrupted))

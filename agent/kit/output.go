@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
@@ -184,7 +185,7 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 			return o.failure()
 		}
 		call = new(*before)
-		merge(call, v)
+		fold.Update(call, v)
 		if stored = withoutTerminals(call, texts); call.Status == before.Status {
 			stored = nil
 		}
@@ -219,32 +220,10 @@ func withoutTerminals(c *acp.ToolCall, texts []acp.ToolCallContent) *acp.ToolCal
 
 // hold remembers the state of a tool call until the call has ended.
 func (o *output) hold(c *acp.ToolCall) {
-	if ended(c) {
+	if fold.Final(c.Status) {
 		delete(o.calls, c.ToolCallID)
 	} else {
 		o.calls[c.ToolCallID] = c
-	}
-}
-
-func ended(c *acp.ToolCall) bool {
-	return c.Status == acp.ToolCallStatusCompleted || c.Status == acp.ToolCallStatusFailed
-}
-
-// merge applies an update to a tool call, as a client does.
-func merge(c *acp.ToolCall, u *acp.ToolCallUpdate) {
-	c.Kind, c.Status = cmp.Or(u.Kind, c.Kind), cmp.Or(u.Status, c.Status)
-	c.Title, c.Name = cmp.Or(u.Title, c.Title), cmp.Or(u.Name, c.Name)
-	if u.Content != nil {
-		c.Content = u.Content
-	}
-	if u.Locations != nil {
-		c.Locations = u.Locations
-	}
-	if u.RawInput != nil {
-		c.RawInput = u.RawInput
-	}
-	if u.RawOutput != nil {
-		c.RawOutput = u.RawOutput
 	}
 }
 
@@ -256,7 +235,7 @@ func (o *output) settle(ctx context.Context, why string) error {
 	for _, id := range slices.Sorted(maps.Keys(o.calls)) {
 		c := o.calls[id]
 		u := &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusFailed, Content: append(slices.Clip(c.Content), acp.ToolText(why))}
-		merge(c, u)
+		fold.Update(c, u)
 		_ = o.event(withoutTerminals(c, nil)) // failure returns its error
 		o.hold(c)
 		if err := o.s.client.Update(ctx, u); o.unsent == nil {

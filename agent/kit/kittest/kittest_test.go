@@ -158,7 +158,8 @@ func TestAgentWithBackend(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.Text("Do it")}})
 	require.NoError(t, err)
-	require.NoError(t, b.Append(t.Context(), string(s.SessionID), &acp.ToolCall{ToolCallID: "c", Title: "Build", Status: acp.ToolCallStatusInProgress}))
+	require.NoError(t, b.Append(t.Context(), string(s.SessionID), acp.AgentText("Before.\n"), // as another program has stored it, without ids
+		&acp.ToolCall{ToolCallID: "c", Title: "Build", Status: acp.ToolCallStatusInProgress}, acp.AgentText("Af"), acp.AgentText("ter.")))
 
 	conn.Close()
 	<-conn.Done()
@@ -167,7 +168,7 @@ func TestAgentWithBackend(t *testing.T) {
 	again := serve()
 	res, err := again.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: s.SessionID, Cwd: t.TempDir()})
 	require.NoError(t, err)
-	assert.Equal(t, "user: Do it\nIt is done.\nBuild failed\n", text)
+	assert.Equal(t, "user: Do it\nIt is done.\nBefore.\nBuild failed\nAfter.", text)
 	assert.Equal(t, acp.SessionModeID("auto"), res.Modes.CurrentModeID)
 	assert.Equal(t, acp.SessionConfigValueID("small"), res.ConfigOptions[1].Kind.(*acp.SessionConfigSelect).CurrentValue)
 	list, err := again.ListSessions(t.Context(), &acp.ListSessionsRequest{})
