@@ -104,7 +104,7 @@ func (s *session) begin(id acp2.MessageID, prompt []acp.ContentBlock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn = &turn{message: id, echo: echo{want: prompt}}
-	s.messages.end()
+	s.messages.Close()
 }
 
 // end records that the turn has ended. It reports whether the session was closed during the turn.
@@ -113,7 +113,7 @@ func (s *session) end() (closed bool) {
 	defer s.mu.Unlock()
 	closed = s.turn.closes
 	s.turn = nil
-	s.messages.end()
+	s.messages.Close()
 	return closed
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -25,9 +26,9 @@ type session struct {
 	info     acp2.SessionInfo
 	system   *acp.SystemPrompt // of the request that opened it; nil if that had none
 	settings settings
-	messages messages
+	messages fold.Messages[acp2.MessageID]
 	titles   map[acp.ToolCallID]string  // titles of the tool calls so far
-	others   map[string]struct{}        // ids of the compactions and subagents so far
+	others   map[string]struct{}        // ids of the compactions, the subagents and their messages so far
 	turn     *turn                      // the turn in progress; nil if there is none
 	asked    map[chan struct{}]struct{} // permission requests in flight; each channel is closed when its request has ended
 }
@@ -46,7 +47,7 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 		return nil, err
 	}
 	s := a.opens(res.SessionID, req.Cwd, req.AdditionalDirectories, system)
-	options, commands, err := s.started(res.Modes, res.ConfigOptions)
+	options, commands, err := s.started(true, res.Modes, res.ConfigOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 	}
 	before := s.closed
 	s.closed, s.replays, s.silent = false, true, !replay
-	s.messages = messages{}
+	s.messages = fold.Messages[acp2.MessageID]{}
 	clear(s.titles)
 	clear(s.others)
 	s.mu.Unlock()
@@ -222,7 +223,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replays, s.silent = false, false
-	s.messages.end()
+	s.messages.Close()
 	if err != nil {
 		s.closed = before
 	}
@@ -231,7 +232,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 
 // resumed reports the state of a session and returns the response to the request that opened it.
 func (a *adapter) resumed(ctx context.Context, s *session, modes *acp.SessionModeState, options []acp.SessionConfigOption, meta acp2.Meta) (*acp2.ResumeSessionResponse, error) {
-	converted, commands, err := s.started(modes, options)
+	converted, commands, err := s.started(false, modes, options)
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +363,7 @@ func (a *adapter) forgets(id acp2.SessionID) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.open, s.closed = false, true
-		s.settings, s.messages = settings{}, messages{}
+		s.settings, s.messages = settings{}, fold.Messages[acp2.MessageID]{}
 		clear(s.titles)
 		clear(s.others)
 	}

@@ -40,18 +40,23 @@ func (s *settings) list() []acp2.SessionConfigOption {
 
 // isMode reports whether the option with that id sets the mode.
 func (s *settings) isMode(id acp2.SessionConfigID) bool {
-	return id == optionMode && len(s.options) == 0 && s.modes != nil
+	return id == optionMode && len(s.options) == 0 && s.modes != nil && len(s.modes.AvailableModes) > 0
 }
 
 // started stores the settings in the response that opens a session. It returns the options and
-// commands of the session. If modes or options are absent, the values of earlier updates stay.
-func (s *session) started(modes *acp.SessionModeState, options []acp.SessionConfigOption) ([]acp2.SessionConfigOption, []acp2.AvailableCommand, error) {
+// commands of the session. The values of earlier updates stay if modes or options are absent, or if
+// the session is new, because they are newer then.
+func (s *session) started(isNew bool, modes *acp.SessionModeState, options []acp.SessionConfigOption) ([]acp2.SessionConfigOption, []acp2.AvailableCommand, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if modes != nil {
-		s.settings.modes = modes
+		told := s.settings.modes
+		s.settings.modes = new(*modes)
+		if isNew && told != nil {
+			s.settings.modes.CurrentModeID = told.CurrentModeID
+		}
 	}
-	if options != nil {
+	if options != nil && !(isNew && s.settings.options != nil) {
 		converted, err := configOptions(options)
 		if err != nil {
 			return nil, nil, err
@@ -63,12 +68,15 @@ func (s *session) started(modes *acp.SessionModeState, options []acp.SessionConf
 
 // mode stores the current mode. If an option changes by that, it returns the options.
 func (s *session) mode(id acp.SessionModeID) (changed []acp2.SessionConfigOption) {
-	if s.settings.modes == nil || len(s.settings.options) > 0 {
-		return nil
+	var modes acp.SessionModeState
+	if s.settings.modes != nil {
+		modes = *s.settings.modes
 	}
-	modes := *s.settings.modes
 	modes.CurrentModeID = id
 	s.settings.modes = &modes
+	if len(modes.AvailableModes) == 0 || len(s.settings.options) > 0 {
+		return nil
+	}
 	return s.settings.list()
 }
 

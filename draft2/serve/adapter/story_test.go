@@ -174,7 +174,9 @@ func (s *story) update(replay bool) acp.SessionUpdate {
 		&acp.SubagentUpdate{SessionID: "sub", Title: acp.Some(s.text()), State: acp.Some[acp.StateUpdate](&acp.RunningStateUpdate{})},
 		&acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "p", Entries: []acp.PlanEntry{{Content: s.text(), Priority: "low", Status: "completed"}}}},
 		&acp.UnknownSessionUpdate{Type: "_own", Raw: json.RawMessage(`{"sessionUpdate":"_own","a":1}`)},
-	}[s.r.IntN(9)]
+		&acp.SessionMessage{MessageID: "from1", SenderSessionID: acp.Some[acp.SessionID]("sub"), Content: acp.Some([]acp.ContentBlock{s.block()})},
+		&acp.SessionMessageChunk{MessageID: "from2", Content: s.block()},
+	}[s.r.IntN(11)]
 }
 
 // teller is the agent that tells a story.

@@ -8,6 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -98,6 +99,10 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 		s.mention("compaction/" + string(u.CompactionID))
 	case *acp.SubagentUpdate:
 		s.mention("subagent/" + string(u.SessionID))
+	case *acp.SessionMessage:
+		s.mention("message/" + string(u.MessageID))
+	case *acp.SessionMessageChunk:
+		s.mention("message/" + string(u.MessageID))
 	}
 	return sameForm(u)
 }
@@ -118,14 +123,14 @@ func sameForm(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 	return one(n.Update), nil
 }
 
-// mention records the newest item of the conversation that is not a message. It reports whether the
-// item is new.
+// mention records an item that is not a message of the user or the agent. It reports whether the item
+// is new.
 func (s *session) mention(key string) bool {
 	if _, ok := s.others[key]; ok {
 		return false
 	}
 	s.others[key] = struct{}{}
-	s.messages.end()
+	s.messages.Close()
 	return true
 }
 
@@ -141,14 +146,12 @@ func (s *session) tool(id acp.ToolCallID, title string, v any, content []acp.Too
 
 // mentionTool records the title of a tool call.
 func (s *session) mentionTool(id acp.ToolCallID, title string) {
-	old, ok := s.titles[id]
-	if !ok {
-		s.messages.end()
+	now, known := s.titles[id]
+	if !known {
+		s.messages.Close()
 	}
-	if title == "" {
-		title = old
-	}
-	s.titles[id] = title
+	fold.Set(&now, fold.Text(title))
+	s.titles[id] = now
 }
 
 func isEmpty(b acp.ContentBlock, meta acp.Meta) bool {
@@ -158,8 +161,8 @@ func isEmpty(b acp.ContentBlock, meta acp.Meta) bool {
 
 // chunk returns the update for a chunk of a message. In a replay, the first chunk of a message
 // becomes the whole message, so that a client that already has the message replaces it.
-func (s *session) chunk(r role, own acp.MessageID, c acp.ContentBlock, meta acp.Meta) ([]acp2.SessionUpdate, error) {
-	id, begins := s.messages.idOf(r, own, isEmpty(c, meta))
+func (s *session) chunk(r string, own acp.MessageID, c acp.ContentBlock, meta acp.Meta) ([]acp2.SessionUpdate, error) {
+	id, begins := s.messageOf(r, own, isEmpty(c, meta))
 	if id == "" {
 		return nil, nil
 	}
@@ -219,57 +222,30 @@ func (s *session) userChunk(u *acp.UserMessageChunk) ([]acp2.SessionUpdate, erro
 	return out, nil
 }
 
-// role is the author of a message. Thoughts have their own.
-type role uint8
-
+// The roles of messages.
 const (
-	roleNone role = iota
-	roleUser
-	roleAgent
-	roleThought
+	roleUser    = "user"
+	roleAgent   = "agent"
+	roleThought = "thought"
 )
 
-// messages gives ids to the messages of a session, by the same rules as package client/thread.
-type messages struct {
-	newest struct { // the newest item if it is a message
-		role role
-		id   acp2.MessageID
+// messageOf returns the id of the message that a chunk belongs to, and whether the chunk begins it.
+// The id is empty for an empty chunk that begins no message.
+func (s *session) messageOf(role string, own acp.MessageID, empty bool) (id acp2.MessageID, begins bool) {
+	id, known := s.messages.Find(role, string(own))
+	switch {
+	case known:
+		return id, false
+	case empty:
+		return acp2.MessageID(own), false
+	case own == "":
+		id = agent2.NewMessageID()
+	default:
+		id = acp2.MessageID(own)
 	}
-	seen map[messageKey]struct{} // messages with an id of the agent
+	s.messages.Add(role, string(own), id)
+	return id, true
 }
-
-type messageKey struct {
-	role role
-	id   acp2.MessageID
-}
-
-// idOf returns the id of the message that a chunk belongs to, and whether the chunk begins it. The
-// id is empty for an empty chunk that begins no message.
-func (m *messages) idOf(r role, own acp.MessageID, empty bool) (id acp2.MessageID, begins bool) {
-	if own != "" {
-		key := messageKey{r, acp2.MessageID(own)}
-		if _, ok := m.seen[key]; ok || empty {
-			return key.id, false
-		}
-		if m.seen == nil {
-			m.seen = map[messageKey]struct{}{}
-		}
-		m.seen[key] = struct{}{}
-		m.newest.role, m.newest.id = r, key.id
-		return key.id, true
-	}
-	if m.newest.role == r {
-		return m.newest.id, false
-	}
-	if empty {
-		return "", false
-	}
-	m.newest.role, m.newest.id = r, agent2.NewMessageID()
-	return m.newest.id, true
-}
-
-// end prevents later chunks without an id from continuing the newest message.
-func (m *messages) end() { m.newest.role = roleNone }
 
 // echo is a prompt that the agent may repeat in chunks. The client already has it.
 type echo struct {
