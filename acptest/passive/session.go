@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/fold"
 )
 
 // session is what a Checker remembers of a session.
@@ -30,9 +31,7 @@ type tool struct {
 	status string
 }
 
-func (t *tool) open() bool {
-	return !slices.Contains([]string{"completed", "failed", "cancelled"}, t.status)
-}
+func (t *tool) open() bool { return !fold.Final(t.status) }
 
 func (s *session) busy() bool { return s.prompts > 0 || s.running }
 
@@ -250,7 +249,8 @@ func (c *Checker) updated(s *session, update []byte) {
 	}
 }
 
-// changed notes the state of a tool call. A status that is absent is kept. In version 1 the calls of
+// changed notes the state of a tool call. A status that is absent is kept; in version 2, null
+// resets it. In version 1 the calls of
 // a replay, and those outside a turn, have no turn that could end.
 func (c *Checker) changed(s *session, id string, raw []byte) {
 	one := s.tools[id]
@@ -262,9 +262,11 @@ func (c *Checker) changed(s *session, id string, raw []byte) {
 		s.tools[id] = one
 	}
 	one.seq = c.at
-	if status, ok := envelope.Text(raw); ok {
-		one.status = status
+	status, _ := envelope.Text(raw)
+	if c.version == 2 && string(raw) == "null" {
+		status = "pending"
 	}
+	fold.Set(&one.status, fold.Text(status))
 }
 
 // permission notes the tool call that a permission request is about.
