@@ -203,11 +203,11 @@ func (s *Session) env() tools.Env {
 }
 
 type todoInput struct {
-	Entries []todo `json:"entries" description:"the whole plan; it takes the place of the one before" validate:"max=100,dive"`
+	Entries []todo `json:"entries" description:"the whole plan; it takes the place of the one before" validate:"required,max=100,dive"`
 }
 
 type todo struct {
-	Text   string `json:"text" description:"one step, in a few words" validate:"required,max=500"`
+	Text   string `json:"text" description:"one step, in a few words" validate:"required,min=1,max=500"`
 	Status string `json:"status" validate:"required,oneof=pending in_progress completed"`
 }
 

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -142,6 +144,15 @@ func (c *Call) end(ctx context.Context, u *acp.ToolCallUpdate, model []Part) err
 	if len(u.Content) > 0 || len(c.shown) > 0 || c.progress != "" { // otherwise there is no content to replace
 		u.Content = append(append([]acp.ToolCallContent{}, c.shown...), u.Content...)
 	}
+	err := c.sendEnd(ctx, u, model)
+	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid { // the call has ended nevertheless
+		u = &acp.ToolCallUpdate{ToolCallID: c.id, Status: u.Status, Content: []acp.ToolCallContent{acp.ToolText("[the result cannot be shown]")}}
+		err = c.sendEnd(ctx, u, model)
+	}
+	return err
+}
+
+func (c *Call) sendEnd(ctx context.Context, u *acp.ToolCallUpdate, model []Part) error {
 	if s, ok := c.session.(Ender); ok {
 		return s.End(ctx, u, model)
 	}
@@ -159,7 +170,7 @@ func completed(r *Result) *acp.ToolCallUpdate {
 		}
 	}
 	if r.Raw != nil {
-		if raw, err := json.Marshal(r.Raw); err == nil && len(raw) <= maxRaw {
+		if raw, err := json.Marshal(r.Raw); err == nil && len(raw) <= maxRaw && depth(raw) <= maxDepth {
 			u.RawOutput = raw
 		}
 	}
@@ -169,26 +180,39 @@ func completed(r *Result) *acp.ToolCallUpdate {
 // The limits of what is sent of a result to the client and the model. Models do not read more, and
 // a message must not exceed the limit of the connection.
 const (
-	maxText = 256 << 10 // bytes of one text; the rest is cut off
-	maxRaw  = 1 << 20   // bytes of Raw as JSON; a longer value is omitted
-	maxData = 8 << 20   // bytes of the data in one part; longer data is replaced by a text
+	maxText  = 256 << 10 // bytes of one text; the rest is cut off
+	maxTexts = 1 << 20   // bytes of all texts of a result together
+	maxRaw   = 1 << 20   // bytes of Raw as JSON; a longer value is omitted
+	maxData  = 8 << 20   // bytes of the data of all parts; longer data is replaced by a text
+	maxParts = 256
 )
 
 // bound applies the limits to a result.
 func (r *Result) bound() {
-	r.Model = slices.Clone(r.Model)
+	texts, data := maxTexts, maxData
+	left := max(len(r.Model)-maxParts, 0)
+	r.Model = slices.Clone(r.Model[:len(r.Model)-left])
 	for i, p := range r.Model {
-		if len(p.Data) > maxData {
+		if len(p.Data) > data {
 			p = Part{Text: "[" + cmp.Or(p.MIMEType, "data") + " that is too large to be read]"}
 		}
-		p.Text = clip(p.Text, maxText)
+		p.Text = clip(p.Text, min(maxText, texts))
+		data, texts = data-len(p.Data), max(texts-len(p.Text), 0)
 		r.Model[i] = p
 	}
+	if left > 0 {
+		r.Model = append(r.Model, Part{Text: fmt.Sprintf("[%d more parts are left out]", left)})
+	}
+	texts = maxTexts
 	r.Content = slices.Clone(r.Content)
 	for i, x := range r.Content {
 		if content, ok := x.(*acp.Content); ok {
-			if text, ok := content.Content.(*acp.TextContent); ok && len(text.Text) > maxText {
-				r.Content[i] = acp.ToolText(clip(text.Text, maxText))
+			if text, ok := content.Content.(*acp.TextContent); ok {
+				if len(text.Text) > min(maxText, texts) {
+					text = &acp.TextContent{Text: clip(text.Text, min(maxText, texts))}
+					r.Content[i] = &acp.Content{Content: text}
+				}
+				texts = max(texts-len(text.Text), 0)
 			}
 		}
 	}

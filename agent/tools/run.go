@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -28,10 +29,11 @@ func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.Tool
 	if env.Session == nil {
 		return "", errNoSession
 	}
-	call := &acp.ToolCall{ToolCallID: newID(), Title: name, Name: name, Status: acp.ToolCallStatusPending}
-	if t := r.find(name); t != nil {
-		call.Title, call.Kind = cmp.Or(t.Title, t.Name), t.Kind
+	t := r.find(name)
+	if t == nil {
+		t = unknown(name)
 	}
+	call := &acp.ToolCall{ToolCallID: newID(), Title: cmp.Or(t.Title, t.Name), Name: t.Name, Kind: t.Kind, Status: acp.ToolCallStatusPending}
 	return call.ToolCallID, env.Session.Update(ctx, call)
 }
 
@@ -71,7 +73,11 @@ func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done
 		b.run(&all[i])
 	}
 	reads.Wait()
-	return all, context.Cause(ctx)
+	err := context.Cause(ctx)
+	if b.lost != nil && !errors.Is(err, b.lost) { // the turn had been cancelled before
+		err = errors.Join(err, b.lost)
+	}
+	return all, err
 }
 
 // batch is the state of one Run.
@@ -80,41 +86,105 @@ type batch struct {
 	env      Env
 	ctx      context.Context
 	cancel   context.CancelCauseFunc // ends the turn
+
+	mu   sync.Mutex
+	lost error // why something could not be sent or stored
+}
+
+// fail ends the turn, because something could not be sent or stored.
+func (b *batch) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost == nil {
+		b.lost = err
+	}
+	b.cancel(err)
+}
+
+// unknown stands in for a tool that does not exist. Models invent names of any length.
+func unknown(name string) *Tool {
+	short := strings.ToValidUTF8(name[:min(len(name), maxName)], "")
+	return &Tool{Name: short, Title: cmp.Or(short, "Unknown tool"), Kind: acp.ToolKindOther}
+}
+
+const (
+	maxName  = 256     // bytes of the name of a tool that does not exist
+	maxInput = 1 << 20 // bytes of an input; it is stored several times
+	maxDepth = 256     // levels of an input; a connection accepts about a thousand in a message
+)
+
+// inputOf returns the JSON object that the model has sent, maybe as a text. The error is meant for the
+// model, which reads also what is wrong with the input for a tool that does not exist.
+func inputOf(raw json.RawMessage) (json.RawMessage, error) {
+	if len(raw) > maxInput {
+		return nil, Failf("The input of the call has %d KiB, and %d KiB are allowed. Make several smaller calls.", len(raw)>>10, maxInput>>10)
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil && isObject(json.RawMessage(text)) {
+		raw = json.RawMessage(text)
+	}
+	if !isObject(raw) {
+		return nil, Failf("The input of the call is not a JSON object. Call the tool again with all of its input.")
+	}
+	if depth(raw) > maxDepth {
+		return nil, Failf("The input of the call is nested too deeply: %d levels are allowed. Call the tool again with less.", maxDepth)
+	}
+	return bytes.Clone(raw), nil
+}
+
+// depth returns the number of levels of valid JSON.
+func depth(data []byte) (most int) {
+	level, inText := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '{', c == '[':
+			level++
+			most = max(most, level)
+		case c == '}', c == ']':
+			level--
+		}
+	}
+	return most
 }
 
 // run handles one call.
 func (b *batch) run(d *Done) {
 	t := b.registry.find(d.Name)
-	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: bytes.Clone(d.Input)}
-	if t == nil {
-		c.tool = &Tool{Name: d.Name, Kind: acp.ToolKindOther}
-	}
+	input, bad := inputOf(d.Input)
+	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: input}
 	known := c.id != ""
 	if !known {
 		c.id = newID()
 		d.ToolCallID = c.id
 	}
-	var bad error
-	switch {
-	case t == nil:
-		bad = Failf("There is no tool %q. The tools are: %s.", d.Name, b.registry.names())
-	case !isObject(c.input):
-		bad = Failf("The input of the call is not a JSON object. Call the tool again with all of its input.")
-		c.input = nil
-	default:
+	if t == nil {
+		c.tool = unknown(d.Name)
+		bad = Failf("There is no tool %q. The tools are: %s.", c.tool.Name, b.registry.names())
+	}
+	if bad == nil {
 		c.summary = b.describe(c)
 		bad = c.summary.Err
 	}
-	if c.summary.Title == "" {
-		c.summary.Title = cmp.Or(c.tool.Title, c.tool.Name)
-	}
+	c.summary.Title = cmp.Or(c.summary.Title, c.tool.Title, c.tool.Name)
 	if c.summary.Input == nil {
 		c.summary.Input = c.input
 	}
 	c.locations, c.shown = c.summary.Locations, c.summary.Preview
-	if err := c.announce(b.ctx, known); err != nil {
-		b.cancel(err)
+	err := c.announce(b.ctx, known)
+	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid {
+		b.env.Logger.Error("tools: a call cannot be shown", "tool", c.tool.Name, "error", err)
+		c.summary, c.locations, c.shown = Summary{Title: cmp.Or(c.tool.Title, c.tool.Name)}, nil, nil
+		bad = Failf("The call could not be shown to the person, so it did not run.")
+		err = c.announce(b.ctx, known)
+	}
+	if err != nil {
 		d.Outcome, d.Result = Failed, Text("The call could not be shown to the person, so it did not run.")
+		b.fail(errors.Join(err, d.ended()))
 		return
 	}
 	if bad == nil {
@@ -179,8 +249,11 @@ func (b *batch) admit(c *Call, d *Done) error {
 	// The update is sent before the call runs, so that a session that stores updates has stored it
 	// by then.
 	err := c.change(b.ctx, func(u *acp.ToolCallUpdate) { u.Status = acp.ToolCallStatusInProgress })
+	if err == nil && d.Began != nil {
+		err = panics.Guard(d.Began)
+	}
 	if err != nil {
-		b.cancel(err)
+		b.fail(err)
 	}
 	return err
 }
@@ -247,13 +320,17 @@ func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
 		d.bound()
 		u.Content = d.Content
 	}
-	var told error
-	if d.Ended != nil {
-		told = panics.Guard(func() error { return d.Ended(*d) })
+	if err := errors.Join(d.ended(), c.end(b.ctx, u, d.Model)); err != nil {
+		b.fail(err)
 	}
-	if err := errors.Join(told, c.end(b.ctx, u, d.Model)); err != nil {
-		b.cancel(err)
+}
+
+// ended calls Ended.
+func (d *Done) ended() error {
+	if d.Ended == nil {
+		return nil
 	}
+	return panics.Guard(func() error { return d.Ended(*d) })
 }
 
 func failed(text string) *acp.ToolCallUpdate {

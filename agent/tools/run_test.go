@@ -116,23 +116,29 @@ func TestBadCalls(t *testing.T) {
 		return tools.Result{}, nil
 	})
 	for input, want := range map[string]string{
-		`{"path":`:        "The input of the call is not a JSON object",
-		`[]`:              "The input of the call is not a JSON object",
-		`null`:            "The input of the call is not a JSON object",
-		``:                "path must be present",
-		`{"path":""}`:     "path must be present",
-		`{"path":1}`:      "path must not be a JSON number",
-		`{"path":"a"} {}`: "The input of the call is not a JSON object",
-		`{"path":"a","line":10,"mode":"x","at":[{"n":0},{}]}`: "at.1.n must be present; line must be at most 9; mode must be one of r w",
+		`{"path":`:          "The input of the call is not a JSON object",
+		`[]`:                "The input of the call is not a JSON object",
+		`null`:              "The input of the call is not a JSON object",
+		``:                  `"path" is missing. Call`,
+		`{"file":"a"}`:      `"path" is missing; "file" is not known, the members are path, line, mode, at. Call`,
+		`{"Path":"a"}`:      `"path" is missing; "Path" is not known`,
+		`{"path":null}`:     `"path" must be a string, and it is null`,
+		`{"path":["a"]}`:    `"path" must be a string, and it is an array`,
+		`{"path":"a"} {}`:   "The input of the call is not a JSON object",
+		`"{\"path\":null}"`: `"path" must be a string, and it is null`,
+		`{"path":"a","line":"x","at":[{"n":0},{}]}`:                              `"line" must be an integer, and it is the string "x"; "at.1.n" is missing. Call`,
+		`{"path":"a","line":10,"mode":"x","at":"[{\"n\":0}]"}`:                   `"line" must be at most 9; "mode" must be one of r w`,
+		`{"path":` + strings.Repeat(`[`, 1001) + strings.Repeat(`]`, 1001) + `}`: "nested too deeply: 256 levels are allowed",
+		`{"path":"` + strings.Repeat("x", 1<<20) + `"}`:                          "The input of the call has 1024 KiB, and 1024 KiB are allowed",
 	} {
 		s := &session{answer: func(context.Context, []acp.PermissionOption) (acp.PermissionOption, error) {
 			t.Errorf("a person is asked about %s, which cannot run", input)
 			return acp.PermissionOption{}, nil
 		}}
 		env := tools.Env{Session: s, Logger: quiet()}
-		all, err := registry(t, read).Run(t.Context(), env, []tools.Request{{Name: "read", Input: json.RawMessage(input)}, {Name: "rm"}})
+		all, err := registry(t, read).Run(t.Context(), env, []tools.Request{{Name: "read", Input: json.RawMessage(input)}, {Name: "rm", Input: json.RawMessage(input)}})
 		require.NoError(t, err)
-		assert.Contains(t, text(all[0]), want, input)
+		assert.Contains(t, text(all[0]), want, input[:min(len(input), 100)])
 		assert.Equal(t, `There is no tool "rm". The tools are: read.`, text(all[1]))
 		for _, d := range all {
 			assert.Equal(t, tools.Failed, d.Outcome)
@@ -400,4 +406,90 @@ func TestAnnounce(t *testing.T) {
 		"update 1 in_progress",
 		"update 1 completed [diff of /a | done]",
 	}, s.lines)
+}
+
+// refusing is a session that cannot send a tool call with an input, or an update with content.
+type refusing struct{ session }
+
+func (s *refusing) Update(ctx context.Context, u acp.SessionUpdate) error {
+	switch u := u.(type) {
+	case *acp.ToolCall:
+		if u.RawInput != nil {
+			return &acp.InvalidError{}
+		}
+	case *acp.ToolCallUpdate:
+		if u.RawOutput != nil {
+			return &acp.InvalidError{}
+		}
+	}
+	return s.session.Update(ctx, u)
+}
+
+// A call that cannot be shown does not run, and one whose result cannot be shown has ended. The turn
+// goes on in both cases.
+func TestCannotBeSent(t *testing.T) {
+	s := &refusing{}
+	allowed := tools.Env{Session: s, Logger: quiet(), Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }}
+	ran := 0
+	tool := tools.Tool{Name: "x", Schema: object, Run: func(context.Context, *tools.Call) (tools.Result, error) {
+		ran++
+		return tools.Result{Model: []tools.Part{{Text: "done"}}, Raw: 1}, nil
+	}}
+	all, err := registry(t, tool).Run(t.Context(), allowed, []tools.Request{{Name: "x"}, {Name: "x", ToolCallID: "announced"}})
+	require.NoError(t, err)
+	assert.Equal(t, 1, ran)
+	assert.Equal(t, "The call could not be shown to the person, so it did not run.", text(all[0]))
+	assert.Equal(t, tools.Failed, all[0].Outcome)
+	assert.Equal(t, tools.Completed, all[1].Outcome)
+	assert.Contains(t, s.lines[len(s.lines)-1], "[the result cannot be shown]")
+}
+
+// A call whose begin cannot be stored does not run. What cannot be stored when a call ends is part of
+// the error of Run, even if the turn was cancelled.
+func TestBeganAndEnded(t *testing.T) {
+	full := errors.New("disk full")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var began, ended []string
+	allowed := tools.Env{Session: &session{}, Logger: quiet(), Gate: func(context.Context, *tools.Call) tools.Decision { return tools.Allow }}
+	tool := tools.Tool{Name: "x", Schema: object, Run: func(ctx context.Context, c *tools.Call) (tools.Result, error) {
+		cancel(acp.ErrTurnCancelled)
+		return tools.Result{}, ctx.Err()
+	}}
+	request := func(id, name string, fails error) tools.Request {
+		return tools.Request{ID: id, Name: name,
+			Began: func() error { began = append(began, id); return nil },
+			Ended: func(d tools.Done) error { ended = append(ended, id+" "+string(d.Outcome)); return fails }}
+	}
+	_, err := registry(t, tool).Run(ctx, allowed, []tools.Request{request("a", "none", nil), request("b", "x", full), request("c", "x", nil)})
+	require.ErrorIs(t, err, acp.ErrTurnCancelled)
+	require.ErrorIs(t, err, full)
+	assert.Equal(t, []string{"b"}, began)
+	assert.ElementsMatch(t, []string{"a failed", "b cancelled", "c cancelled"}, ended)
+	bad := tools.Request{Name: "x", Began: func() error { return full }}
+	all, err := registry(t, tool).Run(t.Context(), allowed, []tools.Request{bad})
+	require.ErrorIs(t, err, full)
+	assert.Equal(t, tools.Cancelled, all[0].Outcome)
+	assert.Equal(t, "The call was cancelled before it ran.", text(all[0]))
+}
+
+// The parts of a result are limited together, not only one by one.
+func TestManyParts(t *testing.T) {
+	long := strings.Repeat("x", 200<<10)
+	var parts []tools.Part
+	for range 1000 {
+		parts = append(parts, tools.Part{Text: long}, tools.Part{MIMEType: "image/png", Data: make([]byte, 3<<20)})
+	}
+	tool := tools.Tool{Name: "x", Schema: object, Effect: tools.Reads, Run: func(context.Context, *tools.Call) (tools.Result, error) {
+		return tools.Result{Model: parts}, nil
+	}}
+	s := &session{}
+	all, err := registry(t, tool).Run(t.Context(), tools.Env{Session: s}, []tools.Request{{Name: "x"}})
+	require.NoError(t, err)
+	texts, data := 0, 0
+	for _, p := range all[0].Model {
+		texts, data = texts+len(p.Text), data+len(p.Data)
+	}
+	assert.Less(t, texts, 2<<20)
+	assert.LessOrEqual(t, data, 8<<20)
+	assert.Less(t, len(strings.Join(s.lines, "")), 2<<20)
 }

@@ -131,10 +131,14 @@ func (f *Failure) FailedToolCall() *acp.ToolCallUpdate {
 type Request struct {
 	ID    string // the model's id of the call; may be empty, and need not be unique
 	Name  string
-	Input json.RawMessage // a JSON object; empty means {}
+	Input json.RawMessage // a JSON object, at most 1 MiB; empty means {}. What is no object is told to the model
 
 	// ToolCallID is the result of Announce for this call, or empty.
 	ToolCallID acp.ToolCallID
+
+	// Began, if not nil, is called just before the tool runs, when the call is allowed. If it returns
+	// an error, the call does not run, and the turn ends.
+	Began func() error
 
 	// Ended, if not nil, is called with the result before the client receives it. For calls that
 	// only read it is called concurrently. An error ends the turn.

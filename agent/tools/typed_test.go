@@ -3,7 +3,11 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,6 +65,105 @@ func TestTyped(t *testing.T) {
 	assert.EqualValues(t, 2, *got.Line)
 }
 
+// point is a type with a decoder of its own, and word one that decodes from a text.
+type (
+	point struct{ X, Y int }
+	word  string
+)
+
+func (p *point) UnmarshalJSON(data []byte) error {
+	var xy [2]int
+	if err := json.Unmarshal(data, &xy); err != nil {
+		return errors.New("secret of the program")
+	}
+	*p = point{xy[0], xy[1]}
+	return nil
+}
+
+func (w *word) UnmarshalText(text []byte) error {
+	if strings.Contains(string(text), " ") {
+		return errors.New("secret of the program")
+	}
+	*w = word(text)
+	return nil
+}
+
+type kinds struct {
+	N    int             `json:"n" validate:"required"`
+	S    string          `json:"s" validate:"required"`
+	B    *bool           `json:"b"`
+	F    float32         `json:"f"`
+	I8   int8            `json:"i8"`
+	U    uint64          `json:"u"`
+	L    []string        `json:"l"`
+	O    []base          `json:"o" validate:"dive"`
+	Two  [2]int          `json:"two"`
+	At   time.Time       `json:"at"`
+	Raw  []byte          `json:"raw"`
+	Num  json.Number     `json:"num"`
+	P    *point          `json:"p"`
+	W    word            `json:"w"`
+	Text int             `json:"text,string"`
+	Any  json.RawMessage `json:"any"`
+	M    map[string]int  `json:"m"`
+}
+
+func TestSchemaOfTypes(t *testing.T) {
+	tool := tools.Typed("x", "", func(context.Context, *tools.Call, kinds) (tools.Result, error) { return tools.Result{}, nil })
+	assert.JSONEq(t, `{"type":"object","required":["n","s"],"properties":{
+		"n":{"type":"integer"},"s":{"type":"string"},"b":{"type":"boolean"},"f":{"type":"number"},"i8":{"type":"integer"},"u":{"type":"integer","minimum":0},
+		"l":{"type":"array","items":{"type":"string"}},
+		"o":{"type":"array","items":{"type":"object","required":["path"],"properties":{"path":{"type":"string","description":"absolute path","maxLength":4096}}}},
+		"two":{"type":"array","items":{"type":"integer"},"minItems":2,"maxItems":2},
+		"at":{"type":"string","format":"date-time"},"raw":{"type":"string","contentEncoding":"base64"},"num":{"type":"number"},
+		"p":{},"w":{"type":"string"},"text":{"type":"string"},"any":{},"m":{"type":"object","additionalProperties":{"type":"integer"}}}}`, string(tool.Schema))
+}
+
+// An input is read as the schema means it, and the error for what cannot be read says what the value
+// must be.
+func TestDecodeInput(t *testing.T) {
+	base64 := []byte("hi")
+	for in, want := range map[string]any{
+		`{"n":0,"s":""}`:                                                kinds{},
+		`{"n":"10","s":5,"b":"true","f":"1.5"}`:                         kinds{N: 10, S: "5", B: new(true), F: 1.5},
+		`{"n":10.0,"s":true,"b":null,"l":null}`:                         kinds{N: 10, S: "true"},
+		`{"n":1e3,"s":"x","u":18446744073709551615}`:                    kinds{N: 1000, S: "x", U: 18446744073709551615},
+		`{"n":1,"s":"x","l":"[\"a\"]","o":{"path":"p"}}`:                kinds{N: 1, S: "x", L: []string{"a"}, O: []base{{"p"}}},
+		`{"n":1,"s":"x","o":["{\"path\":\"p\"}"],"two":"[1,\"2\"]"}`:    kinds{N: 1, S: "x", O: []base{{"p"}}, Two: [2]int{1, 2}},
+		`{"n":1,"s":"x","raw":"aGk=","num":12345678901234567890.5}`:     kinds{N: 1, S: "x", Raw: base64, Num: "12345678901234567890.5"},
+		`{"n":1,"s":"x","at":"2026-01-02T03:04:05Z","p":[3,4],"w":"a"}`: kinds{N: 1, S: "x", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), P: &point{3, 4}, W: "a"},
+		`{"n":1,"s":"x","text":"7","any":null,"m":{"a":"3"}}`:           kinds{N: 1, S: "x", Text: 7, Any: json.RawMessage("null"), M: map[string]int{"a": 3}},
+		`{"n":1,"s":"x","text":7,"more":1,"N":5}`:                       kinds{N: 1, S: "x", Text: 7},
+
+		`{"N":1,"s":"x"}`:                `"n" is missing; "N" is not known, the members are n, s, b, f, i8, u, l, o, two, at, raw, num, p, w, text, any, m`,
+		`{"n":null,"s":null}`:            `"n" must be an integer, and it is null; "s" must be a string, and it is null`,
+		`{"n":1.5,"s":{}}`:               `"n" must be an integer, and it is 1.5; "s" must be a string, and it is an object`,
+		`{"n":1e99,"s":"x"}`:             `"n" must be an integer, and it is 1e99`,
+		`{"n":1,"s":"x","i8":300}`:       `"i8" must be an integer from -128 to 127, and it is 300`,
+		`{"n":1,"s":"x","u":-1}`:         `"u" must be an integer from 0, and it is -1`,
+		`{"n":1,"s":"x","b":"maybe"}`:    `"b" must be a boolean, and it is the string "maybe"`,
+		`{"n":1,"s":"x","l":"a"}`:        `"l" must be an array, and it is the string "a"`,
+		`{"n":1,"s":"x","l":[null]}`:     `"l.0" must be a string, and it is null`,
+		`{"n":1,"s":"x","o":[{"p":""}]}`: `"o.0.path" is missing; "o.0.p" is not known, the members are path`,
+		`{"n":1,"s":"x","two":[1]}`:      `"two" must have exactly 2 items`,
+		`{"n":1,"s":"x","at":"noon"}`:    `"at" must be a string with a time as in RFC 3339, and it is the string "noon"`,
+		`{"n":1,"s":"x","raw":"%"}`:      `"raw" must be a string in base64, and it is the string "%"`,
+		`{"n":1,"s":"x","p":{}}`:         `"p" has a value that is not valid here`,
+		`{"n":1,"s":"x","w":"a b"}`:      `"w" must be a string that is valid here, and it is the string "a b"`,
+		`{"n":1,"s":"x","text":"x"}`:     `a value has another form than the schema says`,
+		`7`:                              `it must be an object, and it is 7`,
+	} {
+		got, err := tools.DecodeInput[kinds](json.RawMessage(in))
+		if text, bad := want.(string); bad {
+			assert.EqualError(t, err, "The input does not fit the schema: "+text+". Call the tool again.", in)
+		} else if assert.NoError(t, err, in) {
+			assert.Equal(t, want, got, in)
+		}
+	}
+}
+
+type hiddenBase struct{ A int }
+
 func typed[In any]() {
 	tools.Typed("x", "", func(context.Context, *tools.Call, In) (tools.Result, error) { return tools.Result{}, nil })
 }
@@ -75,6 +178,16 @@ func TestTypedRefuses(t *testing.T) {
 		"tools: the input of x: field N: the rule min=x has no number": typed[struct {
 			N int `validate:"min=x"`
 		}],
+		"tools: the input of x: time.Time is not a struct":                typed[time.Time],
+		"tools: the input of x: field I: fmt.Stringer has no JSON schema": typed[struct{ I fmt.Stringer }],
+		"tools: the input of x: field S: the option string is for numbers and booleans": typed[struct {
+			S string `json:"s,string"`
+		}],
+		`tools: the input of x: field B: two fields have the name "B"`: typed[struct {
+			A int `json:"B"`
+			B int
+		}],
+		"tools: the input of x: field hiddenBase: a pointer to a type that is not exported cannot be decoded": typed[struct{ *hiddenBase }],
 		"Undefined validation function 'nosuch' on field 'N'": typed[struct {
 			N int `validate:"nosuch"`
 		}],

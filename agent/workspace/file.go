@@ -185,8 +185,8 @@ func (w *Workspace) writeDisk(path, text string) error {
 
 // A Replacement replaces a text that occurs exactly once in a file. Old and new text are literal.
 type Replacement struct {
-	Old string `json:"old" description:"text that occurs exactly once in the file, with its white space and line ends" validate:"required"`
-	New string `json:"new" description:"what takes its place; empty to remove it"`
+	Old string `json:"old" description:"text that occurs exactly once in the file, with its white space and line ends" validate:"required,min=1"`
+	New string `json:"new" description:"what takes its place; empty to remove it" validate:"required"`
 }
 
 // EditError reports that a replacement cannot be made. In this case none of the replacements is

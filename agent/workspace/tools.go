@@ -72,7 +72,7 @@ const (
 )
 
 type readInput struct {
-	Path  string `json:"path" description:"absolute, or relative to the working folder" validate:"required"`
+	Path  string `json:"path" description:"absolute, or relative to the working folder" validate:"required,min=1"`
 	Line  uint32 `json:"line,omitempty" description:"the first line, counted from 1"`
 	Limit uint32 `json:"limit,omitempty" description:"how many lines, 2000 if it is absent"`
 }
@@ -112,8 +112,8 @@ func (w *Workspace) summary(verb, path string) tools.Summary {
 }
 
 type writeInput struct {
-	Path string `json:"path" description:"absolute, or relative to the working folder" validate:"required"`
-	Text string `json:"text" description:"the whole new text of the file"`
+	Path string `json:"path" description:"absolute, or relative to the working folder" validate:"required,min=1"`
+	Text string `json:"text" description:"the whole new text of the file" validate:"required"`
 }
 
 func (w *Workspace) writeTool() tools.Tool {
@@ -130,7 +130,7 @@ func (w *Workspace) writeTool() tools.Tool {
 }
 
 type editInput struct {
-	Path  string        `json:"path" description:"absolute, or relative to the working folder" validate:"required"`
+	Path  string        `json:"path" description:"absolute, or relative to the working folder" validate:"required,min=1"`
 	Edits []Replacement `json:"edits" description:"what to replace; all edits are made, or none" validate:"required,min=1,dive"`
 }
 
@@ -218,7 +218,7 @@ func (w *Workspace) searchTool() tools.Tool {
 }
 
 type commandInput struct {
-	Command string `json:"command" description:"a line for the shell" validate:"required"`
+	Command string `json:"command" description:"a line for the shell" validate:"required,min=1"`
 	Cwd     string `json:"cwd,omitempty" description:"the folder to run it in, absolute or relative to the working folder"`
 	Timeout uint32 `json:"timeout,omitempty" description:"seconds until it is stopped, 120 if it is absent" validate:"max=3600"`
 }

@@ -1,9 +1,11 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -13,8 +15,9 @@ import (
 )
 
 // Input checks v, a pointer to a struct that a user of the module has defined, by the rules in its
-// struct tags with the key validate. It is safe for concurrent use. It panics if the validator
-// cannot handle a tag.
+// struct tags with the key validate. The caller has checked which members are present: the rule
+// required accepts a zero value, such as 0 or "", and refuses only nil. Input is safe for concurrent
+// use. It panics if the validator cannot handle a tag.
 func Input(v any) *wire.FieldErrors {
 	err := inputs().Struct(v)
 	if err == nil {
@@ -25,10 +28,54 @@ func Input(v any) *wire.FieldErrors {
 		panic(fmt.Sprintf("validate: %T: %v", v, err)) // unreachable: v is a struct
 	}
 	fields := &wire.FieldErrors{}
+	found := 0
 	for _, e := range broken[:min(len(broken), maxViolations)] {
-		fields.Add(pathOf(e.Namespace()), messageOf(e))
+		if e.Tag() == "required" && !nilable(e.Kind()) {
+			// The validator has stopped at this rule, so the ones after it are checked here.
+			var rest validator.ValidationErrors
+			if !errors.As(inputs().Var(e.Value(), rulesAfter(reflect.TypeOf(v), e.StructNamespace())), &rest) {
+				continue
+			}
+			fields.Add(pathOf(e.Namespace()), messageOf(rest[0]))
+		} else {
+			fields.Add(pathOf(e.Namespace()), messageOf(e))
+		}
+		found++
+	}
+	if found == 0 {
+		return nil
 	}
 	return fields
+}
+
+func nilable(k reflect.Kind) bool {
+	return slices.Contains([]reflect.Kind{reflect.Invalid, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map}, k)
+}
+
+// rulesAfter returns the rules after required for the field or element that a namespace, such as
+// "input.Edits[0].Path", names in a struct.
+func rulesAfter(t reflect.Type, namespace string) string {
+	t = t.Elem()
+	if t.Name() != "" {
+		_, namespace, _ = strings.Cut(namespace, ".")
+	}
+	var rules string
+	for step := range strings.SplitSeq(namespace, ".") {
+		for t.Kind() != reflect.Struct {
+			t = t.Elem() // of a pointer, or of a list or map whose element the step before names
+		}
+		name, keys, _ := strings.Cut(step, "[")
+		f, ok := t.FieldByName(name)
+		if !ok { // the key of a map contains a dot
+			return ""
+		}
+		t, rules = f.Type, f.Tag.Get("validate")
+		for range strings.Count(keys, "]") {
+			_, rules, _ = strings.Cut(rules, "dive,")
+		}
+	}
+	rules, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rules, "required"), ","), "dive")
+	return cmp.Or(strings.Trim(rules, ","), "-")
 }
 
 // inputs is created on first use. All callers share it because it caches types.

@@ -35,10 +35,15 @@ func TestInput(t *testing.T) {
 		"nothing to check":   {&struct{ A string }{}, nil},
 		"all rules are kept": {&edit{"/a", new(1)}, nil},
 		"absent": {&struct {
+			B *int  `json:"b" validate:"required"`
+			C []int `json:"c" validate:"required"`
+		}{}, []string{"b: must be present", "c: must be present"}},
+		"zero is present, and has to keep the other rules": {&struct {
 			A string `json:"a" validate:"required"`
-			B *int   `json:"b" validate:"required"`
-			C []int  `json:"c" validate:"required"`
-		}{}, []string{"a: must be present", "b: must be present", "c: must be present"}},
+			B int    `json:"b" validate:"required,min=2"`
+			C edit   `json:"c" validate:"required"`
+			D bool   `json:"d" validate:"required"`
+		}{C: edit{Line: new(0)}}, []string{"b: must be at least 2", "c/line: must be at least 1"}},
 		"zero behind a pointer is present": {&struct {
 			A *int `json:"a" validate:"required"`
 		}{new(0)}, nil},
@@ -75,17 +80,17 @@ func TestInput(t *testing.T) {
 			One   edit    `json:"one"`
 			None  *edit   `json:"none"`
 		}{Edits: []edit{{Path: "/a"}, {Line: new(0)}}, More: []*edit{nil}, One: edit{"/", new(-1)}}, []string{
-			"edits/1/path: must be present", "edits/1/line: must be at least 1",
+			"edits/1/line: must be at least 1",
 			"more/0: must be present", "one/line: must be at least 1",
 		}},
 		"lists of lists": {&struct {
-			Rows [][]string `json:"rows" validate:"dive,dive,required"`
-		}{[][]string{{"a"}, {"b", ""}}}, []string{"rows/1/1: must be present"}},
+			Rows [][]string `json:"rows" validate:"dive,dive,required,min=1"`
+		}{[][]string{{"a"}, {"b", ""}}}, []string{"rows/1/1: must not be empty"}},
 		"maps": {&struct {
-			Env map[string]string `json:"env" validate:"dive,required"`
-			All map[string]edit   `json:"all" validate:"dive"`
-		}{map[string]string{"a.b[c]": ""}, map[string]edit{"x.y": {}}}, []string{
-			"env/a.b[c]: must be present", "all/x.y/path: must be present",
+			Env map[string]*int `json:"env" validate:"dive,required"`
+			All map[string]edit `json:"all" validate:"dive"`
+		}{map[string]*int{"a.b[c]": nil}, map[string]edit{"x.y": {Line: new(0)}}}, []string{
+			"env/a.b[c]: must be present", "all/x.y/line: must be at least 1",
 		}},
 		"names": {&struct {
 			Plain  int `validate:"min=1"`
@@ -105,8 +110,8 @@ func TestInput(t *testing.T) {
 // A list with very many violations has an error text of bounded length.
 func TestInputIsBounded(t *testing.T) {
 	v := &struct {
-		A []string `json:"a" validate:"dive,required"`
-	}{make([]string, 10_000)}
+		A []*int `json:"a" validate:"dive,required"`
+	}{make([]*int, 10_000)}
 	all := broken(v)
 	require.NotEmpty(t, all)
 	assert.LessOrEqual(t, len(all), 100)
