@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/terminals"
-	"github.com/acpkit/go-sdk/draft2/connect"
+	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -33,10 +34,11 @@ type chat struct {
 	// The fields below belong to the connection.
 	start    *start
 	process  *stream.Process // nil if chat has not started the agent
-	conn     *connect.Conn   // nil until the agent has responded
-	session  *connect.Session
-	sessions []connect.SessionInfo // the last list
-	view     atomic.Pointer[view]  // of the session; nil before there is one
+	conn     *client.Conn    // nil until the agent has responded
+	threads  *thread.Set
+	session  *client.Session
+	sessions []*acp.SessionInfo   // the last list
+	view     atomic.Pointer[view] // of the session; nil before there is one
 }
 
 func run(ctx context.Context, s settings, console *console) error {
@@ -97,7 +99,7 @@ func newReader(console *console, s *screen) lineReader {
 func (c *chat) converse(ctx context.Context, file io.Writer) error {
 	alive, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
-	c.start, c.conn, c.session = &start{say: c.notice, fail: kill}, nil, nil
+	c.start, c.conn, c.threads, c.session = &start{say: c.notice, fail: kill}, nil, new(thread.Set), nil
 	c.view.Store(nil)
 	if err := c.initialize(alive, file); err != nil {
 		return c.explain("", err)
@@ -129,7 +131,7 @@ func (c *chat) talk(ctx context.Context) error {
 		return c.listSessions(ctx)
 	}
 	open := c.begin
-	if id := c.settings.load; id != "" {
+	if id := acp.SessionID(c.settings.load); id != "" {
 		open = func(ctx context.Context) error { return c.load(ctx, id) }
 	}
 	if err := open(ctx); err != nil {

@@ -34,33 +34,25 @@ func converse(t *testing.T, s settings, typed string) string {
 	return screen.String()
 }
 
-// A conversation is the same in each version. In version 1 the agent uses the files of chat.
-func TestEachVersion(t *testing.T) {
-	for protocol, version := range map[string]string{"1": `"protocolVersion":1`, "2": `"protocolVersion":2`, "newest": `"protocolVersion":2`} {
-		t.Run(protocol, func(t *testing.T) {
-			agent := exampleAgent(t)
-			dir, state := t.TempDir(), t.TempDir()
-			write(t, filepath.Join(dir, "a.txt"), "hello\n")
-			s := settings{dir: dir, yes: true, protocol: protocol, agent: []string{agent, "-state", state}, record: filepath.Join(t.TempDir(), "talk")}
-			screen := converse(t, s, ":mode auto\n:set\nread a.txt, then run `echo from the shell`\nwrite b.txt: x\n:sessions\n")
-			for _, want := range []string{"▸ Read a.txt", "hello", "✓ Read a.txt", "▸ Run echo from the shell", "from the shell", "✓ Write b.txt", "Everything is done.", "(end turn)", "  1  sess_"} {
-				assert.Contains(t, screen, want)
-			}
-			written, err := os.ReadFile(filepath.Join(dir, "b.txt"))
-			require.NoError(t, err)
-			assert.Equal(t, "x", strings.TrimSpace(string(written)))
-			said, err := os.ReadFile(s.record)
-			require.NoError(t, err)
-			answer := strings.Split(string(said), "\n")[1]
-			assert.Contains(t, strings.ReplaceAll(answer, `\"`, `"`), version)
-
-			_, id, _ := strings.Cut(screen, "  1  ")
-			s.load, s.prompt, s.record = strings.Fields(id)[0], "help", ""
-			screen = converse(t, s, "")
-			assert.Contains(t, screen, "> write b.txt: x", "the prompts of the session are shown again")
-			assert.Contains(t, screen, "I carry out plain requests")
-		})
+// A conversation uses the files and terminals of chat, and can be continued.
+func TestConversation(t *testing.T) {
+	agent := exampleAgent(t)
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "hello\n")
+	s := settings{dir: dir, yes: true, agent: []string{agent, "-state", state}}
+	screen := converse(t, s, ":mode auto\n:set\nread a.txt, then run `echo from the shell`\nwrite b.txt: x\n:sessions\n")
+	for _, want := range []string{"▸ Read a.txt", "hello", "✓ Read a.txt", "▸ Run echo from the shell", "from the shell", "✓ Write b.txt", "Everything is done.", "(end turn)", "  1  sess_"} {
+		assert.Contains(t, screen, want)
 	}
+	written, err := os.ReadFile(filepath.Join(dir, "b.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, "x", strings.TrimSpace(string(written)))
+
+	_, id, _ := strings.Cut(screen, "  1  ")
+	s.load, s.prompt = strings.Fields(id)[0], "help"
+	screen = converse(t, s, "")
+	assert.Contains(t, screen, "> write b.txt: x", "the prompts of the session are shown again")
+	assert.Contains(t, screen, "I carry out plain requests")
 }
 
 func TestSearch(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 // command is something that the user can type at the prompt after a colon.
@@ -74,7 +74,7 @@ func (c *chat) setMode(ctx context.Context, args []string) error {
 	case modes == nil:
 		return errors.New("the session has no modes; :set lists its options")
 	case len(args) > 0:
-		return c.session.SetOption(ctx, connect.ModeOption, args[0])
+		return c.session.SetMode(ctx, acp.SessionModeID(args[0]))
 	}
 	for _, m := range modes.Available {
 		c.screen.line(plain, "%s %-12s %s", marked(m.ID == modes.Current), m.ID, m.Description)
@@ -114,9 +114,9 @@ func (c *chat) setOption(ctx context.Context, args []string) error {
 	case o.Type == thread.OptionBoolean && !slices.Contains(values(o), args[1]):
 		return fmt.Errorf("%s is on or off", o.ID)
 	case o.Type == thread.OptionBoolean:
-		return c.session.SetOptionBool(ctx, o.ID, args[1] == "on")
+		return c.session.SetConfigOptionBool(ctx, acp.SessionConfigID(o.ID), args[1] == "on")
 	}
-	return c.session.SetOption(ctx, o.ID, args[1])
+	return c.session.SetConfigOption(ctx, acp.SessionConfigID(o.ID), acp.SessionConfigValueID(args[1]))
 }
 
 func value(o *thread.Option) string {
@@ -166,9 +166,9 @@ func (c *chat) loadSession(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("which session? :sessions lists them, :load 1 takes the first")
 	}
-	id := args[0]
+	id := acp.SessionID(args[0])
 	if n, err := strconv.Atoi(args[0]); err == nil && n >= 1 && n <= len(c.sessions) {
-		id = c.sessions[n-1].ID
+		id = c.sessions[n-1].SessionID
 	}
 	if err := c.load(ctx, id); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (c *chat) loadSession(ctx context.Context, args []string) error {
 func (c *chat) sessionNames(args []string) (names []string) {
 	for _, s := range c.sessions {
 		if len(args) == 0 {
-			names = append(names, s.ID)
+			names = append(names, string(s.SessionID))
 		}
 	}
 	return names

@@ -11,7 +11,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 func TestCommands(t *testing.T) {
@@ -79,7 +78,7 @@ func TestCompletion(t *testing.T) {
 				Ungrouped: []acp.SessionConfigSelectOption{{Value: "brief", Name: "B"}, {Value: "full", Name: "F"}}}}},
 			{ID: "fast", Name: "Fast", Kind: &acp.SessionConfigBoolean{}},
 		})
-	c := &chat{sessions: []connect.SessionInfo{{ID: "one"}, {ID: "two"}}}
+	c := &chat{sessions: []*acp.SessionInfo{{SessionID: "one"}, {SessionID: "two"}}}
 	c.view.Store(newView(newScreen(io.Discard, false), "s", th, "/"))
 	for before, want := range map[string][]string{
 		"":               nil,

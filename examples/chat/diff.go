@@ -1,15 +1,11 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/draft2/agent"
 )
 
 // diffShown is how many lines are shown of a change.
@@ -21,41 +17,24 @@ type diffLine struct {
 	text string
 }
 
+// diff prints the change of a file.
 func (v *view) diff(d *thread.Diff) {
-	if d.NewText != nil {
-		v.file(d.Changes, compared(d.OldText, d.NewText))
-		return
-	}
-	files := strings.SplitAfter(d.Patch, "\ndiff --git ")
-	if len(files) != len(d.Changes) {
-		v.file(d.Changes, patched(d.Patch))
-		return
-	}
-	for i, patch := range files {
-		v.file(d.Changes[i:i+1], patched(patch))
-	}
-}
-
-// file prints the change of a file. It prints changes of several files without their lines, because
-// these cannot be assigned to a file.
-func (v *view) file(files []thread.FileChange, all []diffLine) {
+	all := compared(linesOf(d.OldText), linesOf(d.NewText))
 	count := map[byte]int{}
 	for _, l := range all {
 		count[l.op]++
 	}
-	for _, f := range files {
+	for _, f := range d.Changes {
 		name := f.Path
 		if below, err := filepath.Rel(v.dir, f.Path); err == nil && filepath.IsLocal(below) {
 			name = filepath.ToSlash(below)
 		}
-		if len(files) == 1 {
-			name = fmt.Sprintf("%s  +%d -%d", name, count['+'], count['-'])
-		}
-		v.screen.line(bold, "  %s", name)
+		v.screen.line(bold, "  %s  +%d -%d", name, count['+'], count['-'])
 	}
-	for i, l := range all {
+	shown := near(all)
+	for i, l := range shown {
 		if i == diffShown {
-			v.screen.line(dim, "  ... %d lines more", len(all)-i)
+			v.screen.line(dim, "  ... %d lines more", len(shown)-i)
 			return
 		}
 		if l.op == '@' {
@@ -67,60 +46,77 @@ func (v *view) file(files []thread.FileChange, all []diffLine) {
 	}
 }
 
-// compared returns the lines that differ, with some lines around them. A missing line end at the
-// end of a text is not a difference.
-func compared(before, after *string) []diffLine {
-	ended := func(text *string) *string {
-		if text == nil || *text == "" || strings.HasSuffix(*text, "\n") {
-			return text
-		}
-		return new(*text + "\n")
+// linesOf returns the lines of a text. A missing line end at the end is not a difference.
+func linesOf(text *string) []string {
+	if text == nil || *text == "" {
+		return nil
 	}
-	if patch := agent.Diff("/", ended(before), ended(after)).Patch; patch != nil {
-		return patched(patch.Text)
-	}
-	return nil
+	return strings.Split(strings.TrimSuffix(*text, "\n"), "\n")
 }
 
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+// tableAtMost bounds the table of compared. Texts that differ in more lines are shown as replaced.
+const tableAtMost = 4 << 20
 
-// patched returns the lines of a patch in the format of git. It keeps every line that may be a
-// change, even if the patch counts its lines wrongly.
-func patched(patch string) (all []diffLine) {
-	old, new := 0, 0 // how many lines of the hunk are left
-	for line := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
-		if m := hunk.FindStringSubmatch(line); m != nil && old <= 0 && new <= 0 {
-			old, new = count(m[1]), count(m[2])
-			if len(all) > 0 {
-				all = append(all, diffLine{op: '@'})
+// compared returns the lines of both texts, as few of them as changes as possible.
+func compared(a, b []string) (all []diffLine) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		all = append(all, diffLine{' ', a[0]})
+		a, b = a[1:], b[1:]
+	}
+	end := 0
+	for end < min(len(a), len(b)) && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	same := a[len(a)-end:]
+	a, b = a[:len(a)-end], b[:len(b)-end]
+	// common[i][j] is the number of lines that a[i:] and b[j:] have in common.
+	common := make([][]int32, len(a)+1)
+	if len(a) == 0 || len(b) <= tableAtMost/len(a) {
+		for i := range common {
+			common[i] = make([]int32, len(b)+1)
+		}
+		for i := len(a) - 1; i >= 0; i-- {
+			for j := len(b) - 1; j >= 0; j-- {
+				if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
+					common[i][j] = common[i+1][j+1] + 1
+				}
 			}
-			continue
 		}
-		changes := strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")
-		if old <= 0 && new <= 0 && (!changes || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")) {
-			continue
-		}
-		line = cmp.Or(line, " ") // an empty line that stays, without the space at its end
-		switch line[0] {
-		case ' ':
-			old, new = old-1, new-1
-		case '-':
-			old--
-		case '+':
-			new--
+	}
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		table := common[0] != nil && i < len(a) && j < len(b)
+		switch {
+		case table && a[i] == b[j]:
+			all = append(all, diffLine{' ', a[i]})
+			i, j = i+1, j+1
+		case j == len(b), !table && i < len(a), table && common[i+1][j] >= common[i][j+1]:
+			all = append(all, diffLine{'-', a[i]})
+			i++
 		default:
-			continue // "\ No newline at end of file"
+			all = append(all, diffLine{'+', b[j]})
+			j++
 		}
-		all = append(all, diffLine{line[0], line[1:]})
+	}
+	for _, line := range same {
+		all = append(all, diffLine{' ', line})
 	}
 	return all
 }
 
-// count returns the number of lines of a hunk; a hunk without a number has 1.
-func count(text string) int {
-	if text == "" {
-		return 1
+// around is the number of lines that are shown before and after a change.
+const around = 3
+
+// near returns the changes with the lines around them.
+func near(all []diffLine) (shown []diffLine) {
+	last := -1 // of the lines that are shown
+	for i := range all {
+		if !slices.ContainsFunc(all[max(0, i-around):min(len(all), i+around+1)], func(l diffLine) bool { return l.op != ' ' }) {
+			continue
+		}
+		if last >= 0 && i > last+1 {
+			shown = append(shown, diffLine{op: '@'})
+		}
+		shown, last = append(shown, all[i]), i
 	}
-	n, _ := strconv.Atoi(text) // too large a number is 0
-	return n
+	return shown
 }

@@ -7,15 +7,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
-	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
-	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -39,23 +36,16 @@ func (c *chat) explain(what string, err error) error {
 		return err
 	}
 	if asked, ok := errors.AsType[*rpcerr.RequestError](err); ok && errors.Is(err, signin.ErrNoWay) {
-		return &explained{client.Explain(c.v1(), asked), err} // lists the ways to sign in
+		return &explained{client.Explain(c.conn, asked), err} // lists the ways to sign in
 	}
-	text := client.Explain(c.v1(), err)
+	text := client.Explain(c.conn, err)
 	said, _, _ := strings.Cut(text, ": error id ") // the id is for the log of the agent
 	status, _ := errors.AsType[*stream.StatusError](err)
-	version, _ := errors.AsType[*acp.VersionError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text += " Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
 	case status != nil && status.Code == http.StatusUnauthorized:
 		text += " Set it in " + remote.TokenVariable + "."
-	case version != nil:
-		for _, other := range []int{acp.ProtocolVersion, acp2.ProtocolVersion} {
-			if other != version.Requested && slices.Contains(append(version.Supported, version.Answered), other) {
-				text += fmt.Sprintf(" This one speaks version %d: start chat with -protocol %d.", other, other)
-			}
-		}
 	case strings.HasSuffix(said, "Internal error (-32603)") && c.settings.url == "" && !c.settings.verbose:
 		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
 	}

@@ -10,9 +10,6 @@
 // asks: an answer holds for the one write that the agent has shown, or for the one command. Ctrl-C
 // ends the turn. At the prompt, and when pressed twice, it ends the program.
 //
-// With -protocol 2 or newest, chat speaks version 2 of the protocol, which is a draft. The
-// agent then uses its own files and terminals, and chat asks only what the agent asks.
-//
 // At the prompt, a line that begins with a slash is a command of the agent, and one that
 // begins with a colon a command of chat; :help lists both, and Tab completes their names.
 package main
@@ -24,11 +21,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/safetext"
-	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -60,7 +55,7 @@ func beAgent() error {
 	if err != nil {
 		return err
 	}
-	err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
+	err = a.Serve(context.Background(), stream.Stdio())
 	return errors.Join(err, a.Close(context.Background()))
 }
 
@@ -82,10 +77,8 @@ type settings struct {
 	url     string
 	list    bool
 	load    string
-	// protocol is the version: 1, 2 or newest. Empty means 1.
-	protocol string
-	agent    []string // the command; empty means the example agent
-	serve    bool     // be the example agent
+	agent   []string // the command; empty means the example agent
+	serve   bool     // be the example agent
 }
 
 const usage = `usage: chat [FLAG ...] [-- AGENT [ARG ...]]
@@ -117,7 +110,6 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss, or unix:PATH) instead of starting one; ACP_TOKEN is sent to it")
 	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
 	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
-	flags.StringVar(&s.protocol, "protocol", "1", "`version` of the protocol: 1, 2 (a draft), or newest for the newest that the agent speaks")
 	flags.BoolVar(&s.serve, "agent", false, "be the example agent, on standard input and output; chat starts itself so")
 	flags.BoolVar(&s.verbose, "v", false, "show what the agent writes to its standard error")
 	if err := flags.Parse(args); err != nil {
@@ -128,8 +120,6 @@ func parse(args []string, out io.Writer) (settings, error) {
 	switch {
 	case s.yes && s.no:
 		err = errors.New("-yes and -no exclude each other")
-	case !slices.Contains([]string{"1", "2", "newest"}, s.protocol):
-		err = errors.New("-protocol is 1, 2 or newest")
 	case s.url != "" && len(s.agent) > 0:
 		err = errors.New("-url and a command exclude each other")
 	}

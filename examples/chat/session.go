@@ -12,52 +12,58 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/thread"
-	"github.com/acpkit/go-sdk/draft2/connect"
 )
 
 // listed is the maximum number of listed sessions.
 const listed = 20
 
 func (c *chat) begin(ctx context.Context) error {
-	var session *connect.Session
-	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		session, err = c.conn.StartSession(ctx, &connect.SessionParams{Cwd: c.dir})
+	var session *client.Session
+	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	c.session = session
-	c.view.Store(newView(c.screen, session.ID(), session.Thread(), c.dir))
+	c.opened(session)
+	c.view.Store(newView(c.screen, session.ID(), c.threads.Thread(session.ID()), c.dir))
 	c.draw()
 	return nil
 }
 
+// opened makes a session the current one. Its thread gets every update, so none is kept for it.
+func (c *chat) opened(session *client.Session) {
+	session.OnUpdate(nil)
+	c.session = session
+}
+
 // load continues a session. Its history is shown if the agent replays it.
-func (c *chat) load(ctx context.Context, id string) error {
-	f := c.conn.Features()
-	if !f.Load && !f.Resume {
+func (c *chat) load(ctx context.Context, id acp.SessionID) error {
+	caps := c.conn.AgentCapabilities()
+	loads := caps.Has("loadSession")
+	if !loads && !caps.Has("sessionCapabilities.resume") {
 		return &explained{c.agentTitle() + " can neither load nor resume a session", nil}
 	}
 	before := c.view.Load()
-	v := newView(c.screen, id, c.conn.Thread(id), c.dir)
+	v := newView(c.screen, id, c.threads.Thread(id), c.dir)
 	v.load(true)
 	c.view.Store(v)
-	var session *connect.Session
-	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		open := c.conn.ResumeSession
-		if f.Load {
-			open = c.conn.LoadSession
+	var session *client.Session
+	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		if loads {
+			shown := func(context.Context, acp.SessionUpdate) {} // by the thread
+			session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: c.dir}, shown)
+		} else {
+			session, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: c.dir})
 		}
-		session, err = open(ctx, id, &connect.SessionParams{Cwd: c.dir})
 		return err
 	})
 	if err != nil {
 		c.view.Store(before)
 		return c.explain("the session cannot be opened", err)
 	}
-	c.session = session
+	c.opened(session)
 	c.draw()
 	c.screen.endTurn()
 	v.load(false)
@@ -70,9 +76,9 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	c.pending, c.signing = prompt, false
 	ctx, end := c.console.interrupts.turn(ctx)
 	defer end()
-	var over thread.Turn
-	err := c.signedIn(ctx, func(ctx context.Context) (err error) {
-		over, err = c.session.Prompt(ctx, connect.Text(prompt)).Wait()
+	var over *acp.PromptResponse
+	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		over, err = c.session.Prompt(ctx, acp.Text(prompt)).Wait()
 		return err
 	})
 	c.draw()
@@ -85,9 +91,9 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 	case err != nil:
 		return c.explain("the turn failed", err)
 	default:
-		c.screen.line(dim, "(%s)", words(cmp.Or(over.StopReason, "ended")))
-		if stop := acp.StopReason(over.StopReason); c.settings.prompt != "" && stop != acp.StopReasonEndTurn {
-			return &client.StopError{Reason: stop} // for the exit status
+		c.screen.line(dim, "(%s)", words(string(over.StopReason)))
+		if c.settings.prompt != "" && over.StopReason != acp.StopReasonEndTurn {
+			return &client.StopError{Reason: over.StopReason} // for the exit status
 		}
 	}
 	c.pending = ""
@@ -95,13 +101,13 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 }
 
 func (c *chat) listSessions(ctx context.Context) error {
-	if !c.conn.Features().List {
+	if !c.conn.AgentCapabilities().Has("sessionCapabilities.list") {
 		return &explained{c.agentTitle() + " cannot list its sessions", nil}
 	}
-	var found []connect.SessionInfo
-	err := c.signedIn(ctx, func(ctx context.Context) error {
+	var found []*acp.SessionInfo
+	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) error {
 		found = nil
-		for s, err := range c.conn.Sessions(ctx, c.dir) {
+		for s, err := range c.conn.Sessions(ctx, &acp.ListSessionsRequest{Cwd: c.dir}) {
 			if err != nil {
 				return err
 			}
@@ -120,7 +126,7 @@ func (c *chat) listSessions(ctx context.Context) error {
 	}
 	for i, s := range found {
 		title, _, _ := strings.Cut(strings.TrimSpace(s.Title), "\n")
-		line := fmt.Sprintf("%s%3d  %s  %s  ", marked(c.session != nil && s.ID == c.session.ID()), i+1, s.ID, day(s.UpdatedAt))
+		line := fmt.Sprintf("%s%3d  %s  %s  ", marked(c.session != nil && s.SessionID == c.session.ID()), i+1, s.SessionID, day(s.UpdatedAt))
 		c.screen.line(plain, "%s%s", line, short(title, max(20, c.console.tty.width()-len(line)-len("..."))))
 	}
 	return nil
@@ -178,8 +184,8 @@ func (c *chat) loop(ctx context.Context) error {
 }
 
 func (c *chat) agentTitle() string {
-	info, ok := c.conn.Info()
-	if !ok {
+	info := c.conn.PeerInfo()
+	if info == nil {
 		return "an agent that gives no name"
 	}
 	return strings.TrimSpace(cmp.Or(info.Title, info.Name) + " " + info.Version)

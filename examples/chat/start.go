@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/safetext"
-	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -137,13 +139,7 @@ func (s *start) doing(agent string) string {
 func (c *chat) initialize(alive context.Context, file io.Writer) error {
 	s := c.start
 	stop := waiting(c.notice, func() string { return s.doing(c.settings.agentName()) + "; Ctrl-C ends it" })
-	conn, err := connect.Connect(alive, func(context.Context) (stream.Stream, error) {
-		wire, err := c.connect(alive)
-		if err == nil && file != nil {
-			wire = record(wire, file)
-		}
-		return wire, err
-	}, c.offer())
+	conn, err := c.introduced(alive, file)
 	stop()
 	s.mu.Lock()
 	s.over = true
@@ -153,6 +149,50 @@ func (c *chat) initialize(alive context.Context, file io.Writer) error {
 	}
 	c.conn = conn
 	return err
+}
+
+// introduced returns a connection that is ready for sessions.
+func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, error) {
+	wire, err := c.connect(alive)
+	if err != nil {
+		return nil, err
+	}
+	if file != nil {
+		wire = record(wire, file)
+	}
+	var served acp.Client
+	conn := client.New(wire, func(conn *client.Conn) acp.Client {
+		served = c.host.Client(conn)
+		return served
+	}, &client.Options{
+		Receiving: []acp.Middleware{c.drawing, c.threads.Receiving}, Sending: []acp.Middleware{c.threads.Sending},
+		Logger: slog.New(slog.NewTextHandler(c.console.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err = conn.Start(alive); err == nil {
+		caps := c.host.Capabilities(served)
+		caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method implies it
+		_, err = conn.Initialize(alive, &acp.InitializeRequest{
+			ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"}, ClientCapabilities: caps,
+		})
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// drawing is a middleware that draws after each update, when the thread has it.
+func (c *chat) drawing(next acp.Handler) acp.Handler {
+	return func(ctx context.Context, method string, params any) (any, error) {
+		result, err := next(ctx, method, params)
+		if n, ok := params.(*acp.SessionNotification); ok {
+			if v := c.view.Load(); v != nil && v.id == n.SessionID {
+				v.draw()
+			}
+		}
+		return result, err
+	}
 }
 
 func (s *settings) agentName() string {

@@ -28,11 +28,6 @@ func TestStartsThatFail(t *testing.T) {
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer locked.Close()
 	sh := func(script string) settings { return settings{dir: dir, agent: []string{"sh", "-c", script}} }
-	version2 := func(script string) settings {
-		s := sh(script)
-		s.protocol = "2"
-		return s
-	}
 	const plain = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"plain","version":"3"}}}'; read line`
 	for name, tt := range map[string]struct {
 		s     settings
@@ -43,8 +38,7 @@ func TestStartsThatFail(t *testing.T) {
 		"exits":               {sh("echo no such model >&2; exit 3"), []string{"exited with status 3", "no such model", "exited before it responded"}},
 		"prints its usage":    {sh("echo Usage: agent; exit 0"), []string{`its standard output begins with "Usage: agent"`, "such as --acp"}},
 		"prints for ever":     {settings{dir: dir, agent: []string{"yes"}}, []string{`prints lines such as "y"`, "such as --acp"}},
-		"only version 1":      {version2(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'; read line`), []string{"version 1 to a request for version 2", "speaks version 2", "-protocol 1"}},
-		"only version 2":      {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"x","data":{"requested":1,"supported":[2]}}}'; read line`), []string{"version 1, only version 2", "-protocol 2"}},
+		"only version 2":      {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"x","data":{"requested":1,"supported":[2]}}}'; read line`), []string{"version 1, only version 2"}},
 		"cannot list":         {settings{dir: dir, list: true, agent: []string{"sh", "-c", plain}}, []string{"plain 3 cannot list its sessions"}},
 		"cannot load":         {settings{dir: dir, load: "x", agent: []string{"sh", "-c", plain}}, []string{"plain 3 can neither load nor resume a session"}},
 		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
@@ -71,7 +65,7 @@ func TestStartsThatFail(t *testing.T) {
 			if !strings.HasPrefix(name, "no reason") {
 				assert.NotContains(t, text(err), "chat with -v")
 			}
-			assert.NotRegexp(t, "(stream|streamhttp|websocket|draft2/connect|client|host|acp): ", text(err))
+			assert.NotRegexp(t, "(stream|streamhttp|websocket|client|host|acp): ", text(err))
 			assert.Less(t, time.Since(began), 4*time.Second, "without waiting for a grace")
 		})
 	}
@@ -84,9 +78,7 @@ func TestDefaultAgentIsBuiltIn(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "")
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "notes"), "one\ntwo\n")
-	for _, protocol := range []string{"1", "2"} {
-		assert.Contains(t, converse(t, settings{agent: []string{}, dir: dir, prompt: "read notes", protocol: protocol}, ""), "notes has 2 lines.")
-	}
+	assert.Contains(t, converse(t, settings{agent: []string{}, dir: dir, prompt: "read notes"}, ""), "notes has 2 lines.")
 }
 
 // The first line that is not a message is shown at once.
@@ -207,15 +199,10 @@ func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 	defer agent.Process.Kill()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "hello\n")
-	for _, protocol := range []string{"1", "2"} { // in version 2 a client has neither files nor terminals
-		screen := converse(t, settings{url: url, dir: dir, yes: true, protocol: protocol}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
-		refused := map[string]int{"1": 1, "2": 4}[protocol] // clients cannot search
-		assert.Equal(t, refused, strings.Count(screen, "this client does not offer it"), screen)
-		assert.Equal(t, protocol == "1", strings.Contains(screen, "a.txt has 1 line."), screen)
-		_, err := os.Stat(filepath.Join(dir, "made"))
-		assert.Equal(t, protocol == "1", err == nil)
-		_ = os.Remove(filepath.Join(dir, "made"))
-	}
+	screen := converse(t, settings{url: url, dir: dir, yes: true}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
+	assert.Equal(t, 1, strings.Count(screen, "this client does not offer it"), "clients cannot search: %s", screen)
+	assert.Contains(t, screen, "a.txt has 1 line.")
+	assert.FileExists(t, filepath.Join(dir, "made"))
 }
 
 // Every user of this machine can reach a port. So a token is needed also on the loopback interface,

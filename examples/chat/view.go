@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
 )
 
@@ -17,7 +18,7 @@ const recent = 4
 // view prints a thread as it grows. Printed lines do not change, so a tool call gets one line
 // when it begins and another when it ends.
 type view struct {
-	id     string
+	id     acp.SessionID
 	thread *thread.Thread
 	screen *screen
 	dir    string // paths below it are shown without it
@@ -39,7 +40,7 @@ type seen struct {
 	diffs         int
 }
 
-func newView(s *screen, id string, t *thread.Thread, dir string) *view {
+func newView(s *screen, id acp.SessionID, t *thread.Thread, dir string) *view {
 	return &view{id: id, thread: t, screen: s, dir: dir, items: map[int]*seen{}, printed: map[string]int64{}}
 }
 
@@ -148,7 +149,7 @@ func (v *view) message(m *thread.Message, p *seen) {
 	}
 	for i, was := range p.blocks {
 		if i >= m.Content.Len() || !strings.HasPrefix(blockText(m.Content.At(i)), was) {
-			p.blocks = nil // the agent has replaced the message: all of it is shown
+			p.blocks = nil // it was replaced: all of it is shown
 			break
 		}
 	}

@@ -87,7 +87,7 @@ func TestCallsThatTheTurnLeftOpen(t *testing.T) {
 	assert.Equal(t, "▸ Run\n◦ Run (ended)\n"+strings.Repeat("info: later\n", 2*recent)+"✗ Run\n", out.String())
 }
 
-// Version 2 replaces messages, and shows changes of several files as one patch.
+// A message that no longer begins with what was printed is printed anew.
 func TestReplacedMessages(t *testing.T) {
 	v, th, out := look("/", false)
 	blocks := func(texts ...string) *[]thread.Block {
@@ -105,16 +105,6 @@ func TestReplacedMessages(t *testing.T) {
 	assert.Equal(t, "One thing. And another.\nShort. More.\nNew. More.", out.String())
 }
 
-func TestDiffOfSeveralFiles(t *testing.T) {
-	v, _, out := look("/w", false)
-	const patch = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n-x\n+y\n+z\n" + "diff --git a/b b/b\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
-	v.diff(&thread.Diff{Changes: []thread.FileChange{{Path: "/w/a"}, {Path: "/w/b"}}, Patch: patch})
-	assert.Equal(t, "  a  +2 -1\n  - x\n  + y\n  + z\n  b  +0 -1\n  - b\n", out.String())
-	out.Reset()
-	v.diff(&thread.Diff{Changes: []thread.FileChange{{Path: "/w/a"}, {Path: "/w/b"}}, Patch: "-x\n+y\n"})
-	assert.Equal(t, "  a\n  b\n  - x\n  + y\n", out.String(), "it is not known whose lines they are")
-}
-
 func TestColors(t *testing.T) {
 	for color, want := range map[bool]string{true: "\x1b[36m▸ Edit\x1b[0m", false: "▸ Edit\n"} {
 		v, th, out := look("/", color)
@@ -130,9 +120,13 @@ func TestCompared(t *testing.T) {
 		"equal":          {"a\n", "a\n", ""},
 		"in the middle":  {"a\nb\nc\n", "a\nx\nc\n", "  a|- b|+ x|  c"},
 		"no end of line": {"a", "a\nb", "  a|+ b"},
+		"replaced":       {"a\nb\n", "c\nd\n", "- a|- b|+ c|+ d"},
+		"too many lines": {strings.Repeat("a\nx\n", 1500), strings.Repeat("b\nx\n", 1500), strings.Repeat("- a|- x|", 1499) + "- a|" + strings.Repeat("+ b|+ x|", 1499) + "+ b|  x"},
 		"far apart":      {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "x\n2\n3\n4\n5\n6\n7\n8\ny\n", "- 1|+ x|  2|  3|  4|@ |  6|  7|  8|- 9|+ y"},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, inOneLine(compared(&tt.old, &tt.new))) })
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, inOneLine(near(compared(linesOf(&tt.old), linesOf(&tt.new)))))
+		})
 	}
 }
 
@@ -143,42 +137,4 @@ func inOneLine(lines []diffLine) string {
 		all = append(all, string(l.op)+" "+l.text)
 	}
 	return strings.Join(all, "|")
-}
-
-func TestPatched(t *testing.T) {
-	const head = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n"
-	for name, tt := range map[string]struct{ patch, want string }{
-		"one line":           {head + "@@ -1 +1 @@\n-old\n+new\n", "- old|+ new"},
-		"looks like a head":  {head + "@@ -1,2 +1,2 @@ func f\n--- old\n+++ new\n \n", "- -- old|+ ++ new|  "},
-		"two hunks":          {head + "@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9 +9,0 @@\n-d\n", "  a|- b|+ c|@ |- d"},
-		"two files":          {head + "@@ -0,0 +1 @@\n+a\n" + head + "@@ -1 +0,0 @@\n-b\n", "+ a|@ |- b"},
-		"no end of line":     {head + "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n", "- a|+ b"},
-		"an empty line":      {head + "@@ -1,2 +1,2 @@\n\n-a\n+b\n", "  |- a|+ b"},
-		"wrong counts":       {head + "@@ -1 +1 @@\n-a\n+b\n+c\n-d\n", "- a|+ b|+ c|- d"},
-		"no hunk":            {"-a\n+b", "- a|+ b"},
-		"renamed, no change": {"diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n", ""},
-		"empty":              {"", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, tt.want, inOneLine(patched(tt.patch)))
-		})
-	}
-}
-
-// The output of a command is shown without delay, also when the thread has dropped its beginning.
-func TestTerminals(t *testing.T) {
-	var out bytes.Buffer
-	th := thread.New()
-	v := newView(newScreen(&out, false), "s", th, "/w")
-	for _, text := range []string{"one\n", "two\n"} {
-		th.Do(thread.TerminalChanged{ID: "t", Append: []byte(text)})
-		v.draw()
-	}
-	assert.Equal(t, "  │ one\n  │ two\n", out.String())
-	out.Reset()
-	for range 30 {
-		th.Do(thread.TerminalChanged{ID: "t", Append: bytes.Repeat([]byte("line\n"), 20_000)})
-		v.draw()
-	}
-	assert.Equal(t, 600_000, strings.Count(out.String(), "  │ line\n"))
 }
