@@ -12,7 +12,7 @@
 // because every user of this machine can reach a port. A Unix socket in a folder of your own, as with
 // -listen unix:$XDG_RUNTIME_DIR/agent.sock, needs none. With -no-token every user of this machine is
 // served, and the agent uses no files and commands of its own. Otherwise it uses them for clients
-// that have none, such as those of version 2 of the protocol, in the folder of the session.
+// that have none, in the folder of the session.
 package main
 
 import (
@@ -27,7 +27,6 @@ import (
 	"syscall"
 
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -65,7 +64,7 @@ func (s *server) run(state string) error {
 	}
 	if s.address == "" {
 		stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
-		err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
+		err = a.Serve(context.Background(), stream.Stdio())
 	} else {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -91,6 +90,5 @@ func (s *server) listen(ctx context.Context, a *kit.Agent) error {
 	} else {
 		fmt.Println(s.address)
 	}
-	each := func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Connect, nil) }
-	return remote.NewHandler(each, options).Serve(ctx, listener)
+	return remote.NewHandler(a.Serve, options).Serve(ctx, listener)
 }

@@ -1,45 +1,35 @@
-// Command agent is the smallest agent in version 2 of the protocol, which is a draft: it
-// repeats each prompt.
+// Command agent serves the agent of examples/agent, which is one of version 1, to clients of both
+// versions of the protocol. Version 2 is a draft. Its clients have neither files nor terminals, so the
+// agent then uses its own.
 package main
 
 import (
 	"context"
-	"crypto/rand"
+	"errors"
 	"flag"
 	"log"
 
-	"github.com/acpkit/go-sdk/draft2/acp"
-	"github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-type echo struct {
-	agent.NoHistory // no session is stored
-	conn            *agent.Conn
-}
-
-func (echo) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{Info: acp.Implementation{Name: "agent", Version: "1"}}, nil // the rest is filled in
-}
-
-func (echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(rand.Text())}, nil
-}
-
-func (e echo) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s := e.conn.Session(req.SessionID)
-	return s.Accept(ctx, req, func(ctx context.Context) (acp.StopReason, error) {
-		return acp.StopReasonEndTurn, s.Message(ctx, agent.NewMessageID(), "You said: "+acp.PlainText(req.Prompt...))
-	})
-}
-
 func main() {
-	stream.EndOnSignal(nil)
 	log.SetFlags(0)
-	flag.Usage = func() { log.Print("usage: agent (a client starts it and talks to it on standard input and output)") }
+	log.SetPrefix("agent: ")
+	state := flag.String("state", worker.DefaultState(), "folder in which sessions are kept")
+	flag.Usage = func() {
+		log.SetPrefix("")
+		log.Print("usage: agent [-state FOLDER] (a client starts it and talks to it on standard input and output)")
+	}
 	flag.Parse()
-	err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return echo{conn: c} }, &agent.Options{CheckIDs: true})
+	a, err := worker.New(*state, true)
 	if err != nil {
+		log.Fatal(err)
+	}
+	stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
+	err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
+	if err = errors.Join(err, a.Close(context.Background())); err != nil {
 		log.Fatal(err)
 	}
 }

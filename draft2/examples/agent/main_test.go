@@ -1,103 +1,136 @@
+//go:build unix
+
 package main
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"os"
-	"os/exec"
-	"runtime"
-	"strings"
-	"syscall"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/client"
-	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/draft2/serve"
+	thread2 "github.com/acpkit/go-sdk/draft2/thread"
+	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-const playEnv = "ACPKIT_TEST_AGENT" // set for the test's own binary, which then is the agent
+// consenting is a client of version 2 that allows everything.
+type consenting struct{ asked int }
 
-func TestMain(m *testing.M) {
-	if os.Getenv(playEnv) != "" {
-		main()
-		return
+func (c *consenting) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	c.asked++
+	return acp.SelectKind(req.Options, acp.PermissionOptionKindAllowOnce), nil
+}
+
+func (c *consenting) SessionUpdate(context.Context, *acp.UpdateSessionNotification) error {
+	return nil
+}
+
+// open opens a session for a client of version 2, until the test ends.
+func open(t *testing.T, own bool, c acp.Client, folder string) (*client.Conn, *client.Session) {
+	t.Helper()
+	conn := client.New(begin(t, own), func(*client.Conn) acp.Client { return c }, nil)
+	require.NoError(t, conn.Start(context.WithoutCancel(t.Context())))
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		assert.NoError(t, conn.Wait())
+	})
+	_, err := conn.Initialize(t.Context(), &acp.InitializeRequest{Info: acp.Implementation{Name: "c", Version: "1"}})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: acp.AbsolutePath(folder)})
+	require.NoError(t, err)
+	return conn, session
+}
+
+// begin serves the agent to the returned stream.
+func begin(t *testing.T, own bool) stream.Stream {
+	t.Helper()
+	a, err := worker.New(t.TempDir(), own)
+	require.NoError(t, err)
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Connect, nil) }() // ends with near
+	t.Cleanup(func() {
+		assert.NoError(t, near.Close())
+		assert.NoError(t, <-served)
+	})
+	return near
+}
+
+// A client of version 2 has no files and terminals, so the agent uses its own.
+func TestVersion2(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		folder, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\ntwo\nthree\n"), 0o600))
+		require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "empty"), nil, 0o600))
+		require.NoError(t, os.Symlink(outside, filepath.Join(folder, "link")))
+		c := &consenting{}
+		_, session := open(t, own, c, folder)
+		for _, tt := range []struct{ prompt, says string }{
+			{"read notes", "notes has 3 lines."},
+			{"read notes from line 2 for 1 lines", "two\n"},
+			{"read none", "does not exist"},
+			{"read empty", "empty has no such lines."},
+			{"read " + outside, "outside of the folders of the session"},
+			{"read link", "did not work"},
+			{`edit notes: replace "two" with "2"`, "Wrote"},
+			{`edit notes: replace "two" with "2"`, "does not occur in it"},
+			{"write new: text", "Wrote"},
+			{"append to new: more", "Wrote"},
+			{"run cat notes new", "one\n2\nthree\ntext\nmore\n"},
+			{"run exit 3", "[exit code 3]"},
+			{`search "three"`, "occurs on 1 line"},
+		} {
+			text, err := session.Prompt(t.Context(), acp.Text(tt.prompt)).Text()
+			require.NoError(t, err)
+			if own {
+				assert.Contains(t, text, tt.says, tt.prompt)
+			} else {
+				assert.Contains(t, text, "this client does not offer it", tt.prompt)
+			}
+			assert.NotContains(t, text, "secret\n", tt.prompt)
+		}
+		if own {
+			assert.Equal(t, 5, c.asked)
+		}
 	}
-	os.Exit(m.Run())
 }
 
-// program returns the command that starts the agent.
-func program(t *testing.T, args ...string) *exec.Cmd {
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), playEnv+"=1")
-	return cmd
+// viewing is a client of version 2 that shows a session.
+type viewing struct {
+	consenting
+	shown *thread.Thread
 }
 
-func TestHelp(t *testing.T) {
-	out, err := program(t, "-h").CombinedOutput()
-	assert.NoError(t, err)
-	assert.True(t, strings.HasPrefix(string(out), "usage: agent"), "%s", out)
+func (c *viewing) SessionUpdate(_ context.Context, n *acp.UpdateSessionNotification) error {
+	thread2.Apply(c.shown, n.Update)
+	return nil
 }
 
-// SIGTERM ends the agent, though its input stays open.
-func TestSignal(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no SIGTERM")
-	}
-	cmd := program(t)
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	_, err = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":2,"info":{"name":"c","version":"1"}}}`+"\n")
-	require.NoError(t, err)
-	_, err = bufio.NewReader(out).ReadString('\n') // it serves now
-	require.NoError(t, err)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	assert.ErrorContains(t, cmd.Wait(), "signal: terminated")
-}
-
-// viewer is a client of version 2 that shows nothing.
-type viewer struct{}
-
-func (viewer) SessionUpdate(context.Context, *acp.UpdateSessionNotification) error { return nil }
-func (viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
-}
-
-// The smallest agent of version 2 keeps the promises of the protocol.
-func TestConversation(t *testing.T) {
-	leak.Check(t)
-	process, err := stream.Command(program(t), nil)
-	require.NoError(t, err)
-	conn, err := client.Connect(t.Context(), process, func(*client.Conn) acp.Client { return viewer{} }, nil)
-	require.NoError(t, err)
-	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
-	require.NoError(t, err)
-	first, second := session.Prompt(t.Context(), acp.Text("one")), session.Prompt(t.Context(), acp.Text("two"))
-	for turn, want := range map[*client.Turn]string{first: "You said: one", second: "You said: two"} {
-		text, err := turn.Text()
+// If a client resumes a session that it shows, with its history, it shows the same as before.
+func TestReplayOfWhatIsShown(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes"), []byte("one\n"), 0o600))
+	c := &viewing{shown: thread.New()}
+	conn, session := open(t, true, c, folder)
+	for _, prompt := range []string{"help", "read notes"} {
+		_, err := session.Prompt(t.Context(), acp.Text(prompt)).Wait()
 		require.NoError(t, err)
-		assert.Equal(t, want, text)
-		end, err := turn.Wait()
-		require.NoError(t, err)
-		assert.Equal(t, acp.StopReasonEndTurn, end.StopReason)
 	}
-	for range conn.Sessions(t.Context(), nil) {
-		t.Error("it stores no sessions")
-	}
-	_, err = conn.StartResumedSession(t.Context(), &acp.ResumeSessionRequest{SessionID: "other", Cwd: "/"}, nil)
-	assert.ErrorIs(t, err, rpcerr.ErrSessionNotFound)
-	require.NoError(t, session.Close(t.Context()))
-	require.NoError(t, conn.Close())
-	assert.NoError(t, conn.Wait())
+	items := func() []thread.Item { return c.shown.Snapshot().Items.Slice() }
+	before := items()
+	require.Len(t, before, 5, "two prompts, two answers and a tool call")
+	_, err := conn.ResumeSession(t.Context(), &acp.ResumeSessionRequest{SessionID: session.ID(), Cwd: acp.AbsolutePath(folder), ReplayFrom: &acp.ReplayFromStart{}})
+	require.NoError(t, err)
+	assert.Equal(t, before, items())
+	_, err = conn.ListSessions(t.Context(), &acp.ListSessionsRequest{Cursor: new(acp.SessionListCursor("elsewhere"))})
+	assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
 }

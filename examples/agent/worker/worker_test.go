@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -95,4 +98,46 @@ func TestSessionsAreKept(t *testing.T) {
 	require.NoError(t, err, "nobody is asked")
 	assert.Equal(t, "x\n", string(text))
 	assert.FileExists(t, old)
+}
+
+// throwing is a client that reports a missing file as an internal error.
+type throwing struct {
+	peertest.Client
+	written string
+}
+
+func (c *throwing) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return nil, rpcerr.InternalError(nil) // SDKs respond like this if a handler throws an exception
+}
+
+func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	c.written = req.Content
+	return nil, nil
+}
+
+// A write does not depend on the old text, an append does.
+func TestMissingFileOfAClientThatThrows(t *testing.T) {
+	c := &throwing{}
+	a, err := New(t.TempDir(), true)
+	require.NoError(t, err)
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(context.WithoutCancel(t.Context()), far) }() // ends with near
+	conn := client.New(near, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, conn.Start(t.Context()))
+	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
+	require.NoError(t, err)
+	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w"})
+	require.NoError(t, err)
+	text, err := session.Prompt(t.Context(), acp.Text("append to new: more")).Text()
+	require.NoError(t, err)
+	assert.Contains(t, text, "Internal error")
+	assert.Empty(t, c.written)
+	text, err = session.Prompt(t.Context(), acp.Text("write new: text")).Text()
+	require.NoError(t, err)
+	assert.Contains(t, text, "Wrote")
+	assert.Equal(t, "text\n", c.written)
+	require.NoError(t, conn.Close())
+	require.NoError(t, conn.Wait())
+	require.NoError(t, <-served)
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/examples/agent/worker"
+	"github.com/acpkit/go-sdk/stream"
+)
+
+// Chat holds a conversation in each version, and does what the person allows.
+func TestConversation(t *testing.T) {
+	for name, tt := range map[string]struct {
+		only    int
+		yes     bool
+		typed   string
+		version string
+		written bool
+	}{
+		"the newest":  {0, false, "write a.txt: x\n1\n", "version 2", true},
+		"version 1":   {1, false, "write a.txt: x\n1\n", "version 1", false}, // whose files are those of the client
+		"not allowed": {0, false, "write a.txt: x\n9\n", "version 2", false},
+		"a flag":      {0, true, "\nwrite a.txt: x\n", "version 2", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, err := worker.New(t.TempDir(), tt.only == 0)
+			require.NoError(t, err)
+			served := make(chan error, 1)
+			dial := func(context.Context) (stream.Stream, error) {
+				near, far := stream.Pipe()
+				go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Connect, nil) }() // ends with near
+				return near, nil
+			}
+			t.Chdir(t.TempDir())
+			dir, err := os.Getwd()
+			require.NoError(t, err)
+			var out bytes.Buffer
+			c := &chat{in: bufio.NewReader(strings.NewReader(tt.typed)), out: &out, yes: tt.yes}
+			require.NoError(t, c.talk(t.Context(), dial, tt.only))
+			require.NoError(t, <-served)
+			assert.Contains(t, out.String(), "The agent speaks "+tt.version+".")
+			assert.Contains(t, out.String(), "(end_turn)")
+			assert.Equal(t, tt.only == 0, strings.Contains(out.String(), "? write "+filepath.Join(dir, "a.txt")), out.String())
+			_, err = os.Stat(filepath.Join(dir, "a.txt"))
+			assert.Equal(t, tt.written, err == nil, out.String())
+		})
+	}
+}
