@@ -227,10 +227,14 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, live, ids())
 		},
 		"06 a crash loses the turn, one bad file loses all sessions, and a lost log is an empty session": func(t *faultTest) {
-			var s script
-			s.agent(kit.Options{})
+			turn := func(ctx context.Context, _ *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+				if acp.PlainText(p.Blocks...) == "hour" {
+					<-ctx.Done()
+				}
+				return "", ctx.Err()
+			}
 			t.store = t.TempDir()
-			u := t.start(kit.Options{Turn: s.turn})
+			u := t.start(kit.Options{Turn: turn})
 			good, bad := t.session(u), t.session(u)
 			for _, id := range []acp.SessionID{good, bad} {
 				u.ask(id, "hello")
@@ -238,10 +242,10 @@ func TestFaults(t *testing.T) {
 			go func() { // ends with the connection
 				_, _ = u.Prompt(t.Context(), &acp.PromptRequest{SessionID: good, Prompt: []acp.ContentBlock{acp.Text("hour")}})
 			}()
-			s.list()
+			synctest.Wait()
 			t.kill()
 			require.NoError(t, os.Remove(filepath.Join(t.store, string(bad), "log.jsonl")))
-			again := t.start(kit.Options{Turn: s.turn})
+			again := t.start(kit.Options{Turn: turn})
 			again.load(good)
 			assert.Equal(t, []string{"user: hello", "user: hour"}, shown(again.set.Thread(good).Snapshot()))
 			_, err := again.ResumeSession(t.Context(), &acp.ResumeSessionRequest{SessionID: bad, Cwd: t.dir})

@@ -2,15 +2,10 @@ package kit_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -119,67 +114,23 @@ func (u *user) ask(id acp.SessionID, text string) acp.StopReason {
 	return res.StopReason
 }
 
-// disk is a store whose logs are slow, full or broken. It counts those that are open.
-type disk struct {
-	journal.Store
-	slow   time.Duration // the duration of an fsync
-	room   atomic.Int64  // number of calls of Append that will still succeed
-	broken string        // the method that fails: append or sync
-	open   atomic.Int64  // number of open logs
-}
-
-func newDisk() *disk {
-	d := &disk{Store: new(journal.Memory)}
-	d.room.Store(1 << 40)
-	return d
-}
-
-type diskLog struct {
-	journal.Log
-	d     *disk
-	close func() // called once
-}
-
-func (d *disk) opened(l journal.Log, err error) (journal.Log, error) {
-	if err != nil {
-		return nil, err
+// echo is a turn that repeats the prompt.
+func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+	if err := s.Thought(ctx, "hm"); err != nil {
+		return "", err
 	}
-	d.open.Add(1)
-	return diskLog{l, d, sync.OnceFunc(func() { d.open.Add(-1) })}, nil
-}
-
-func (d *disk) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	return d.opened(d.Store.Create(ctx, id, m))
-}
-
-func (d *disk) Open(ctx context.Context, id string) (journal.Log, error) {
-	return d.opened(d.Store.Open(ctx, id))
-}
-
-func (l diskLog) Append(recs ...journal.Record) (int64, error) {
-	if l.d.broken == "append" {
-		return 0, errors.New("disk broken")
+	for _, part := range []string{"You ", "said: ", acp.PlainText(p.Blocks...)} {
+		if err := s.Text(ctx, part); err != nil {
+			return "", err
+		}
 	}
-	if l.d.room.Add(-1) < 0 {
-		return 0, &fs.PathError{Op: "write", Path: "/sessions/log.jsonl", Err: syscall.ENOSPC}
-	}
-	return l.Log.Append(recs...)
+	return "", nil
 }
 
-func (l diskLog) Sync(ctx context.Context) error {
-	if l.d.broken == "sync" {
-		return errors.New("disk broken")
-	}
-	time.Sleep(l.d.slow)
-	return l.Log.Sync(ctx)
-}
-
-func (l diskLog) SetMeta(change func(*journal.Meta)) error {
-	time.Sleep(l.d.slow)
-	return l.Log.SetMeta(change)
-}
-
-func (l diskLog) Close() error {
-	l.close()
-	return l.Log.Close()
+// filesIn opens a store as another program that uses the same folder would.
+func filesIn(t *testing.T, dir string) journal.Store {
+	t.Helper()
+	store, err := journal.OpenFiles(dir, &journal.FilesOptions{Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return store
 }

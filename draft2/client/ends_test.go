@@ -12,7 +12,6 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/client"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -237,14 +236,14 @@ func TestMiddlewareThatEndsAPrompt(t *testing.T) {
 		sending acp.Middleware
 		want    string
 	}{
-		"fails": {peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		"fails": {around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
 			res, err := next(ctx, method, params)
 			if method == acp.MethodSessionPrompt {
 				return nil, broken
 			}
 			return res, err
 		}), "broken"},
-		"responds itself": {peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+		"responds itself": {around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
 			if method == acp.MethodSessionPrompt {
 				return &acp.PromptResponse{MessageID: "u1"}, nil
 			}

@@ -132,3 +132,10 @@ func sendUpdate(peer *rawpeer.Peer, line string) {
 	}
 	peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":`+update+`}}`)
 }
+
+// around returns a middleware that is written as one function.
+func around(f func(ctx context.Context, method string, params any, next acp.Handler) (any, error)) acp.Middleware {
+	return func(next acp.Handler) acp.Handler {
+		return func(ctx context.Context, method string, params any) (any, error) { return f(ctx, method, params, next) }
+	}
+}

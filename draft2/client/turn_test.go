@@ -14,7 +14,6 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/client"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -179,7 +178,7 @@ func TestWaitFollowsTheMiddlewares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				handled := false
-				slow := peertest.Around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
+				slow := around(func(ctx context.Context, method string, params any, next acp.Handler) (any, error) {
 					res, err := next(ctx, method, params)
 					if method == acp.MethodSessionPrompt {
 						time.Sleep(time.Second)

@@ -30,6 +30,9 @@ var versions = []*version{{1, v1Tables}, {2, v2Tables}}
 // name before what it uses of it.
 const model = "client/thread"
 
+// peers has the agent and the client with every method, for tests.
+const peers = "internal/endpoint/peertest"
+
 // load reads facts and texts; root is the folder of the module.
 func (ver *version) load(root string) (*vocabulary, error) {
 	factsFile, stableFile := fmt.Sprintf("v%d-unstable.json", ver.number), fmt.Sprintf("v%d.json", ver.number)
@@ -77,12 +80,12 @@ func (v *vocabulary) render() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	peers := &file{}
-	v.emitFull(peers, "Agent")
-	v.emitFull(peers, "Client")
+	full := &file{}
+	v.emitFull(full, "Agent")
+	v.emitFull(full, "Client")
 	packages := map[string]map[string]*file{
 		"acp": v.vocabularyFiles(), "agent": v.endFiles("Agent", "Client"),
-		"client": v.endFiles("Client", "Agent"), "internal/endpoint/peertest": {"full_gen.go": peers},
+		"client": v.endFiles("Client", "Agent"), peers: {"full_gen.go": full},
 	}
 	if v.version.number == 1 {
 		packages["agent/onjsonrpc2"], packages["client/onjsonrpc2"] = v.libraryFiles("Agent", "Client"), v.libraryFiles("Client", "Agent")
@@ -169,6 +172,8 @@ func (ver *version) folder(pkg string) string {
 	switch {
 	case ver.number == 1:
 		return pkg
+	case pkg == peers: // the main module knows version 1 alone
+		return fmt.Sprintf("internal/system/peertest/v%d", ver.number)
 	case strings.HasPrefix(pkg, "internal/"):
 		return fmt.Sprintf("%s/v%d", pkg, ver.number)
 	default:
@@ -179,7 +184,7 @@ func (ver *version) folder(pkg string) string {
 // folders returns the folder of each package by the folder of its counterpart of version 1.
 func (ver *version) folders() map[string]string {
 	folders := map[string]string{}
-	for _, pkg := range []string{"acp", "agent", "client", "internal/endpoint/peertest"} {
+	for _, pkg := range []string{"acp", "agent", "client", peers} {
 		folders[pkg] = ver.folder(pkg)
 	}
 	if ver.number == 1 {

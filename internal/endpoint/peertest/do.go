@@ -1,4 +1,4 @@
-// Copied to internal/endpoint/peertest/v2 by go generate.
+// Copied to internal/system/peertest/v2 by go generate.
 
 package peertest
 

@@ -12,8 +12,8 @@ import (
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/draft2/client"
-	"github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	"github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 

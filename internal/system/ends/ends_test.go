@@ -1,4 +1,4 @@
-package endpoint_test
+package ends_test
 
 import (
 	"context"
@@ -23,9 +23,9 @@ import (
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"

@@ -1,4 +1,4 @@
-package endpoint_test
+package ends_test
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	peertest2 "github.com/acpkit/go-sdk/internal/endpoint/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/stream"
 )
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/faulty"
 )
 
 func values(all ...string) (list []acp.SessionConfigSelectOption) {
@@ -187,15 +186,15 @@ func TestStoredSettings(t *testing.T) {
 // A setting that cannot be stored does not change.
 func TestSettingThatCannotBeStored(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := newDisk()
+		store := faulty.NewDisk()
 		w := dial(t, kit.New(&kit.Options{Modes: modes, Turn: obey, Store: store, Logger: slog.New(slog.DiscardHandler)}), v)
 		w.open()
-		for _, store.broken = range []string{"append", "sync"} {
+		for _, store.Broken = range []string{"append", "sync"} {
 			m := w.call("session/set_config_option", `{"sessionId":"SESSION","configId":"mode","type":"id","value":"auto"}`)
 			require.NotNil(t, m.Error, m.Raw)
 			assert.Equal(t, "Internal error: the sessions cannot be stored or read", m.Error.Message)
 		}
-		store.broken = ""
+		store.Broken = ""
 		assert.Empty(t, w.settings())
 		w.prompt("hello")
 		assert.Equal(t, []string{"ask "}, w.says())
@@ -280,32 +279,6 @@ func TestInfoWithoutName(t *testing.T) {
 		first, _ := w.reply(w.sent)
 		assert.NotContains(t, string(first.Result), `"name":""`)
 	})
-}
-
-// Invalid options are reported before a client is served.
-func TestOptions(t *testing.T) {
-	run := func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }
-	ready := func(context.Context) error { return nil }
-	for want, o := range map[string]kit.Options{
-		"Options.Turn is nil":                      {},
-		`the mode 1 has the id "ask"`:              {Turn: run, Modes: append(slices.Clone(modes[:1]), modes[0])},
-		`the id "mode" of a setting`:               {Turn: run, Modes: modes, Settings: kit.Settings{{ID: "mode", Values: values("x")}}},
-		`the setting 0 has the id ""`:              {Turn: run, Settings: kit.Settings{{Values: values("x")}}},
-		`the setting "x" has no values`:            {Turn: run, Settings: kit.Settings{{ID: "x"}}},
-		`the default of the setting "x"`:           {Turn: run, Settings: kit.Settings{{ID: "x", Default: "c", Values: values("a", "b")}}},
-		`the name "/x" of a command`:               {Turn: run, Commands: kit.Commands{{Name: "/x", Run: run}}},
-		`the command "x" has no Run`:               {Turn: run, Commands: kit.Commands{{Name: "x"}}},
-		`two commands have the name "x"`:           {Turn: run, Commands: kit.Commands{{Name: "x", Run: run}, {Name: "x", Run: run}}},
-		"Auth.Ready is nil":                        {Turn: run, Auth: &kit.Auth{}},
-		"Auth.Methods has no":                      {Turn: run, Auth: &kit.Auth{Ready: ready}},
-		`the method 0 of Auth has the id ""`:       {Turn: run, Auth: &kit.Auth{Ready: ready, Methods: []acp.AuthMethod{&acp.AuthMethodAgent{}}}},
-		"Auth.Methods has no *acp.AuthMethodAgent": {Turn: run, Auth: &kit.Auth{Ready: ready, Methods: []acp.AuthMethod{&acp.AuthMethodTerminal{ID: "t"}}}},
-		"SystemPrompts lacks append":               {Turn: run, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeOverride}},
-		"SystemPrompts has a mode that is neither": {Turn: run, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeAppend, "bogus"}},
-	} {
-		_, far := stream.Pipe()
-		assert.ErrorContains(t, kit.New(&o).Serve(t.Context(), far), want)
-	}
 }
 
 // Requests that the protocol does not define reach Options.Extension, with the Conn of
