@@ -196,12 +196,7 @@ var bubbles = map[string]bool{
 // sleepers are the functions that may sleep outside of a literal for a bubble, and why.
 var sleepers = map[string]string{
 	"agent handle":                                          "it sleeps for no time outside of a bubble",
-	"agent/kit SetMeta":                                     stores,
-	"agent/kit Sync":                                        stores,
 	"agent/kit TestFaults":                                  scripts,
-	"agent/kit TestTurns":                                   scripts,
-	"agent/kit obey":                                        scripts,
-	"agent/kit turn":                                        scripts,
 	"draft2/serve/adapter TestCloseDuringATurn":             handlers,
 	"draft2/serve/adapter dialogueWorks":                    handlers,
 	"draft2/agent TestPromptThatOvertakesClose":             handlers,
@@ -223,6 +218,9 @@ var sleepers = map[string]string{
 	"internal/system/hardening/order play":                  scripts,
 	"internal/system/interop HandleExtension":               handlers,
 	"internal/system/interop HandleExtensionNotification":   handlers,
+	"internal/system/kit TestTurns":                         scripts,
+	"internal/system/kit obey":                              scripts,
+	"internal/system/kit turn":                              scripts,
 	"internal/system/interop settle":                        scripts,
 	"stream/streamhttp Read":                                streams,
 	"internal/system/hardening/strangers slowBodies":        scripts,
@@ -233,7 +231,6 @@ const (
 	handlers = "its handlers are called in the bubble of their connection"
 	streams  = "its stream is used in bubbles only"
 	scripts  = "its callers call it in a bubble"
-	stores   = "its store is used in bubbles only"
 )
 
 // A test that sleeps is slow if it passes and wrong if the machine is busy. In a bubble sleeping

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
 	github.com/acpkit/go-sdk/acptest v0.0.0-00010101000000-000000000000
+	github.com/acpkit/go-sdk/draft2 v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
 )
 

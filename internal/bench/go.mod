@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
+	github.com/acpkit/go-sdk/draft2 v0.0.0-00010101000000-000000000000
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/sourcegraph/jsonrpc2 v0.2.3
 	github.com/stretchr/testify v1.12.1
@@ -23,3 +24,5 @@ require (
 )
 
 replace github.com/acpkit/go-sdk => ../..
+
+replace github.com/acpkit/go-sdk/draft2 => ../../draft2

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
 	github.com/acpkit/go-sdk/agent/mcp v0.0.0-00010101000000-000000000000
+	github.com/acpkit/go-sdk/draft2 v0.0.0-00010101000000-000000000000
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/stretchr/testify v1.12.1
@@ -45,3 +46,5 @@ replace github.com/acpkit/go-sdk/acptest => ../../acptest
 replace github.com/acpkit/go-sdk/cmd/acp => ../../cmd/acp
 
 tool github.com/acpkit/go-sdk/cmd/acp
+
+replace github.com/acpkit/go-sdk/draft2 => ../../draft2

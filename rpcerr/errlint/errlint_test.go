@@ -74,7 +74,7 @@ func TestFixesBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	absolute := strings.Replace(string(mod), "=> ../../..", "=> "+root, 1)
+	absolute := strings.ReplaceAll(string(mod), "=> ../../..", "=> "+root)
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(absolute), 0o600); err != nil {
 		t.Fatal(err)
 	}

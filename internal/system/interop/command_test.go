@@ -75,7 +75,7 @@ func TestInstall(t *testing.T) {
 	const path, version = "github.com/acpkit/go-sdk", "v0.0.1"
 	proxy := filepath.Join(t.TempDir(), "proxy")
 	root := filepath.Join("..", "..", "..")
-	for _, folder := range []string{"", "/acptest", "/cmd/acp"} {
+	for _, folder := range []string{"", "/draft2", "/acptest", "/cmd/acp"} {
 		publish(t, proxy, module.Version{Path: path + folder, Version: version}, filepath.Join(root, folder))
 	}
 

@@ -26,13 +26,13 @@ type place struct {
 	model     *chatserver.Server
 }
 
-// newPlace is a place with a file notes.txt for the program agent or coder, with acp tap in between or
+// newPlace is a place with a file notes.txt for the program agent, draft2/agent or coder, with acp tap in between or
 // not.
 func newPlace(t *testing.T, program string, tapped bool) *place {
 	t.Helper()
 	needShell(t)
 	p := &place{dir: pairtest.TempDir(t), home: pairtest.TempDir(t), agent: []string{example(t, program)}, model: chatserver.Start(t)}
-	if program == "agent" {
+	if program != "coder" {
 		p.agent = append(p.agent, "-state", p.home)
 	}
 	if tapped {
@@ -234,8 +234,8 @@ func TestTypeScriptClientOfVersion1WithExamples(t *testing.T) {
 	}
 }
 
-// The TypeScript SDK's client of version 2 drives examples/agent, which speaks version 1, through the
-// router and the adapter. It checks every message that it gets against the schema.
+// The TypeScript SDK's client of version 2 drives draft2/examples/agent, whose agent speaks version 1, through
+// draft2/serve and its adapter. It checks every message that it gets against the schema.
 func TestTypeScriptClientOfVersion2WithExample(t *testing.T) {
 	t.Parallel()
 	var report struct {
@@ -244,7 +244,7 @@ func TestTypeScriptClientOfVersion2WithExample(t *testing.T) {
 		Mode                   string
 		Errors                 map[string]int
 	}
-	p := driveExample(t, "agent", "client2.mjs", &report)
+	p := driveExample(t, "draft2/agent", "client2.mjs", &report)
 	assert.Equal(t, [][2]string{{"end_turn", "string"}, {"end_turn", "string"}, {"end_turn", "string"}, {"cancelled", "string"}}, report.Stops)
 	assert.Equal(t, []string{
 		"user_message", "state_update running", "session_info_update", "tool_call_update pending", "tool_call_update in_progress",

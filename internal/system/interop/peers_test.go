@@ -145,7 +145,11 @@ func built(t *testing.T, build func() ([]byte, error), program string) string {
 
 var buildExamples = sync.OnceValues(func() ([]byte, error) {
 	const module = "github.com/acpkit/go-sdk/"
-	return exec.Command("go", "build", "-o", builds+string(filepath.Separator), module+"examples/agent", module+"examples/chat", module+"examples/coder", module+"cmd/acp").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", builds+string(filepath.Separator), module+"examples/agent", module+"examples/chat", module+"examples/coder", module+"cmd/acp").CombinedOutput()
+	if err != nil {
+		return out, err
+	}
+	return exec.Command("go", "build", "-o", filepath.Join(builds, "draft2")+string(filepath.Separator), module+"draft2/examples/agent").CombinedOutput()
 })
 
 // example is one of the project's own example programs.

@@ -3,13 +3,16 @@
 package right_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acptest"
+	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 func TestWorkerIsRight(t *testing.T) {
@@ -22,7 +25,7 @@ func TestWorkerIsRight(t *testing.T) {
 			t.Parallel()
 			a, err := worker.New(t.TempDir(), true)
 			require.NoError(t, err)
-			acptest.Agent(t, acptest.InMemory(a.Serve), &acptest.Options{Version: version, Prompts: prompts})
+			acptest.Agent(t, acptest.InMemory(func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Connect, nil) }), &acptest.Options{Version: version, Prompts: prompts})
 		})
 	}
 }

@@ -5,6 +5,7 @@ go 1.26.0
 require github.com/acpkit/go-sdk v0.0.0
 
 require (
+	github.com/acpkit/go-sdk/draft2 v0.0.0
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
 	github.com/go-playground/locales v0.14.2 // indirect
 	github.com/go-playground/universal-translator v0.18.2 // indirect
@@ -17,3 +18,5 @@ require (
 )
 
 replace github.com/acpkit/go-sdk => ../../..
+
+replace github.com/acpkit/go-sdk/draft2 => ../../../draft2

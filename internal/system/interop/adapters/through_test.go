@@ -92,7 +92,7 @@ func throughNetwork(scheme string) func(*testing.T, stream.Stream) stream.Stream
 	}
 }
 
-// The program that users start from holds a turn with each agent, in each version.
+// The program that users start from holds a turn with each agent.
 func TestChat(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "chat")
 	eachAdapter(t, func(t *testing.T, a *adapter) {
@@ -100,20 +100,36 @@ func TestChat(t *testing.T) {
 			out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/examples/chat").CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		}
-		for _, protocol := range []string{"1", "2", "newest"} {
-			t.Run(protocol, func(t *testing.T) {
+		place := newWorkplace(t, a)
+		agent := place.command()
+		cmd := exec.CommandContext(t.Context(), program, append([]string{"-yes", "-prompt", scriptMark + place.writing(t), "--"}, agent.Args...)...)
+		cmd.Dir, cmd.Env, cmd.WaitDelay = place.dir, place.env, time.Second
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "Written.")
+		assert.Contains(t, string(out), "  + new\n")
+		assert.LessOrEqual(t, strings.Count(string(out), "? write"), 1, "%s", out)
+		assert.Equal(t, "new\n", place.text(t))
+	})
+}
+
+// The example of a client of both versions holds a turn with each agent, in each version.
+func TestChatOfBothVersions(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "chat")
+	eachAdapter(t, func(t *testing.T, a *adapter) {
+		if _, err := os.Stat(program); err != nil {
+			out, err := exec.Command("go", "build", "-o", program, "github.com/acpkit/go-sdk/draft2/examples/chat").CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+		for _, only := range []string{"1", "2", "0"} {
+			t.Run(only, func(t *testing.T) {
 				place := newWorkplace(t, a)
-				agent := place.command()
-				args := append([]string{"-yes", "-protocol", protocol, "-prompt", scriptMark + place.writing(t), "--"}, agent.Args...)
-				cmd := exec.CommandContext(t.Context(), program, args...)
+				cmd := exec.CommandContext(t.Context(), program, append([]string{"-yes", "-only", only}, place.command().Args...)...)
+				cmd.Stdin = strings.NewReader(scriptMark + place.writing(t) + "\n")
 				cmd.Dir, cmd.Env, cmd.WaitDelay = place.dir, place.env, time.Second
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				assert.Contains(t, string(out), "Written.")
-				assert.Contains(t, string(out), "  + new\n")
-				assert.NotContains(t, string(out), "---", "the head of a patch is no change")
-				assert.LessOrEqual(t, strings.Count(string(out), "? write"), 1, "%s", out)
-				assert.Equal(t, "new\n", place.text(t))
 			})
 		}
 	})

@@ -1,5 +1,5 @@
 // A client of version 2 on the TypeScript SDK. It checks every message against the schema.
-//   node client2.mjs FOLDER COMMAND [ARGS...]    drives examples/agent in a folder with the file notes
+//   node client2.mjs FOLDER COMMAND [ARGS...]    drives draft2/examples/agent in a folder with the file notes
 // It prints one JSON object: {agent, stops, seen, listed, replayed, errors}.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
