@@ -17,9 +17,9 @@ import (
 	"github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 

@@ -17,10 +17,10 @@ import (
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
 )

@@ -16,9 +16,9 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
-	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )

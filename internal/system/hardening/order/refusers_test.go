@@ -22,8 +22,8 @@ import (
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/rawpeer"
+	peertest2 "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/objectstream"
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/draft2/client"
-	peertest "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 	pairtest2 "github.com/acpkit/go-sdk/internal/system/hardening/pairtest/v2"
+	peertest "github.com/acpkit/go-sdk/internal/system/peertest/v2"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
