@@ -1,19 +1,10 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // AuthenticateAndRetry calls call. If the agent responds that authentication is required
@@ -40,21 +31,16 @@ func (c *Conn) AuthenticateAndRetry(ctx context.Context,
 	choose func(ctx context.Context, required error, methods []acp.AuthMethod) (acp.AuthMethodID, error),
 	call func(context.Context) error,
 ) error {
-	if call == nil {
-		return errors.New("client: AuthenticateAndRetry was given a nil call: pass a func that makes the call")
-	}
-	if choose == nil {
-		choose = onlyMethod
-	}
-	return c.SignInAndRetry(ctx, func(ctx context.Context, required error) error {
-		id, err := choose(ctx, required, c.AuthMethods())
-		if err != nil {
-			return errors.Join(fmt.Errorf("choosing how to sign in: %w", err), required)
+	return c.effects.Authenticate(ctx, func(ctx context.Context, required error) (string, error) {
+		methods := c.AuthMethods()
+		if choose == nil {
+			return offered(methods).Only()
 		}
-		if err := c.logIn(ctx, id); err != nil {
-			return fmt.Errorf("signing in with %q: %w", id, err)
-		}
-		return nil
+		id, err := choose(ctx, required, methods)
+		return string(id), err
+	}, func(ctx context.Context, id string) error {
+		_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
+		return err
 	}, call)
 }
 
@@ -65,138 +51,45 @@ func (c *Conn) SignInAndRetry(ctx context.Context,
 	signIn func(ctx context.Context, required error) error,
 	call func(context.Context) error,
 ) error {
-	if signIn == nil || call == nil {
-		return errors.New("client: SignInAndRetry was given a nil function: pass one that signs the user in, and one that makes the call")
-	}
-	first := new(attempt)
-	err := call(context.WithValue(ctx, attemptKey{c}, first))
-	if !errors.Is(err, rpcerr.ErrAuthRequired) || first.effect.Load() {
-		return err
-	}
-	if err := signIn(ctx, err); err != nil {
-		return err
-	}
-	return call(ctx)
+	return c.effects.Retry(ctx, signIn, call)
 }
 
-// onlyMethod returns the only method that needs no terminal.
-func onlyMethod(_ context.Context, _ error, methods []acp.AuthMethod) (acp.AuthMethodID, error) {
-	var usable []acp.AuthMethodID
-	var others, unknown []string
-	for _, m := range methods {
-		switch m := m.(type) {
+func offered(methods []acp.AuthMethod) (m talk.Methods) {
+	for _, method := range methods {
+		switch method := method.(type) {
 		case *acp.AuthMethodAgent:
-			usable = append(usable, authMethodID(m))
+			m.Calls = append(m.Calls, string(method.ID))
 		case *acp.AuthMethodTerminal:
-			others = append(others, string(authMethodID(m)))
+			m.Terminals = append(m.Terminals, string(method.ID))
 		case *acp.UnknownAuthMethod:
-			unknown = append(unknown, m.Type)
+			m.Unknown = append(m.Unknown, method.Type)
 		}
 	}
-	switch {
-	case len(usable) == 1:
-		return usable[0], nil
-	case len(usable) > 1:
-		return "", fmt.Errorf("client: the agent offers several methods to sign in, choose one: %q", usable)
-	case len(others) > 0:
-		return "", fmt.Errorf("client: the agent offers only methods to sign in on a terminal (%s): run its command there", strings.Join(others, ", "))
-	case len(unknown) > 0:
-		return "", fmt.Errorf("client: the agent offers only methods to sign in of kinds that this SDK does not know, choose one: %q", unknown)
-	}
-	return "", errors.New("client: the agent offers no method to sign in: use its own command to sign in")
+	return m
 }
 
-// effects records whether a prompt that may be sent again has had an effect, that is, whether the
-// agent has sent an update or a request while the prompt was in flight.
-type effects struct {
-	open atomic.Int32 // the length of watched, so that messages need not lock mu
-
-	mu      sync.Mutex // guards watched
-	watched map[*watch]struct{}
-}
-
-// watch is a prompt in flight and its attempt.
-type watch struct {
-	id      acp.SessionID
-	attempt *attempt
-}
-
-// attempt is a call of SignInAndRetry that may be repeated.
-type attempt struct{ effect atomic.Bool }
-
-// attemptKey is the ctx key for the attempt on a connection.
-type attemptKey struct{ conn *Conn }
-
-// begin watches a prompt if ctx belongs to an attempt. The caller must call end when the prompt has
-// ended.
-func (e *effects) begin(ctx context.Context, c *Conn, id acp.SessionID) (end func()) {
-	a, ok := ctx.Value(attemptKey{c}).(*attempt)
-	if !ok {
-		return func() {}
+// sessionOf returns the session that a message of the agent belongs to. ok is false if the params
+// contain none.
+func sessionOf(params any) (id string, ok bool) {
+	switch p := params.(type) {
+	case *acp.SessionNotification:
+		return string(p.SessionID), true
+	case *acp.RequestPermissionRequest:
+		return string(p.SessionID), true
+	case *acp.ReadTextFileRequest:
+		return string(p.SessionID), true
+	case *acp.WriteTextFileRequest:
+		return string(p.SessionID), true
+	case *acp.CreateTerminalRequest:
+		return string(p.SessionID), true
+	case *acp.TerminalOutputRequest:
+		return string(p.SessionID), true
+	case *acp.WaitForTerminalExitRequest:
+		return string(p.SessionID), true
+	case *acp.KillTerminalRequest:
+		return string(p.SessionID), true
+	case *acp.ReleaseTerminalRequest:
+		return string(p.SessionID), true
 	}
-	w := &watch{id, a}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.watched == nil {
-		e.watched = map[*watch]struct{}{}
-	}
-	e.watched[w] = struct{}{}
-	e.open.Add(1)
-	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.watched, w)
-		e.open.Add(-1)
-	}
-}
-
-// note records that the agent has sent a message with these params.
-func (e *effects) note(params any) {
-	id, known := sessionOf(params)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for w := range e.watched {
-		if !known || w.id == id {
-			w.attempt.effect.Store(true)
-		}
-	}
-}
-
-// noting changes cfg so that e sees every request and every update, including those that a
-// middleware does not pass on and those that are refused or dropped. The session of a refused or
-// dropped message is not known.
-func (e *effects) noting(cfg *rpc.Config) {
-	cfg.OnRefused = func(string) { e.note(nil) }
-	onDropped := cfg.OnDropped
-	cfg.OnDropped = func(method string, err error) {
-		e.note(nil)
-		if onDropped != nil {
-			onDropped(method, err)
-		}
-	}
-	for _, entry := range cfg.Entries {
-		handle := entry.Handle
-		entry.Handle = func(ctx context.Context, params any) (any, error) {
-			if e.open.Load() > 0 {
-				e.note(params)
-			}
-			return handle(ctx, params)
-		}
-	}
-	if handle := cfg.Extension; handle != nil {
-		cfg.Extension = func(ctx context.Context, method string, params json.RawMessage) (any, error) {
-			e.note(nil)
-			return handle(ctx, method, params)
-		}
-	}
-	if len(cfg.Receiving) == 0 {
-		return
-	}
-	first := func(next rpc.Handler) rpc.Handler {
-		return func(ctx context.Context, method string, params any) (any, error) {
-			e.note(params)
-			return next(ctx, method, params)
-		}
-	}
-	cfg.Receiving = append([]rpc.Middleware{first}, cfg.Receiving...)
+	return "", false
 }

@@ -1,19 +1,15 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -49,12 +45,11 @@ type Conn struct {
 
 	peer     atomic.Pointer[peer]
 	told     atomic.Pointer[acp.ClientCapabilities] // what the latest initialize has advertised
-	sessions sessions
-	turns    turns
-	ends     ends
-	effects  effects
-
-	versioned
+	sessions talk.Sessions[update]
+	turns    talk.Turns
+	ends     endpoint.Ends
+	effects  talk.Effects
+	roots    roots
 }
 
 // New returns the client's end of a connection over s. The Conn takes ownership of s.
@@ -67,8 +62,9 @@ type Conn struct {
 func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
+	c.effects.SessionOf = sessionOf
 	cfg := c.opts.config()
-	cfg.OnEnd = c.ended
+	cfg.OnEnd = c.ends.Ended
 	if !endpoint.IsNil(s) {
 		cfg.Stream = s
 	}
@@ -76,7 +72,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	if cfg.Err == nil {
 		cfg.Entries, cfg.Results = c.table.Entries, c.results
 		endpoint.Extensions(&cfg, c.client)
-		c.effects.noting(&cfg)
+		c.effects.Watch(&cfg)
 	}
 	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.client))
 	c.engine.Configure(cfg)
@@ -85,25 +81,14 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 }
 
 // build creates the client and its table. It returns an error for an invalid argument of New.
-func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) error {
-	if newClient == nil {
-		return errors.New("client: New was given no newClient: pass a func that returns your client")
-	}
-	c.client = newClient(c)
-	if endpoint.IsNil(s) {
-		return errors.New("client: New was given a nil stream: pass the result of stream.Command or another stream")
-	}
-	if endpoint.IsNil(c.client) {
-		return fmt.Errorf("client: newClient returned nil (%T): return your client", c.client)
-	}
-	inner := endpoint.Innermost(c.client)
-	if endpoint.IsNil(inner) {
-		return fmt.Errorf("client: %T wraps no client", c.client)
-	}
-	for _, v := range []acp.Client{c.client, inner} {
-		if _, embeds := v.(interface{ addRows(*endpoint.Table) }); embeds {
-			return fmt.Errorf("client: %T embeds the *client.Conn, whose methods are those of an agent: keep it in a field", v)
-		}
+func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) (err error) {
+	var inner acp.Client
+	c.client, inner, err = endpoint.Make(endpoint.ClientEnd, c, s, newClient, func(v acp.Client) bool {
+		_, embeds := v.(interface{ addRows(*endpoint.Table) })
+		return embeds
+	})
+	if err != nil {
+		return err
 	}
 	_, c.remote = inner.(remoteClient)
 	// A connection has all roles, and its own options decide what is sent.
@@ -180,29 +165,9 @@ func Connect(ctx context.Context, s stream.Stream, newClient func(*Conn) acp.Cli
 	}
 	if _, err := c.Initialize(ctx, nil); err != nil {
 		c.Close()
-		return nil, withNoise(err, s)
+		return nil, talk.WithNoise(err, s)
 	}
 	return c, nil
-}
-
-// withNoise adds the agent's output that is not a message to the error of a ctx. The error of a
-// process that has exited already contains it.
-func withNoise(err error, s stream.Stream) error {
-	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	if p, ok := s.(interface{ Noise() string }); ok && p.Noise() != "" {
-		return fmt.Errorf("%w: the agent has not responded to initialize, and its standard output begins with %q, which is not a message", err, p.Noise())
-	}
-	return err
-}
-
-// ends holds the functions to call when the connection or a session has ended.
-type ends struct {
-	mu       sync.Mutex // guards the fields below
-	over     bool       // the connection has ended
-	conn     []func()
-	sessions []func(acp.SessionID)
 }
 
 // OnEnd arranges for f to be called once when the connection has ended: after the channel
@@ -210,46 +175,11 @@ type ends struct {
 // [Conn.Wait] waits for f. If the connection has already ended, OnEnd calls f itself.
 // OnEnd may be called before the Conn is started, also by the function given to [New]. If
 // the Conn is neither started nor closed, f is never called.
-func (c *Conn) OnEnd(f func()) {
-	e := &c.ends
-	e.mu.Lock()
-	over := e.over
-	if !over {
-		e.conn = append(e.conn, f)
-	}
-	e.mu.Unlock()
-	if over {
-		f()
-	}
-}
-
-func (c *Conn) ended() {
-	e := &c.ends
-	e.mu.Lock()
-	all := e.conn
-	e.over, e.conn = true, nil
-	e.mu.Unlock()
-	for i := range all {
-		defer all[len(all)-1-i]() // deferred, so that all are called even if one panics
-	}
-}
+func (c *Conn) OnEnd(f func()) { c.ends.On(f) }
 
 // OnSessionEnd arranges for f to be called each time a session has been closed or deleted,
 // before the call that did so returns, on the goroutine of that call. When the connection
 // ends, f is not called for the sessions that are still open; see [Conn.OnEnd].
 func (c *Conn) OnSessionEnd(f func(acp.SessionID)) {
-	c.ends.mu.Lock()
-	defer c.ends.mu.Unlock()
-	c.ends.sessions = append(c.ends.sessions, f)
-}
-
-// sessionEnded removes the state of a session and calls the functions given to OnSessionEnd.
-func (c *Conn) sessionEnded(id acp.SessionID) {
-	c.forgetSession(id)
-	c.ends.mu.Lock()
-	all := c.ends.sessions
-	c.ends.mu.Unlock()
-	for i := range all {
-		defer all[len(all)-1-i](id) // deferred, so that all are called even if one panics
-	}
+	c.sessions.OnEnd(func(id string) { f(acp.SessionID(id)) })
 }

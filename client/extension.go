@@ -1,5 +1,3 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
@@ -32,11 +30,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // name, and returns the raw result. It lets a Conn serve as the [acp.Agent] of a proxy.
 // To call an extension of the agent, use [Conn.Call].
 func (c *Conn) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	raw, err := c.engine.CallExtension(ctx, method, endpoint.OrAbsent(params))
-	if err != nil {
-		return nil, err
-	}
-	return raw, nil
+	return endpoint.Forward(ctx, &c.engine, method, params)
 }
 
 // HandleExtensionNotification forwards a notification of another connection to the

@@ -1,5 +1,3 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
@@ -7,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 		}
 		return fmt.Errorf("client: %s: the connection is not initialized: call Initialize first", m.Name)
 	}
-	for _, path := range append(needs(m, params), needsOfPrompt(systemPromptOf(params))...) {
+	for _, path := range needs(m, params) {
 		if !p.caps.Has(path) {
 			return &acp.CapabilityError{Method: m.Name, Capability: path}
 		}
@@ -62,63 +61,58 @@ func systemPromptOf(params any) *acp.SystemPrompt {
 	switch p := params.(type) {
 	case *acp.NewSessionRequest:
 		return p.SystemPrompt
+	case *acp.LoadSessionRequest:
+		return p.SystemPrompt
 	case *acp.ResumeSessionRequest:
 		return p.SystemPrompt
 	case *acp.ForkSessionRequest:
 		return p.SystemPrompt
 	}
-	return systemPromptOfVersion(params)
+	return nil
 }
 
 // needs returns the capabilities that the agent must have advertised for the message: that of the
 // method, and those that the params need.
 func needs(m *wire.Method, params any) []string {
-	var paths []string
-	if m.Capability != "" {
-		paths = append(paths, m.Capability)
-	}
+	n := talk.Needs{Session: "sessionCapabilities.", Prompt: "promptCapabilities.", Server: "mcpCapabilities."}
+	n.Of(m)
 	switch p := params.(type) {
 	case *acp.PromptRequest:
 		for _, block := range p.Prompt { // text and links to resources need none
 			switch block.(type) {
 			case *acp.ImageContent:
-				paths = append(paths, promptGroup+"image")
+				n.Block("image")
 			case *acp.AudioContent:
-				paths = append(paths, promptGroup+"audio")
+				n.Block("audio")
 			case *acp.EmbeddedResource:
-				paths = append(paths, promptGroup+"embeddedContext")
+				n.Block("embeddedContext")
 			}
 		}
 	case *acp.NewSessionRequest:
-		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers)
+		ofSession(&n, p.AdditionalDirectories, p.MCPServers)
+	case *acp.LoadSessionRequest:
+		ofSession(&n, p.AdditionalDirectories, p.MCPServers)
 	case *acp.ResumeSessionRequest:
-		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers)
+		ofSession(&n, p.AdditionalDirectories, p.MCPServers)
 	case *acp.ForkSessionRequest:
-		return needsOfSession(paths, len(p.AdditionalDirectories), p.MCPServers)
+		ofSession(&n, p.AdditionalDirectories, p.MCPServers)
 	}
-	return needsOfVersion(paths, params)
+	if p := systemPromptOf(params); p != nil {
+		n.SystemPrompt(string(p.Mode))
+	}
+	return n.Paths
 }
 
-func needsOfSession(paths []string, dirs int, servers []acp.MCPServer) []string {
-	if dirs > 0 {
-		paths = append(paths, sessionGroup+"additionalDirectories")
-	}
+func ofSession(n *talk.Needs, dirs []string, servers []acp.MCPServer) {
+	n.Folders(len(dirs))
 	for _, server := range servers {
-		if kind := serverKind(server); kind != "" {
-			paths = append(paths, serverGroup+kind)
+		switch server.(type) {
+		case *acp.MCPServerHTTP:
+			n.MCP("http")
+		case *acp.MCPServerSSE:
+			n.MCP("sse")
+		case *acp.MCPServerACP:
+			n.MCP("acp")
 		}
 	}
-	return paths
-}
-
-// needsOfPrompt returns the capabilities that a system prompt needs.
-func needsOfPrompt(p *acp.SystemPrompt) []string {
-	const path = sessionGroup + "systemPrompt"
-	switch {
-	case p == nil:
-		return nil
-	case p.Mode == acp.SystemPromptModeAppend, p.Mode == "": // an empty mode is invalid
-		return []string{path}
-	}
-	return []string{path, path + ".mode." + string(p.Mode)} // there is none for an unknown mode
 }

@@ -1,5 +1,3 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
@@ -12,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -36,7 +35,7 @@ type remoteClient interface {
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	r := endpoint.ValueOf(req)
 	asked := int(r.ProtocolVersion)
-	own := sentCapabilities(&r)
+	own := &r.ClientCapabilities
 	switch {
 	case c.remote:
 		// A proxy must not request a version that it does not support.
@@ -46,25 +45,23 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		if *own == nil {
 			*own = c.capabilities()
 		}
-		c.introduceSelf(&r)
 		if err := c.checkAdvertised(*own); err != nil {
 			return nil, err
 		}
 	}
 	c.told.Store(*own)
-	opts := c.handshake()
-	opts.Result = func(res any) { // called before messages after the response are handled
+	opts := &rpc.CallOptions{Result: func(res any) { // called before messages after the response are handled
 		if res, ok := res.(*acp.InitializeResponse); ok {
 			c.setPeer(res, *own)
 		}
-	}
+	}}
 	ctx, kept := rpc.TakeRawResult(ctx)
 	var raw json.RawMessage
 	res, err := methodInitialize.Call(rpc.WithRawResult(ctx, &raw), &c.out, &r, opts)
 	if kept != nil {
 		*kept = raw
 	}
-	if answered := versionOf(raw); err != nil && answered != 0 && answered != acp.ProtocolVersion {
+	if answered := talk.Answered(raw); err != nil && answered != 0 && answered != acp.ProtocolVersion {
 		// The response has the form of its own version, which may differ from ours.
 		err = &acp.VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
 	}
@@ -78,35 +75,15 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	return res, nil
 }
 
-// refuse changes the rows of t so that they refuse what this client did not advertise. A mode of
-// an elicitation has an error of its own. What a client behind a connection cannot do, it refuses
-// itself.
+// refuse changes the rows of t so that they refuse what this client did not advertise. What a client
+// behind a connection cannot do, it refuses itself.
 func (c *Conn) refuse(t *endpoint.Table) {
-	if c.remote {
-		return
+	if !c.remote {
+		talk.RefuseUnadvertised(t, acp.MethodElicitationCreate, func(capability string) bool {
+			told := c.told.Load()
+			return told == nil || told.Has(capability)
+		})
 	}
-	for _, e := range t.Entries {
-		if e.Capability == "" || e.Name == acp.MethodElicitationCreate {
-			continue
-		}
-		e.Refuse = func(any) *rpcerr.RequestError {
-			if told := c.told.Load(); told != nil && !told.Has(e.Capability) {
-				return rpcerr.MethodNotFound(e.Name)
-			}
-			return nil
-		}
-	}
-}
-
-// versionOf returns the protocol version in a result of initialize, or 0 if it has none.
-func versionOf(result json.RawMessage) int {
-	var r struct {
-		ProtocolVersion int `json:"protocolVersion"`
-	}
-	if json.Unmarshal(result, &r) != nil {
-		return 0
-	}
-	return r.ProtocolVersion
 }
 
 // setPeer stores what the agent reports about itself, if it supports the version.
@@ -114,10 +91,8 @@ func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities)
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		return
 	}
-	now := agentOf(res)
-	now.version, now.own = int(res.ProtocolVersion), own
-	now.caps = cmp.Or(now.caps, &acp.AgentCapabilities{})
-	c.peer.Store(now)
+	caps := cmp.Or(res.AgentCapabilities, &acp.AgentCapabilities{})
+	c.peer.Store(&peer{version: int(res.ProtocolVersion), info: res.AgentInfo, caps: caps, auth: res.AuthMethods, own: own})
 }
 
 // versionError returns an *acp.VersionError for an error of initialize that is about the version, and
@@ -136,24 +111,11 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 		}
 	}
 	if c.remote && asked != requested {
-		return &proxiedVersionError{e, asked}
+		theirs := *e
+		theirs.Requested = asked
+		return talk.Proxied(e, theirs.RequestError())
 	}
 	return e
-}
-
-// proxiedVersionError is an *acp.VersionError for the client of a proxy. The client requested a version
-// that the proxy does not support.
-type proxiedVersionError struct {
-	*acp.VersionError
-	asked int
-}
-
-func (e *proxiedVersionError) Unwrap() error { return e.VersionError }
-
-func (e *proxiedVersionError) RequestError() *rpcerr.RequestError {
-	asked := *e.VersionError
-	asked.Requested = e.asked
-	return asked.RequestError().WithCause(e)
 }
 
 // checkAdvertised returns an error if the client advertises a capability and does not implement its

@@ -1,5 +1,3 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
@@ -91,7 +89,6 @@ func (o *Options) config() rpc.Config {
 	return rpc.Config{
 		Role:         "client",
 		Defined:      func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
-		StrictIDs:    strictIDs,
 		Reopens:      reopens,
 		Receiving:    endpoint.Middlewares(o.Receiving),
 		Sending:      endpoint.Middlewares(o.Sending),
@@ -103,6 +100,12 @@ func (o *Options) config() rpc.Config {
 		Invalid:      invalid,
 		Limits:       o.Limits.engine(),
 	}
+}
+
+// reopens reports whether a call of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool {
+	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
 }
 
 // Limits bound the memory, the handlers and the waiting times of a connection. The zero

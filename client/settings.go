@@ -1,5 +1,3 @@
-// Copied to draft2/client by go generate.
-
 package client
 
 import (
@@ -7,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // ConfigOptions returns the options of the session with their current values, as the
 // agent last reported them.
 func (s *Session) ConfigOptions() []acp.SessionConfigOption {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.settings.options)
+	s.talk.Mu.Lock()
+	defer s.talk.Mu.Unlock()
+	return slices.Clone(s.settings.options.Value)
 }
 
 // SetConfigOption sets an option of the session to the value with the given id.
@@ -34,70 +33,87 @@ func (s *Session) setOption(ctx context.Context, id acp.SessionConfigID, value a
 }
 
 func (c *Conn) setSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	if req == nil {
-		req = &acp.SetSessionConfigOptionRequest{}
-	}
-	return c.setOption(ctx, c.sessions.find(req.SessionID), req)
+	s := c.sessions.Find(string(endpoint.Present(&req).SessionID))
+	return c.setOption(ctx, owner(s), req)
 }
 
 // setOption sets an option of the session of s. If s is not nil, it stores the options in
 // the response.
 func (c *Conn) setOption(ctx context.Context, s *Session, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
-	if s == nil {
-		return methodSetSessionConfigOption.Call(ctx, &c.out, req, nil)
-	}
-	response := &settingResponse{s: s}
-	res, err := methodSetSessionConfigOption.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: response.arrived})
-	if err == nil {
-		response.tell(func(t *settings, at int) { t.setOptions(at, res.ConfigOptions) })
-	}
-	return res, err
+	return talk.Settle(ctx, methodSetSessionConfigOption, &c.out, req, s.order(), func(at int, res *acp.SetSessionConfigOptionResponse) {
+		s.settings.options.Set(at, res.ConfigOptions)
+	})
 }
 
-// settings holds what an agent reports about a session, such as its options. Each value has its
-// place in the order of messages, so that an older value does not replace a newer one.
+// Modes returns the modes of the session and its current mode, as the agent last reported
+// them, or nil if it has reported none.
+func (s *Session) Modes() *acp.SessionModeState {
+	s.talk.Mu.Lock()
+	defer s.talk.Mu.Unlock()
+	if s.settings.modes.Value == nil {
+		return nil
+	}
+	m := *s.settings.modes.Value
+	m.AvailableModes = slices.Clone(m.AvailableModes)
+	return &m
+}
+
+// SetMode changes the mode of the session.
+func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
+	_, err := s.conn.setMode(ctx, s, &acp.SetSessionModeRequest{SessionID: s.id, ModeID: id})
+	return err
+}
+
+func (c *Conn) setSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	s := c.sessions.Find(string(endpoint.Present(&req).SessionID))
+	return c.setMode(ctx, owner(s), req)
+}
+
+// setMode changes the mode of a session. If s is not nil, it stores the mode.
+func (c *Conn) setMode(ctx context.Context, s *Session, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	return talk.Settle(ctx, methodSetSessionMode, &c.out, req, s.order(), func(at int, _ *acp.SetSessionModeResponse) {
+		s.settings.setMode(at, req.ModeID)
+	})
+}
+
+// settings holds what an agent reports about a session.
 type settings struct {
-	places    int // the last place in use
-	options   []acp.SessionConfigOption
-	optionsAt int
-
-	versionedSettings
+	options talk.Setting[[]acp.SessionConfigOption]
+	modes   talk.Setting[*acp.SessionModeState]
 }
 
-// next returns a place after all others.
-func (t *settings) next() int {
-	t.places++
-	return t.places
+func (t *settings) setMode(at int, id acp.SessionModeID) {
+	m := endpoint.ValueOf(t.modes.Value)
+	m.CurrentModeID = id
+	t.modes.Set(at, &m)
 }
 
-func (t *settings) setOptions(at int, options []acp.SessionConfigOption) {
-	if at > t.optionsAt {
-		t.options, t.optionsAt = options, at
+// order returns the order of the settings, or nil if there is no Session.
+func (s *Session) order() *talk.Order {
+	if s == nil {
+		return nil
+	}
+	return s.talk.Order()
+}
+
+// track stores the settings that an update reports.
+func (s *Session) track(u acp.SessionUpdate) {
+	switch u := u.(type) {
+	case *acp.ConfigOptionUpdate:
+		s.settings.options.Set(s.talk.Order().NextLocked(), u.ConfigOptions)
+	case *acp.CurrentModeUpdate:
+		s.settings.setMode(s.talk.Order().NextLocked(), u.CurrentModeID)
 	}
 }
 
-// settingResponse is a response that contains settings. Its place is between the updates that were
-// read before and after it, even if the caller continues later.
-type settingResponse struct {
-	s  *Session
-	at int // the place; 0 until it is known. Guarded by s.mu.
-}
-
-// arrived is the AtResponse of the call. It takes the place in the order of messages that belongs
-// to the response.
-func (a *settingResponse) arrived(err error) {
-	if err == nil {
-		a.tell(func(*settings, int) {})
-	}
-}
-
-// tell calls f with the place of the response. If the place is not known, for example because a
-// middleware responded, it is the next one.
-func (a *settingResponse) tell(f func(t *settings, at int)) {
-	a.s.mu.Lock()
-	defer a.s.mu.Unlock()
-	if a.at == 0 {
-		a.at = a.s.settings.next()
-	}
-	f(&a.s.settings, a.at)
+// reopened stores the settings from the response of a load or a resume.
+func (s *Session) reopened(response *talk.Response, modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	response.Tell(func(at int) {
+		if modes != nil {
+			s.settings.modes.Set(at, modes)
+		}
+		if options != nil {
+			s.settings.options.Set(at, options)
+		}
+	})
 }

@@ -6,7 +6,9 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // StartSession starts an empty session. Updates of the session that the agent sends before
@@ -14,7 +16,7 @@ import (
 //
 // Protocol: session/new.
 func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*Session, error) {
-	defer c.sessions.create()()
+	defer c.sessions.Create()()
 	res, err := c.callNew(ctx, req)
 	if err != nil {
 		return nil, err
@@ -34,23 +36,21 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
-	if req == nil {
-		req = &acp.LoadSessionRequest{}
-	}
-	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
-	ended, err := s.beginReplay(onUpdate)
+	endpoint.Present(&req)
+	s, ok := owner(c.sessions.Open(version{c}, string(req.SessionID))), false
+	defer func() { c.sessions.Opened(&s.talk, ok) }() // runs even if a middleware panics
+	ended, err := s.talk.Replay(onUpdate)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { ended(ok) }()
-	response := &settingResponse{s: s}
-	res, err := c.callLoad(ctx, req, response.arrived)
+	response := s.order().Response()
+	res, err := c.callLoad(ctx, req, response.Arrived)
 	if err != nil {
 		return nil, err
 	}
 	ok = true
-	response.reopened(res.Modes, res.ConfigOptions)
+	s.reopened(response, res.Modes, res.ConfigOptions)
 	return s, nil
 }
 
@@ -59,18 +59,16 @@ func (c *Conn) StartLoadedSession(ctx context.Context, req *acp.LoadSessionReque
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest) (*Session, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
-	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
-	response := &settingResponse{s: s}
-	res, err := c.callResume(ctx, req, response.arrived)
+	endpoint.Present(&req)
+	s, ok := owner(c.sessions.Open(version{c}, string(req.SessionID))), false
+	defer func() { c.sessions.Opened(&s.talk, ok) }() // runs even if a middleware panics
+	response := s.order().Response()
+	res, err := c.callResume(ctx, req, response.Arrived)
 	if err != nil {
 		return nil, err
 	}
 	ok = true
-	response.reopened(res.Modes, res.ConfigOptions)
+	s.reopened(response, res.Modes, res.ConfigOptions)
 	return s, nil
 }
 
@@ -80,7 +78,7 @@ func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRe
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability:
 // sessionCapabilities.fork.
 func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionRequest) (*Session, error) {
-	defer c.sessions.create()()
+	defer c.sessions.Create()()
 	res, err := c.callFork(ctx, req)
 	if err != nil {
 		return nil, err
@@ -91,19 +89,19 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 // introduce returns the Session for the id in a response. Settings from updates that
 // arrived before are newer than those of the response and stay.
 func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) *Session {
-	s := c.find(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := c.Session(id)
+	s.talk.Mu.Lock()
+	defer s.talk.Mu.Unlock()
 	t := &s.settings
 	if modes != nil {
 		m := *modes
-		if t.modes != nil {
-			m.CurrentModeID = t.modes.CurrentModeID
+		if t.modes.Value != nil {
+			m.CurrentModeID = t.modes.Value.CurrentModeID
 		}
-		t.modes = &m
+		t.modes.Value = &m
 	}
-	if t.options == nil {
-		t.options = options
+	if t.options.Value == nil {
+		t.options.Value = options
 	}
 	return s
 }
@@ -207,26 +205,22 @@ func (c *Conn) callFork(ctx context.Context, req *acp.ForkSessionRequest) (*acp.
 
 func (c *Conn) loadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	if req != nil {
-		c.sessions.setPlain(req.SessionID)
+		c.sessions.SetPlain(string(req.SessionID))
 	}
 	return c.callLoad(ctx, req, nil)
 }
 
 func (c *Conn) callLoad(ctx context.Context, req *acp.LoadSessionRequest, atResponse func(error)) (*acp.LoadSessionResponse, error) {
-	if req == nil {
-		req = &acp.LoadSessionRequest{}
-	}
-	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
+	endpoint.Present(&req)
+	err, opened := talk.ErrExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodLoadSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
 	return res, err
 }
 
 func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
-	err, opened := errExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
+	endpoint.Present(&req)
+	err, opened := talk.ErrExited, c.roots.opening(req.SessionID, req.Cwd, req.AdditionalDirectories)
 	defer func() { opened(err) }() // runs even if a middleware panics
 	res, err := methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: atResponse})
 	return res, err

@@ -2,11 +2,14 @@ package client
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // Turn is one prompt with its updates and its response. The caller must call Updates, Text
@@ -14,7 +17,7 @@ import (
 // connection stops reading. All methods are safe for concurrent use.
 type Turn struct {
 	session *Session
-	feed    feed
+	feed    talk.Feed[acp.SessionUpdate]
 
 	done chan struct{} // closed when res and err are set
 	res  *acp.PromptResponse
@@ -23,20 +26,29 @@ type Turn struct {
 
 func newTurn(s *Session) *Turn {
 	t := &Turn{session: s, done: make(chan struct{})}
-	t.feed.init(&s.conn.engine)
+	t.feed.Init(&s.conn.engine)
 	return t
 }
 
 func (t *Turn) finish(res *acp.PromptResponse, err error) {
-	t.feed.close()
+	t.feed.Close()
 	t.res, t.err = res, err
 	close(t.done)
+}
+
+// Updates returns an iterator over the turn's updates, in order. If several loops run,
+// each update goes to one of them. The iteration ends when the turn has ended and there
+// are no more updates; if the turn failed, the last pair is a nil update and the error. A
+// loop that ends early drops the remaining updates but does not end the turn: call Wait or
+// Cancel.
+func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
+	return t.feed.Updates(t.done, &t.err)
 }
 
 // Wait waits until the turn has ended and returns its response or its error. Unless a loop
 // over Updates is running, it drops the unread updates. Wait may be called more than once.
 func (t *Turn) Wait() (*acp.PromptResponse, error) {
-	t.feed.dropUnread()
+	t.feed.DropUnread()
 	<-t.done
 	return t.res, t.err
 }
@@ -95,7 +107,7 @@ func (t *Turn) Cancel(ctx context.Context) error {
 //	res, err := turn.Wait()
 func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn {
 	t := newTurn(s)
-	if err := s.begin(t); err != nil {
+	if err := s.talk.Begin(&t.feed); err != nil {
 		t.finish(nil, err)
 		return t
 	}
@@ -103,46 +115,21 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	onSent := sync.OnceFunc(func() { close(sent) })
 	go func() { // ends when the agent responds, the grace after ctx is over, or the connection ends
 		defer onSent()
-		res, err := (*acp.PromptResponse)(nil), errExited
+		res, err := (*acp.PromptResponse)(nil), talk.ErrExited
 		defer func() { // runs even if a middleware calls runtime.Goexit
-			s.end(t)
+			s.talk.End(&t.feed)
 			t.finish(res, err)
 		}()
 		req := &acp.PromptRequest{SessionID: s.id, Prompt: blocks}
-		res, err = s.conn.turn(ctx, req, onSent, func(error) { s.end(t) })
+		res, err = s.conn.turn(ctx, req, onSent, func(error) { s.talk.End(&t.feed) })
 	}()
 	<-sent
 	return t
 }
 
-// begin makes t the turn that receives the session's updates.
-func (s *Session) begin(t *Turn) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gone {
-		return ErrSessionClosed
-	}
-	if s.turn != nil {
-		return acp.ErrTurnRunning
-	}
-	s.turn = t
-	return nil
-}
-
-// end detaches t, so that later updates go to OnUpdate. It is called between the updates that were
-// read before and after the response.
-func (s *Session) end(t *Turn) {
-	s.mu.Lock()
-	if s.turn == t {
-		s.turn = nil
-	}
-	s.mu.Unlock()
-	t.feed.close()
-}
-
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	if req != nil {
-		c.sessions.setPlain(req.SessionID)
+		c.sessions.SetPlain(string(req.SessionID))
 	}
 	return c.turn(ctx, req, nil, nil)
 }
@@ -151,16 +138,15 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 // sending. It calls atResponse between the updates that were read before and after the response, or
 // when there will be no response.
 func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), atResponse func(error)) (*acp.PromptResponse, error) {
-	if req == nil {
-		req = &acp.PromptRequest{}
-	}
-	open := c.turns.begin(req.SessionID)
-	defer c.turns.end(req.SessionID, open)
-	defer c.effects.begin(ctx, c, req.SessionID)()
+	prompt := talk.Prompt{Over: make(chan struct{})}
+	id := string(endpoint.Present(&req).SessionID)
+	c.turns.Begin(id, &prompt)
+	defer c.turns.End(id, &prompt)
+	defer c.effects.Begin(ctx, id)()
 	grace := max(c.opts.CancelGrace, 0)
 	return methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
 		Sent: func() {
-			c.turns.sent(open)
+			c.turns.Sent(&prompt)
 			if sent != nil {
 				sent()
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // read lets an update of a session begin and end prompts. It returns the Turn that the
@@ -59,7 +60,7 @@ func (w *work) echoLocked(id acp.MessageID) {
 // stateLocked reads a state of the session, and returns the prompts that it ends.
 func (t *turns) stateLocked(id acp.SessionID, w *work, s acp.StateUpdate) (e *ended) {
 	if list := backgroundOf(s); list != nil {
-		w.background = list
+		t.setBackgroundLocked(id, w, list)
 	}
 	idle, _ := s.(*acp.IdleStateUpdate)
 	if w.snapshots.reopening > 0 {
@@ -104,6 +105,21 @@ func (t *turns) idleLocked(id acp.SessionID, w *work, idle *acp.IdleStateUpdate)
 	return t.endLocked(id, w, idle, over...)
 }
 
+// setBackgroundLocked records the background work, whose questions a cancel does not end.
+func (t *turns) setBackgroundLocked(id acp.SessionID, w *work, list []acp.BackgroundWork) {
+	var items []talk.Matter
+	for _, item := range list {
+		switch item := item.(type) {
+		case *acp.BackgroundToolCall:
+			items = append(items, talk.Matter{ToolCall: string(item.ToolCallID)})
+		case *acp.BackgroundTerminal:
+			items = append(items, talk.Matter{Terminal: string(item.TerminalID)})
+		}
+	}
+	w.background = len(list) > 0
+	t.asked.Background(string(id), items)
+}
+
 // backgroundOf returns the list of the background work, or nil if it is not reported.
 func backgroundOf(s acp.StateUpdate) []acp.BackgroundWork {
 	switch s := s.(type) {
@@ -125,7 +141,7 @@ const keptEchoes = 256
 
 // echoes are the messages of the user that were read while prompts were in flight.
 type echoes struct {
-	seen recent[acp.MessageID]
+	seen talk.Recent
 	kept []echo // read while a prompt had no response, the oldest first
 }
 
@@ -137,7 +153,7 @@ type echo struct {
 
 // add reports whether the message is new.
 func (e *echoes) add(id acp.MessageID) bool {
-	if e.seen.at[id] != nil {
+	if e.seen.Has(string(id)) {
 		return false
 	}
 	e.known(id)
@@ -146,13 +162,11 @@ func (e *echoes) add(id acp.MessageID) bool {
 
 // known records that the message belongs to a prompt, so that it does not begin another.
 func (e *echoes) known(id acp.MessageID) {
-	if len(id) <= longestID {
-		e.seen.add(id, keptEchoes)
-	}
+	e.seen.Add(string(id), keptEchoes)
 }
 
 func (e *echoes) keep(id acp.MessageID) {
-	if len(id) > longestID {
+	if len(id) > talk.LongestID {
 		return
 	}
 	if len(e.kept) == keptEchoes {
@@ -222,11 +236,4 @@ func (t *turns) reopened(id acp.SessionID, replay, ok bool) {
 	if e != nil {
 		e.finish()
 	}
-}
-
-// knows reports whether this Conn has opened the session.
-func (s *sessions) knows(id acp.SessionID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.attached[id] != nil || s.plain.at[id] != nil
 }

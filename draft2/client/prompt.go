@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // Prompt sends a prompt and returns its turn. Prompt returns when the prompt is queued for
@@ -55,9 +57,9 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 
 // begin records the prompt of t. It returns nil if the session was closed.
 func (s *Session) begin(t *Turn) *openPrompt {
-	s.mu.Lock()
-	gone, state := s.gone, s.settings.state
-	s.mu.Unlock()
+	s.talk.Mu.Lock()
+	gone, state := s.talk.GoneLocked(), s.settings.state
+	s.talk.Mu.Unlock()
 	if gone {
 		return nil
 	}
@@ -66,7 +68,7 @@ func (s *Session) begin(t *Turn) *openPrompt {
 
 // run sends the prompt and waits for the end of its turn.
 func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.ContentBlock, onSent func()) {
-	err := errExited
+	err := talk.ErrExited
 	defer func() { // runs even if a middleware calls runtime.Goexit
 		if err != nil {
 			t.accept(nil, err)
@@ -139,12 +141,9 @@ func (g *cancelGrace) cancelSession(ctx context.Context) {
 }
 
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if req == nil {
-		req = &acp.PromptRequest{}
-	}
-	c.sessions.setPlain(req.SessionID)
+	c.sessions.SetPlain(string(endpoint.Present(&req).SessionID))
 	p := c.turns.begin(req.SessionID, nil, nil)
-	err := errExited
+	err := talk.ErrExited
 	defer func() { // runs even if a middleware calls runtime.Goexit
 		if err != nil {
 			c.turns.drop(req.SessionID, p)
@@ -159,12 +158,12 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 // send sends a prompt and returns the response: its message is part of the conversation. It
 // calls sent when the prompt is queued for sending, and onCtxDone as CallOptions say.
 func (c *Conn) send(ctx context.Context, p *openPrompt, req *acp.PromptRequest, sent, onCtxDone func()) (*acp.PromptResponse, error) {
-	defer c.effects.begin(ctx, c, req.SessionID)()
+	defer c.effects.Begin(ctx, string(req.SessionID))()
 	var id acp.MessageID
 	res, err := methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
 		Cancellable: func(cancel func()) { c.turns.cancellable(p, cancel) },
 		Sent: func() {
-			c.turns.sent(p)
+			c.turns.asked.Sent(&p.Prompt)
 			sent()
 		},
 		Result: func(res any) {
@@ -183,17 +182,9 @@ func (c *Conn) send(ctx context.Context, p *openPrompt, req *acp.PromptRequest, 
 		OnCtxDone: onCtxDone,
 	})
 	if err == nil {
-		c.effects.had(ctx, c)
+		c.effects.Had(ctx)
 	}
 	return res, err
-}
-
-// had records that a prompt with the ctx of an attempt has had an effect: its message is
-// part of the conversation.
-func (e *effects) had(ctx context.Context, c *Conn) {
-	if a, ok := ctx.Value(attemptKey{c}).(*attempt); ok {
-		a.effect.Store(true)
-	}
 }
 
 // The functions below cancel a single prompt, which the protocol allows as long as the agent holds the
@@ -204,9 +195,7 @@ func (e *effects) had(ctx context.Context, c *Conn) {
 // the session is needed then. A prompt without other work is not withdrawn: a cancel of the
 // session ends nothing else, and agents that do not support $/cancel_request honour it.
 func (s *Session) withdraw(p *openPrompt) bool {
-	s.mu.Lock()
-	state := s.settings.state
-	s.mu.Unlock()
+	state := s.state()
 	_, idle := state.(*acp.IdleStateUpdate)
 	return s.conn.turns.withdraw(s.id, p, state != nil && !idle)
 }

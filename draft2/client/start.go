@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
@@ -12,8 +13,8 @@ import (
 //
 // Protocol: session/new. Capability: session.
 func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*Session, error) {
-	defer c.sessions.create()()
-	res, err := c.callNew(ctx, req)
+	defer c.sessions.Create()()
+	res, err := methodNewSession.Call(ctx, &c.out, req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,31 +35,29 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 //
 // Protocol: session/resume. Capability: session.
 func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
-	s, ok := c.open(req.SessionID), false
-	defer func() { c.sessions.opened(s, ok) }() // runs even if a middleware panics
+	id := string(endpoint.Present(&req).SessionID)
+	s, ok := owner(c.sessions.Open(version{c}, id)), false
+	defer func() { c.sessions.Opened(&s.talk, ok) }() // runs even if a middleware panics
 	ended, err := s.beginResume(req.ReplayFrom != nil, onUpdate)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { ended(ok) }()
-	response := &settingResponse{s: s}
-	res, err := c.callResume(ctx, req, response.arrived)
+	response := s.talk.Order().Response()
+	res, err := c.callResume(ctx, req, response.Arrived)
 	if err != nil {
 		return nil, err
 	}
 	ok = true
-	response.reopened(res.ConfigOptions, res.AvailableCommands)
+	s.reopened(response, res.ConfigOptions, res.AvailableCommands)
 	return s, nil
 }
 
 // beginResume sets onUpdate, unless it is nil, as the function for the updates outside a
 // turn. The caller must call ended with the outcome of the resume.
-func (s *Session) beginResume(replay bool, onUpdate listener) (ended func(ok bool), err error) {
+func (s *Session) beginResume(replay bool, onUpdate func(context.Context, acp.SessionUpdate)) (ended func(ok bool), err error) {
 	if replay {
-		return s.beginReplay(onUpdate)
+		return s.talk.Replay(onUpdate)
 	}
 	return func(ok bool) {
 		if ok && onUpdate != nil {
@@ -72,8 +71,8 @@ func (s *Session) beginResume(replay bool, onUpdate listener) (ended func(ok boo
 //
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability: session.fork.
 func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionRequest) (*Session, error) {
-	defer c.sessions.create()()
-	res, err := c.callFork(ctx, req)
+	defer c.sessions.Create()()
+	res, err := methodForkSession.Call(ctx, &c.out, req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -83,34 +82,21 @@ func (c *Conn) StartForkedSession(ctx context.Context, req *acp.ForkSessionReque
 // introduce returns the Session for the id in a response. What updates reported before is
 // newer than what the response reports, and stays.
 func (c *Conn) introduce(id acp.SessionID, options []acp.SessionConfigOption, commands []acp.AvailableCommand) *Session {
-	s := c.find(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s := c.Session(id)
+	s.talk.Mu.Lock()
+	defer s.talk.Mu.Unlock()
 	t := &s.settings
-	if t.options == nil {
-		t.options = options
+	if t.options.Value == nil {
+		t.options.Value = options
 	}
-	if t.commands == nil {
-		t.commands = commands
+	if t.commands.Value == nil {
+		t.commands.Value = commands
 	}
 	return s
 }
 
-// These calls open sessions.
-
-func (c *Conn) callNew(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return methodNewSession.Call(ctx, &c.out, req, nil)
-}
-
-func (c *Conn) callFork(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
-	return methodForkSession.Call(ctx, &c.out, req, nil)
-}
-
 func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	if req == nil {
-		req = &acp.ResumeSessionRequest{}
-	}
-	replay := req.ReplayFrom != nil
+	replay := endpoint.Present(&req).ReplayFrom != nil
 	c.turns.reopen(req.SessionID, replay)
 	return methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: func(err error) {
 		c.turns.reopened(req.SessionID, replay, err == nil)

@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -20,7 +22,7 @@ import (
 type Turn struct {
 	session *Session
 	prompt  *openPrompt // nil if the session was closed before
-	feed    feed
+	feed    talk.Feed[update]
 
 	accepting sync.Once
 	accepted  chan struct{} // closed when response and refusal are set
@@ -35,7 +37,7 @@ type Turn struct {
 
 func newTurn(s *Session) *Turn {
 	t := &Turn{session: s, accepted: make(chan struct{}), done: make(chan struct{})}
-	t.feed.init(&s.conn.engine)
+	t.feed.Init(&s.conn.engine)
 	return t
 }
 
@@ -51,7 +53,7 @@ func (t *Turn) accept(res *acp.PromptResponse, err error) {
 // finish ends the turn. Only the first call counts.
 func (t *Turn) finish(idle *acp.IdleStateUpdate, err error) {
 	t.ending.Do(func() {
-		t.feed.close()
+		t.feed.Close()
 		t.idle, t.err = idle, err
 		close(t.done)
 	})
@@ -66,6 +68,15 @@ func (t *Turn) Accepted() (*acp.PromptResponse, error) {
 	return t.response, t.refusal
 }
 
+// Updates returns an iterator over the turn's updates, in order. If several loops run,
+// each update goes to one of them. The iteration ends when the turn has ended and there
+// are no more updates; if the turn failed, the last pair is a nil update and the error. A
+// loop that ends early drops the remaining updates but does not end the turn: call Wait or
+// Cancel.
+func (t *Turn) Updates() iter.Seq2[acp.SessionUpdate, error] {
+	return t.feed.Updates(t.done, &t.err)
+}
+
 // Wait waits until the turn has ended and returns the state with which it ended: the stop
 // reason and, if the agent reports it, the usage. By then Options.Sending have handled the
 // response, unless the connection has ended. Unless a loop over Updates is running, Wait
@@ -74,7 +85,7 @@ func (t *Turn) Accepted() (*acp.PromptResponse, error) {
 // If the stop reason is error, Wait returns both the state and an error: the
 // *rpcerr.RequestError that the agent reported, if it reported one.
 func (t *Turn) Wait() (*acp.IdleStateUpdate, error) {
-	t.feed.dropUnread()
+	t.feed.DropUnread()
 	<-t.done
 	select {
 	case <-t.accepted: // the end may be read before the call has returned
@@ -117,7 +128,9 @@ func (t *Turn) Text() (string, error) {
 	if failed == nil {
 		idle, err := t.Wait()
 		if failed = err; err == nil {
-			failed = stopError(idle.StopReason)
+			if idle.StopReason != acp.StopReasonEndTurn && idle.StopReason != "" {
+				failed = &StopError{idle.StopReason}
+			}
 		}
 	}
 	return all.String(), failed

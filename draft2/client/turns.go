@@ -5,17 +5,16 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
-// turns holds, by session, the prompts whose work has not ended and the agent's requests to
-// the user (questions) that have no response yet. It reads the updates of a session to know
-// when the work on a prompt begins and ends. When a session is cancelled, its questions end
-// too: the agent waits for their responses, and the user has already decided.
+// turns holds, by session, the prompts whose work has not ended. It reads the updates of a session
+// to know when the work on a prompt begins and ends.
 type turns struct {
-	mu      sync.Mutex // guards the fields below, and what they contain
-	open    map[acp.SessionID]*work
-	leaving map[acp.SessionID]*leaving
-	begun   uint64 // prompts of all sessions
+	asked talk.Turns // ends the agent's questions to the user
+
+	mu   sync.Mutex // guards the fields below, and what they contain; locked before that of asked
+	open map[acp.SessionID]*work
 }
 
 // work is what is in progress in one session.
@@ -28,19 +27,16 @@ type work struct {
 	// busy reports whether the agent was at work when it last reported its state, or that it
 	// has not reported its state.
 	busy       bool
-	background []acp.BackgroundWork // as last reported
-	questions  map[*question]struct{}
+	background bool // there was background work in the last report
 }
 
 // openPrompt is a prompt whose work has not ended.
 type openPrompt struct {
-	number    uint64
+	talk.Prompt
 	turn      *Turn         // nil for a prompt of a plain method
-	sent      bool          // it is queued for sending, before any later message
 	cancel    func()        // cancels the request; nil until it is queued for sending
 	withdrawn bool          // its request was cancelled, because the agent appeared to hold it
 	inserted  bool          // the caller has the response
-	cancelled bool          // a cancel for it was sent to the agent
 	closed    bool          // its session was closed
 	id        acp.MessageID // of its message, once it has begun
 	place     uint64        // among those that have begun, from 1; 0: it has not begun
@@ -77,7 +73,7 @@ func (t *turns) of(id acp.SessionID) *work {
 		if t.open == nil {
 			t.open = map[acp.SessionID]*work{}
 		}
-		w = &work{busy: true, questions: map[*question]struct{}{}}
+		w = &work{busy: true}
 		t.open[id] = w
 	}
 	return w
@@ -87,7 +83,7 @@ func (t *turns) of(id acp.SessionID) *work {
 func (t *turns) tidyLocked(id acp.SessionID, w *work) {
 	if len(w.prompts) == 0 {
 		w.echoes = echoes{}
-		if len(w.questions) == 0 && len(w.background) == 0 && w.snapshots.reopening == 0 {
+		if !w.background && w.snapshots.reopening == 0 {
 			delete(t.open, id)
 		}
 	}
@@ -97,20 +93,14 @@ func (t *turns) tidyLocked(id acp.SessionID, w *work) {
 func (t *turns) begin(id acp.SessionID, turn *Turn, state acp.StateUpdate) *openPrompt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.begun++
-	p := &openPrompt{number: t.begun, turn: turn}
+	p := &openPrompt{turn: turn}
+	t.asked.Begin(string(id), &p.Prompt)
 	if _, idle := state.(*acp.IdleStateUpdate); idle && t.open[id] == nil {
 		t.of(id).busy = false
 	}
 	w := t.of(id)
 	w.prompts = append(w.prompts, p)
 	return p
-}
-
-func (t *turns) sent(p *openPrompt) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p.sent = true
 }
 
 // accepted records that the message of a prompt is part of the conversation, at the place of
@@ -144,7 +134,7 @@ func (t *turns) accepted(session acp.SessionID, p *openPrompt, id acp.MessageID)
 		return t.endLocked(session, w, p.idle, p)
 	case p.turn == nil:
 		// Of the prompts without a Turn, only the newest is needed.
-		w.prompts = slices.DeleteFunc(w.prompts, func(o *openPrompt) bool { return o != p && o.turn == nil && o.accepted })
+		t.removeLocked(session, w, func(o *openPrompt) bool { return o != p && o.turn == nil && o.accepted })
 	}
 	return nil
 }
@@ -165,7 +155,8 @@ func (t *turns) forget(session acp.SessionID, s *Session) {
 	var e *ended
 	if w != nil {
 		if s == nil {
-			w.background = nil
+			w.background = false
+			t.asked.Background(string(session), nil)
 		}
 		var over []*openPrompt
 		for _, p := range w.prompts {
@@ -183,13 +174,23 @@ func (t *turns) forget(session acp.SessionID, s *Session) {
 }
 
 func (t *turns) endLocked(session acp.SessionID, w *work, idle *acp.IdleStateUpdate, over ...*openPrompt) *ended {
-	w.prompts = slices.DeleteFunc(w.prompts, func(p *openPrompt) bool { return slices.Contains(over, p) })
+	t.removeLocked(session, w, func(p *openPrompt) bool { return slices.Contains(over, p) })
 	w.findLatestLocked()
 	t.tidyLocked(session, w)
 	if len(over) == 0 {
 		return nil
 	}
 	return &ended{over, idle}
+}
+
+func (t *turns) removeLocked(session acp.SessionID, w *work, over func(*openPrompt) bool) {
+	w.prompts = slices.DeleteFunc(w.prompts, func(p *openPrompt) bool {
+		if !over(p) {
+			return false
+		}
+		t.asked.End(string(session), &p.Prompt)
+		return true
+	})
 }
 
 // inFlight reports whether a Turn of the session is in flight.
@@ -222,7 +223,7 @@ func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
 	if latest == nil {
 		return 0
 	}
-	return latest.number
+	return latest.Number
 }
 
 func (w *work) beginLocked(p *openPrompt) {

@@ -132,3 +132,12 @@ func OrAbsent(params json.RawMessage) any {
 	}
 	return params
 }
+
+// Forward calls an extension method with the params of another connection.
+func Forward(ctx context.Context, engine *rpc.Conn, method string, params json.RawMessage) (any, error) {
+	raw, err := engine.CallExtension(ctx, method, OrAbsent(params))
+	if err != nil {
+		return nil, err
+	}
+	return raw, nil
+}

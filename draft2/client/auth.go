@@ -1,0 +1,99 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/talk"
+)
+
+// AuthenticateAndRetry calls call. If the agent responds that authentication is required
+// (-32000), AuthenticateAndRetry signs the user in and calls call once more. choose selects
+// one of the methods that the agent offers; required is the agent's error, whose reason the
+// user should see. If choose is nil, the only usable method is selected.
+//
+// A prompt that has already had an effect is not sent again, if call sends it with the ctx that it
+// is given. A method of the terminal kind cannot be used here: the agent's command must be run on
+// a terminal with its arguments, and then a new connection must be made.
+func (c *Conn) AuthenticateAndRetry(ctx context.Context,
+	choose func(ctx context.Context, required error, methods []acp.AuthMethod) (acp.AuthMethodID, error),
+	call func(context.Context) error,
+) error {
+	return c.effects.Authenticate(ctx, func(ctx context.Context, required error) (string, error) {
+		if choose == nil {
+			return only(c.AuthMethods())
+		}
+		id, err := choose(ctx, required, c.AuthMethods())
+		return string(id), err
+	}, func(ctx context.Context, id string) error {
+		_, err := c.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(id)})
+		return err
+	}, call)
+}
+
+// SignInAndRetry is like [Conn.AuthenticateAndRetry], but calls signIn to sign the user in, with
+// the error of the first call. If signIn fails, SignInAndRetry returns its error.
+func (c *Conn) SignInAndRetry(ctx context.Context, signIn func(ctx context.Context, required error) error, call func(context.Context) error) error {
+	return c.effects.Retry(ctx, signIn, call)
+}
+
+// only returns the only method that needs no terminal.
+func only(methods []acp.AuthMethod) (string, error) {
+	var m talk.Methods
+	for _, method := range methods {
+		switch method := method.(type) {
+		case *acp.AuthMethodAgent:
+			m.Calls = append(m.Calls, string(method.MethodID))
+		case *acp.AuthMethodTerminal:
+			m.Terminals = append(m.Terminals, string(method.MethodID))
+		case *acp.UnknownAuthMethod:
+			m.Unknown = append(m.Unknown, method.Type)
+		}
+	}
+	return m.Only()
+}
+
+// sessionOf returns the session that a message of the agent belongs to. ok is false if the params
+// name none.
+func sessionOf(params any) (id string, ok bool) {
+	switch p := params.(type) {
+	case *acp.UpdateSessionNotification:
+		return string(p.SessionID), true
+	case *acp.RequestPermissionRequest:
+		return string(p.SessionID), true
+	}
+	return "", false
+}
+
+// Explain returns a text that explains err to the user, and names the next step if there is
+// one, such as the methods to sign in that the agent of c offers. c may be nil. err may be an
+// error of a stream, of [Connect] or of any call. The text contains the reason from the data of
+// the agent's error: show it on a screen and do not log it.
+func Explain(c *Conn, err error) string {
+	var agent *talk.Agent
+	if c != nil {
+		agent = &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}
+	}
+	return talk.Explain(err, agent, func(err error) (text string, own []int, ok bool) {
+		version, ok := errors.AsType[*acp.VersionError](err)
+		if ok {
+			text, own = version.Error(), version.Own
+		}
+		return text, own, ok
+	})
+}
+
+func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {
+	for _, m := range methods {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description})
+		case *acp.AuthMethodTerminal:
+			run := strings.Join(append([]string{"run the agent's command"}, m.Args...), " ")
+			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Instruction: run})
+		}
+	}
+	return ways
+}

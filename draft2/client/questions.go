@@ -1,0 +1,60 @@
+package client
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/talk"
+)
+
+// requestPermission asks the client, unless the session's work is cancelled.
+func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	var about talk.Matter
+	switch s := req.Subject.(type) {
+	case *acp.ToolCallPermissionSubject:
+		about.ToolCall = string(s.ToolCall.ToolCallID)
+	case *acp.CommandPermissionSubject:
+		about = talk.Matter{ToolCall: string(s.ToolCallID), Terminal: string(s.TerminalID)}
+	}
+	return talk.Ask(ctx, &c.turns.asked, c.log, string(req.SessionID), about, acp.Cancelled(), func(ctx context.Context) (*acp.RequestPermissionResponse, error) {
+		return c.client.RequestPermission(ctx, req)
+	})
+}
+
+// createElicitation returns the handler of elicitation/create, which calls h unless the
+// session's work is cancelled.
+func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
+		mode, scope, url := "", acp.ElicitationScope(nil), (*string)(nil)
+		switch m := req.Mode.(type) {
+		case *acp.ElicitationFormMode:
+			mode, scope = "form", m.Scope
+		case *acp.ElicitationURLMode:
+			mode, scope, url = "url", m.Scope, &m.URL
+		}
+		of, ok := scope.(*acp.ElicitationSessionScope)
+		if p := c.peer.Load(); !c.remote {
+			told := p == nil || p.own.Has("elicitation."+mode)
+			if err := talk.CheckElicitation(mode, url, told, !ok || c.HasSession(of.SessionID)); err != nil {
+				return nil, err
+			}
+		}
+		if !ok {
+			return h.CreateElicitation(ctx, req)
+		}
+		cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
+		about := talk.Matter{ToolCall: string(of.ToolCallID)}
+		return talk.Ask(ctx, &c.turns.asked, c.log, string(of.SessionID), about, cancelled, func(ctx context.Context) (*acp.CreateElicitationResponse, error) {
+			return h.CreateElicitation(ctx, req)
+		})
+	}
+}
+
+// TurnContext returns a copy of ctx that is also done, with the cause [acp.ErrTurnCancelled],
+// when the session's work is cancelled; the agent may continue to work after a turn, and ask.
+// Use it in a handler other than those of permissions and elicitations that asks the user. If
+// the work is already cancelled, the returned ctx is done. The caller must call stop when the
+// user has decided.
+func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.Context, stop context.CancelFunc) {
+	return c.turns.asked.Context(ctx, string(id), nil)
+}
