@@ -70,9 +70,9 @@ func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around 
 	ours, theirs := stream.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	u.Conn = client.New(ours, func(*client.Conn) acp.Client { return around(u.screen) }, &client.Options{
-		Unstable:  true, // for a client that offers everything
-		Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
+	u.Conn = client.New(ours, func(*client.Conn) acp.Client { return u.set.Client(around(u.screen)) }, &client.Options{
+		Unstable: true, // for a client that offers everything
+		Sending:  []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, u.Start(t.Context()))
 	_, err := u.Initialize(t.Context(), &acp.InitializeRequest{ClientCapabilities: caps})

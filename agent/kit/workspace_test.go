@@ -145,7 +145,7 @@ func TestWorkspaceTools(t *testing.T) {
 			ours, theirs := stream.Pipe()
 			served := make(chan error, 1)
 			go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-			conn, err := client.Connect(t.Context(), ours, h.Client, &client.Options{Receiving: []acp.Middleware{set.Receiving}, Sending: []acp.Middleware{set.Sending}})
+			conn, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { return set.Client(h.Client(c)) }, &client.Options{Sending: []acp.Middleware{set.Sending}})
 			require.NoError(t, err)
 			t.Cleanup(func() {
 				conn.Close()

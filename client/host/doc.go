@@ -16,9 +16,12 @@
 //
 // # Showing a session
 //
-// A thread.Set, as middleware of the connection, keeps what a user interface shows of each
-// session: messages, tool calls, and the commands that agents run in terminals, with their output
-// while they run, their exit status, and a function that stops them.
+// A thread.Set around the client keeps what a user interface shows of each session: messages, tool
+// calls, and the commands that agents run in terminals, with their output while they run, their exit
+// status, and a function that stops them. Options.Update is called when its thread has the update.
+//
+//	newClient := func(conn *client.Conn) acp.Client { return threads.Client(h.Client(conn)) }
+//	conn, err := client.Connect(ctx, process, newClient, &client.Options{Sending: []acp.Middleware{threads.Sending}})
 //
 // # Overriding a method
 //

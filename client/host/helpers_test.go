@@ -62,6 +62,7 @@ type fixture struct {
 	agent   *script
 	conn    *client.Conn
 	session *client.Session
+	around  func(acp.Client) acp.Client // of the host; nil for none
 
 	mu      sync.Mutex // guards both
 	records []permission.Record
@@ -108,7 +109,12 @@ func (x *fixture) connect(opts *client.Options) {
 	opts.Logger = slog.New(slog.DiscardHandler)
 	end := agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: opts.Logger, IgnoreCapabilities: true})
 	require.NoError(x.t, end.Start(context.Background()))
-	conn, err := client.Connect(context.Background(), b, x.host.Client, opts)
+	conn, err := client.Connect(context.Background(), b, func(c *client.Conn) acp.Client {
+		if x.around != nil {
+			return x.around(x.host.Client(c))
+		}
+		return x.host.Client(c)
+	}, opts)
 	require.NoError(x.t, err)
 	x.t.Cleanup(func() {
 		conn.Close()

@@ -41,7 +41,7 @@ type Options struct {
 	PageDone func(acp.ElicitationID)
 
 	// Update is called for each update, in order; the next message of the agent waits for
-	// it. Nil drops them. A thread.Set, as middleware, still receives them.
+	// it. Nil drops them.
 	Update func(ctx context.Context, n *acp.SessionNotification) error
 
 	// SignIn configures how the user signs in if the agent requires it; see [Host.SignIn]. If

@@ -28,7 +28,8 @@ func TestThreadShowsTerminals(t *testing.T) {
 	leak.Check(t)
 	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Ask: pick(permission.AllowOnce)})
 	threads := new(thread.Set)
-	x.connect(&client.Options{Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending}})
+	x.around = threads.Client
+	x.connect(&client.Options{Sending: []acp.Middleware{threads.Sending}})
 	s := x.agent
 	exits := make(chan *acp.WaitForTerminalExitResponse, 2)
 	s.turn = func(ctx context.Context, id acp.SessionID) error {

@@ -24,7 +24,7 @@ type SessionOptions struct {
 	SystemPrompt *acp.SystemPrompt
 	// OnUpdate gets the updates outside a turn, on every connection; see
 	// client.Session.OnUpdate. The history of a session that is loaded again is among them; a
-	// thread.Set whose middlewares are in Options.Conn separates it.
+	// thread.Set separates it, if it is around Options.Client and in Options.Conn.
 	OnUpdate func(ctx context.Context, u acp.SessionUpdate)
 }
 

@@ -183,7 +183,9 @@ func TestLoadedThreadIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, threads := &world{load: true}, new(thread.Set)
 		k := newKeeper(t, w, func(o *supervise.Options) {
-			o.Conn.Receiving, o.Conn.Sending = []acp.Middleware{threads.Receiving}, []acp.Middleware{threads.Sending}
+			inner := o.Client
+			o.Client = func(c *client.Conn) acp.Client { return threads.Client(inner(c)) }
+			o.Conn.Sending = []acp.Middleware{threads.Sending}
 		})
 		require.NoError(t, k.Start(context.Background()))
 		var told []string

@@ -9,14 +9,13 @@ import (
 	"github.com/acpkit/go-sdk/internal/termview"
 )
 
-// Set keeps a [Thread] for each session of a connection of version 1. Its middlewares pass
-// everything that happens in a session to its thread, whichever methods the program calls:
+// Set keeps a [Thread] for each session of a connection of version 1. What the agent sends reaches
+// the threads on its way to the client, and what the program sends, whichever methods it calls, in a
+// middleware:
 //
 //	threads := new(thread.Set)
-//	conn, err := client.Connect(ctx, process, newClient, &client.Options{
-//		Receiving: []acp.Middleware{threads.Receiving},
-//		Sending:   []acp.Middleware{threads.Sending},
-//	})
+//	newClient := func(conn *client.Conn) acp.Client { return threads.Client(&editor{conn: conn}) }
+//	conn, err := client.Connect(ctx, process, newClient, &client.Options{Sending: []acp.Middleware{threads.Sending}})
 //
 // The zero Set is empty. All methods are safe for concurrent use.
 type Set struct{ threads Map }
@@ -27,21 +26,31 @@ func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(
 // Forget removes the thread of a session. The thread itself remains usable.
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
-// Receiving is a middleware for client.Options.Receiving. It passes updates, permission requests
-// and the output of terminals to the threads. If package client/terminals or client/host runs the
-// command of a terminal, its thread shows what it prints without delay.
-func (s *Set) Receiving(next acp.Handler) acp.Handler {
-	return func(ctx context.Context, method string, params any) (any, error) {
-		switch p := params.(type) {
-		case *acp.SessionNotification:
-			s.threads.Mentioned(string(p.SessionID)).Apply(p.Update)
-		case *acp.CreateTerminalRequest:
-			ctx = termview.With(ctx, s.threads.Mentioned(string(p.SessionID)).follow)
-		case *acp.RequestPermissionRequest:
-			defer s.threads.Mentioned(string(p.SessionID)).Permission(p)()
-		}
-		return next(ctx, method, params)
-	}
+// Client returns c with threads: updates, permission requests and the output of terminals reach the
+// thread of their session before they reach c. So
+// SessionUpdate of c finds the update in the thread, and so does whatever the connection calls after
+// it. If package client/terminals or client/host runs the command of a terminal, the thread shows
+// what it prints without delay.
+func (s *Set) Client(c acp.Client) acp.Client { return &shown{acp.ClientWrapper{Client: c}, s} }
+
+// shown is a client with threads.
+type shown struct {
+	acp.ClientWrapper
+	set *Set
+}
+
+func (c *shown) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	c.set.threads.Mentioned(string(n.SessionID)).Apply(n.Update)
+	return c.ClientWrapper.SessionUpdate(ctx, n)
+}
+
+func (c *shown) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	defer c.set.threads.Mentioned(string(req.SessionID)).Permission(req)()
+	return c.ClientWrapper.RequestPermission(ctx, req)
+}
+
+func (c *shown) CreateTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	return c.ClientWrapper.CreateTerminal(termview.With(ctx, c.set.threads.Mentioned(string(req.SessionID)).follow), req)
 }
 
 // Sending is a middleware for client.Options.Sending. It passes prompts and their results,

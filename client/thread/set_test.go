@@ -10,6 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // call passes a message through a middleware to the handler rest.
@@ -19,11 +20,12 @@ func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 
 func result(v any, err error) func() (any, error) { return func() (any, error) { return v, err } }
 
-// receive passes an update through the middleware of a set.
+// receive passes an update to a client with the threads of a set.
 func receive(t *testing.T, set *thread.Set, id acp.SessionID, u acp.SessionUpdate) {
 	t.Helper()
-	_, err := call(set.Receiving, &acp.SessionNotification{SessionID: id, Update: u}, result(nil, nil))
-	assert.NoError(t, err)
+	c := &peertest.Client{}
+	assert.NoError(t, set.Client(c).SessionUpdate(t.Context(), &acp.SessionNotification{SessionID: id, Update: u}))
+	assert.Equal(t, []acp.SessionUpdate{u}, c.Updates())
 }
 
 func TestSet(t *testing.T) {
@@ -41,10 +43,14 @@ func TestSet(t *testing.T) {
 	// A permission request is pending while the client handles it.
 	call(set.Sending, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("hello")}}, func() (any, error) {
 		receive("s", &acp.ToolCall{ToolCallID: "1", Title: "T"})
-		return call(set.Receiving, &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}}, func() (any, error) {
+		c := set.Client(&peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 			assert.Len(t, th.Snapshot().Permissions, 1)
-			return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-		})
+			return acp.Selected("o"), nil
+		}})
+		res, err := c.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "1"}})
+		assert.NoError(t, err)
+		assert.Equal(t, acp.Selected("o"), res)
+		return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 	})
 	assert.Equal(t, []string{"user: hello", "tool 1: T (pending, ended)"}, lines(th))
 	assert.Empty(t, th.Snapshot().Permissions)

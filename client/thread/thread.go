@@ -3,10 +3,9 @@
 // calls, and into properties of the session as a whole, such as its plan, its modes and its
 // title.
 //
-//	t := thread.New()
-//	session.OnUpdate(func(_ context.Context, u acp.SessionUpdate) { t.Apply(u) })
+// A [Set] has the threads of a connection, and gets all that happens in its sessions:
 //
-//	for snapshot, changes := range t.Watch(ctx) {
+//	for snapshot, changes := range threads.Thread(session.ID()).Watch(ctx) {
 //		draw(snapshot, changes)
 //	}
 //
@@ -21,10 +20,10 @@
 // # What updates do not contain
 //
 // In version 1 of the protocol, updates contain neither the user's prompts nor the end of a
-// turn. The program that drives the session must call [Thread.Prompt] before it sends a
-// prompt, [Thread.EndTurn] after the response, [Thread.Permission] when the agent asks for
-// permission, [Thread.Opened] after the response that opens the session, and [Thread.Reset]
-// before it loads a session. A [Set] makes these calls for all sessions of a connection.
+// turn. A program without a Set calls [Thread.Apply] in SessionUpdate of its client, which gets
+// each update, [Thread.Prompt] before it sends a prompt, [Thread.EndTurn] after the response,
+// [Thread.Permission] when the agent asks for permission, [Thread.Opened] after the response that
+// opens the session, and [Thread.Reset] before it loads a session.
 // If the client runs the commands of the agent with package client/host or client/terminals, a
 // Set shows them too, in Snapshot.Terminals; see [Terminal.Stop].
 //

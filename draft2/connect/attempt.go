@@ -47,7 +47,7 @@ func (a *attempt) startV1() *half {
 		} else {
 			served = o.V1(c)
 		}
-		return served
+		return a.conn.set1.Client(served)
 	}, a.conn.optionsV1(o.ConnV1))
 	a.conn.v1, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {
@@ -72,7 +72,7 @@ func (a *attempt) startV2() *half {
 		} else {
 			served = o.V2(c)
 		}
-		return served
+		return a.conn.set2.Client(served)
 	}, a.conn.optionsV2(o.ConnV2))
 	a.conn.v2, h.conn = conn, conn
 	h.initialize(conn.Start(a.n.ctx), func() error {

@@ -58,17 +58,15 @@ func newConn() *Conn {
 	return &Conn{sessions: map[string]*Session{}, folders: map[string]string{}, set1: new(thread.Set), set2: new(thread2.Set)}
 }
 
-// optionsV1 adds the middlewares that update the threads. They are the innermost.
+// optionsV1 adds the middleware that updates the threads. It is the innermost.
 func (c *Conn) optionsV1(o *client.Options) *client.Options {
 	with := *o
-	with.Receiving = append(slices.Clone(o.Receiving), c.set1.Receiving)
 	with.Sending = append(slices.Clone(o.Sending), c.set1.Sending)
 	return &with
 }
 
 func (c *Conn) optionsV2(o *client2.Options) *client2.Options {
 	with := *o
-	with.Receiving = append(slices.Clone(o.Receiving), c.set2.Receiving)
 	with.Sending = append(slices.Clone(o.Sending), c.set2.Sending)
 	return &with
 }

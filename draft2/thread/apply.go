@@ -2,16 +2,14 @@
 // of package [github.com/acpkit/go-sdk/client/thread], so that one user interface serves
 // both versions. Version 2 is a draft: names may change in any release.
 //
-// A [Set] maintains the threads of a connection. Its middlewares pass everything that
-// happens in a session to its thread, whichever methods the program calls:
+// A [Set] maintains the threads of a connection. What the agent sends reaches the threads on its
+// way to the client, and what the program sends, whichever methods it calls, in a middleware:
 //
 //	threads := new(thread.Set)
-//	conn, err := client.Connect(ctx, process, newClient, &client.Options{
-//		Receiving: []acp.Middleware{threads.Receiving},
-//		Sending:   []acp.Middleware{threads.Sending},
-//	})
+//	newClient := func(conn *client.Conn) acp.Client { return threads.Client(&editor{conn: conn}) }
+//	conn, err := client.Connect(ctx, process, newClient, &client.Options{Sending: []acp.Middleware{threads.Sending}})
 //
-// Without a Set, a program must call [Apply] for each update of a session, [Prompt] before
+// Without a Set, a program must call [Apply] in SessionUpdate of its client, [Prompt] before
 // it sends a prompt, [Permission] when the agent asks for permission, and [Started] or
 // [Opened] after the response that opens the session.
 //
@@ -108,9 +106,8 @@ func opened(options []acp.SessionConfigOption, commands []acp.AvailableCommand) 
 	return e
 }
 
-// Set keeps a thread for each session of a connection. Its middlewares pass everything that
-// happens in a session to its thread; see the package comment. The zero Set is empty. All methods
-// are safe for concurrent use.
+// Set keeps a thread for each session of a connection; see the package comment. The zero Set is
+// empty. All methods are safe for concurrent use.
 type Set struct{ threads thread.Map }
 
 // Thread returns the thread of a session. It creates one if there is none.
@@ -119,18 +116,24 @@ func (s *Set) Thread(id acp.SessionID) *thread.Thread { return s.threads.Thread(
 // Forget removes the thread of a session. The thread itself remains usable.
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
-// Receiving is a middleware for client.Options.Receiving. It passes updates and permission
-// requests to the threads.
-func (s *Set) Receiving(next acp.Handler) acp.Handler {
-	return func(ctx context.Context, method string, params any) (any, error) {
-		switch p := params.(type) {
-		case *acp.UpdateSessionNotification:
-			Apply(s.threads.Mentioned(string(p.SessionID)), p.Update)
-		case *acp.RequestPermissionRequest:
-			defer Permission(s.threads.Mentioned(string(p.SessionID)), p)()
-		}
-		return next(ctx, method, params)
-	}
+// Client returns c with threads: updates and permission requests reach the thread of their session
+// before they reach c.
+func (s *Set) Client(c acp.Client) acp.Client { return &shown{acp.ClientWrapper{Client: c}, s} }
+
+// shown is a client with threads.
+type shown struct {
+	acp.ClientWrapper
+	set *Set
+}
+
+func (c *shown) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
+	Apply(c.set.threads.Mentioned(string(n.SessionID)), n.Update)
+	return c.ClientWrapper.SessionUpdate(ctx, n)
+}
+
+func (c *shown) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	defer Permission(c.set.threads.Mentioned(string(req.SessionID)), req)()
+	return c.ClientWrapper.RequestPermission(ctx, req)
 }
 
 // Sending is a middleware for client.Options.Sending. It passes prompts and their

@@ -20,6 +20,16 @@ func call(m acp.Middleware, params any, rest func() (any, error)) (any, error) {
 
 func result(v any, err error) func() (any, error) { return func() (any, error) { return v, err } }
 
+// viewer is a client that calls ask when it is asked for permission.
+type viewer struct{ ask func() }
+
+func (viewer) SessionUpdate(context.Context, *acp.UpdateSessionNotification) error { return nil }
+
+func (v viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	v.ask()
+	return acp.Cancelled(), nil
+}
+
 func agentMessage(id acp.SessionID, text string) *acp.UpdateSessionNotification {
 	return &acp.UpdateSessionNotification{SessionID: id, Update: &acp.AgentMessage{MessageID: acp.MessageID(text), Content: acp.Some([]acp.ContentBlock{acp.Text(text)})}}
 }
@@ -38,7 +48,10 @@ func TestSet(t *testing.T) {
 	refused := errors.New("refused")
 
 	// Commands from an update that arrived before the response are kept.
-	call(set.Receiving, &acp.UpdateSessionNotification{SessionID: "s", Update: &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{&acp.Command{Name: "new"}}}}, result(nil, nil))
+	receive := func(n *acp.UpdateSessionNotification) {
+		assert.NoError(t, set.Client(viewer{}).SessionUpdate(t.Context(), n))
+	}
+	receive(&acp.UpdateSessionNotification{SessionID: "s", Update: &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{&acp.Command{Name: "new"}}}})
 	call(set.Sending, &acp.NewSessionRequest{}, result(&acp.NewSessionResponse{SessionID: "s", ConfigOptions: options, AvailableCommands: commands}, nil))
 	th := set.Thread("s")
 	assert.Equal(t, "new", th.Snapshot().Commands[0].Name)
@@ -55,10 +68,10 @@ func TestSet(t *testing.T) {
 	assert.Equal(t, []string{"hi"}, texts(th))
 
 	// A question is pending while the client handles it.
-	call(set.Receiving, &acp.RequestPermissionRequest{SessionID: "s", Title: "?"}, func() (any, error) {
-		assert.Len(t, th.Snapshot().Permissions, 1)
-		return &acp.RequestPermissionResponse{}, nil
-	})
+	asks := viewer{ask: func() { assert.Len(t, th.Snapshot().Permissions, 1) }}
+	answer, err := set.Client(asks).RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "?"})
+	assert.NoError(t, err)
+	assert.Equal(t, acp.Cancelled(), answer)
 	assert.Empty(t, th.Snapshot().Permissions)
 
 	call(set.Sending, &acp.SetSessionConfigOptionRequest{SessionID: "s"}, result(&acp.SetSessionConfigOptionResponse{}, nil))
@@ -70,12 +83,12 @@ func TestSet(t *testing.T) {
 	assert.Equal(t, "old", th.Snapshot().Commands[0].Name, "the response is newer than all updates")
 	replay := &acp.ResumeSessionRequest{SessionID: "s", ReplayFrom: &acp.ReplayFromStart{}}
 	call(set.Sending, replay, func() (any, error) {
-		call(set.Receiving, agentMessage("s", "part of it"), result(nil, nil))
+		receive(agentMessage("s", "part of it"))
 		return nil, refused
 	})
 	assert.Equal(t, []string{"hi"}, texts(th), "as before")
 	call(set.Sending, replay, func() (any, error) {
-		call(set.Receiving, agentMessage("s", "all of it"), result(nil, nil))
+		receive(agentMessage("s", "all of it"))
 		return &acp.ResumeSessionResponse{ConfigOptions: options}, nil
 	})
 	assert.Equal(t, []string{"all of it"}, texts(th))
@@ -83,7 +96,7 @@ func TestSet(t *testing.T) {
 
 	// The number of threads of sessions that are only mentioned is bounded.
 	for i := range 100 {
-		call(set.Receiving, agentMessage(acp.SessionID(fmt.Sprint(i)), "x"), result(nil, nil))
+		receive(agentMessage(acp.SessionID(fmt.Sprint(i)), "x"))
 	}
 	assert.Empty(t, texts(set.Thread("0")))
 	assert.Equal(t, []string{"x"}, texts(set.Thread("99")))

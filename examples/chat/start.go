@@ -162,11 +162,11 @@ func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, 
 	}
 	var served acp.Client
 	conn := client.New(wire, func(conn *client.Conn) acp.Client {
-		served = c.host.Client(conn)
+		served = c.threads.Client(c.host.Client(conn))
 		return served
 	}, &client.Options{
-		Receiving: []acp.Middleware{c.drawing, c.threads.Receiving}, Sending: []acp.Middleware{c.threads.Sending},
-		Logger: slog.New(slog.NewTextHandler(c.console.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Sending: []acp.Middleware{c.threads.Sending},
+		Logger:  slog.New(slog.NewTextHandler(c.console.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err = conn.Start(alive); err == nil {
 		caps := c.host.Capabilities(served)
@@ -182,17 +182,12 @@ func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, 
 	return conn, nil
 }
 
-// drawing is a middleware that draws after each update, when the thread has it.
-func (c *chat) drawing(next acp.Handler) acp.Handler {
-	return func(ctx context.Context, method string, params any) (any, error) {
-		result, err := next(ctx, method, params)
-		if n, ok := params.(*acp.SessionNotification); ok {
-			if v := c.view.Load(); v != nil && v.id == n.SessionID {
-				v.draw()
-			}
-		}
-		return result, err
+// updated draws an update, which the thread has.
+func (c *chat) updated(_ context.Context, n *acp.SessionNotification) error {
+	if v := c.view.Load(); v != nil && v.id == n.SessionID {
+		v.draw()
 	}
+	return nil
 }
 
 func (s *settings) agentName() string {

@@ -160,10 +160,10 @@ func (u *user) start(messages int) {
 	u.set = new(thread.Set)
 	u.conn, _ = client.Connect(u.t.Context(), tapped, func(*client.Conn) acp.Client {
 		if u.files {
-			return editor{u}
+			return u.set.Client(editor{u})
 		}
-		return u
-	}, &client.Options{Receiving: []acp.Middleware{u.set.Receiving}, Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler)})
+		return u.set.Client(u)
+	}, &client.Options{Sending: []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler)})
 	if u.conn == nil {
 		u.kill()
 		u.start(0) // it was killed before its first response

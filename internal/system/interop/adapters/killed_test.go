@@ -39,7 +39,7 @@ func TestKilledAndSupervised(t *testing.T) {
 		threads := new(thread.Set)
 		returned := make(chan supervise.Return, 1)
 		s := supervise.New(&supervise.Options{
-			Client: h.Client,
+			Client: func(c *client.Conn) acp.Client { return threads.Client(h.Client(c)) },
 			Dial: func(context.Context) (stream.Stream, error) {
 				p, err := stream.Command(place.command(), nil)
 				if err != nil {
@@ -48,7 +48,7 @@ func TestKilledAndSupervised(t *testing.T) {
 				pid.Store(int64(p.PID()))
 				return p, nil
 			},
-			Conn:     &client.Options{Receiving: []acp.Middleware{threads.Receiving}, Sending: []acp.Middleware{threads.Sending}},
+			Conn:     &client.Options{Sending: []acp.Middleware{threads.Sending}},
 			Restart:  supervise.Restart{Min: time.Millisecond},
 			OnReturn: func(r supervise.Return) { returned <- r },
 		})

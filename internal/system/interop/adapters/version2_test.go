@@ -90,10 +90,10 @@ func converseOver(t *testing.T, p *workplace, link func(*testing.T, stream.Strea
 	ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 	t.Cleanup(cancel)
 	c := &conversation{ctx: ctx, place: p, viewer: &viewer{}, threads: new(thread.Set)}
-	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.viewer }, &client.Options{
+	c.conn = client.New(link(t, process), func(*client.Conn) acp.Client { return c.threads.Client(c.viewer) }, &client.Options{
 		Unstable: true, Logger: pairtest.StrictLogger(t),
 		OnDropped: func(method string, err error) { t.Errorf("dropped %s: %v", method, err) },
-		Receiving: []acp.Middleware{c.threads.Receiving}, Sending: []acp.Middleware{c.threads.Sending},
+		Sending:   []acp.Middleware{c.threads.Sending},
 	})
 	require.NoError(t, c.conn.Start(context.Background()))
 	t.Cleanup(func() {
