@@ -22,7 +22,7 @@ type Plugged interface {
 }
 
 // PlugIn tells an agent, or the one that it wraps, where it is plugged in. It returns nil if the
-// agent does not want to know.
+// agent does not implement Plugged.
 func PlugIn[T any](agent T, ending <-chan struct{}) Plugged {
 	p, ok := any(Innermost(agent)).(Plugged)
 	if !ok {

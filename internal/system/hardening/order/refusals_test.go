@@ -60,7 +60,7 @@ func opening(prompts ...string) map[int][]string {
 
 const memberOnce = "a member of params occurs once"
 
-// pages returns requests to open what is no page of the web, or has a host that a browser reads in another way than a person.
+// pages returns requests to open URLs that are not web pages, or whose host a browser reads in another way than a person.
 func pages() map[int][]string {
 	var lines []string
 	for _, url := range []string{
