@@ -22,8 +22,8 @@ const (
 	maxForwarded = 1 << 16
 )
 
-// Forward passes the messages of a to b and those of b to a, unchanged, until one of the
-// streams ends. It then closes both. Use it for a bridge between two kinds of stream. It
+// Forward passes the messages of a to b and those of b to a, unchanged but for line ends (see
+// [Lines]), until one of the streams ends. It then closes both. Use it for a bridge between two kinds of stream. It
 // does not interpret messages; a proxy that does uses package agent/proxy.
 //
 // After the end of input of one stream, Forward waits up to 5 s for the responses to

@@ -51,8 +51,9 @@ type lines struct {
 // message's length while one is being received; a line beyond the limit is skipped as it
 // arrives and never held.
 //
-// Writing adds the line feed and refuses with *[MessageError] a message that
-// contains one. A message of less than 64 KiB leaves in one call of w.Write, together
+// Writing adds the line feed. What a reader may take for the end of the line is written in another way
+// without a change of the value: line feeds and carriage returns in a message become spaces, and
+// U+0085, U+2028 and U+2029 are escaped. A blank message is refused with *[MessageError]. A message of less than 64 KiB leaves in one call of w.Write, together
 // with others of its batch; a longer one in several calls, of at most 256 KiB each.
 //
 // Close closes w first and then r, each if it is an io.Closer, so the peer sees

@@ -161,8 +161,16 @@ func TestLinesWrite(t *testing.T) {
 	}
 }
 
+// Readers of lines that split at more than a line feed get a message whole.
+func TestLinesWriteOneLine(t *testing.T) {
+	var out bytes.Buffer
+	s := stream.Lines(nil, &out, nil)
+	require.NoError(t, s.Write([]byte("{\r\n\"a\":\"\u2028\u2029\u0085\"\n}\n")))
+	assert.Equal(t, `{  "a":"\u2028\u2029\u0085" } `+"\n", out.String())
+}
+
 func TestLinesWriteRefuses(t *testing.T) {
-	for _, msg := range []string{"", " ", "\r", "\u00a0", "{\n}", "{}\n"} {
+	for _, msg := range []string{"", " ", "\r", "\u00a0", "\n"} {
 		var out bytes.Buffer
 		s := stream.Lines(nil, &out, nil)
 		var refused *stream.MessageError

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -46,9 +45,6 @@ func (w *lineWriter) WriteBatch(msgs [][]byte) error {
 }
 
 func checkLine(msg []byte) error {
-	if bytes.IndexByte(msg, '\n') >= 0 {
-		return &MessageError{Reason: "it contains a line feed"}
-	}
 	if len(msg) == 0 || (msg[0] <= ' ' || msg[0] >= utf8.RuneSelf) && len(envelope.Trim(msg)) == 0 {
 		return &MessageError{Reason: "it is blank"}
 	}
@@ -62,6 +58,7 @@ func (w *lineWriter) writeLines(msgs [][]byte) error {
 	defer blocks.Put(block)
 	joined := block[:0]
 	for _, msg := range msgs {
+		msg = envelope.OneLine(msg)
 		if len(joined)+len(msg) >= blockSize {
 			if err := w.writeAll(joined); err != nil {
 				return err

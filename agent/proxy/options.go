@@ -10,7 +10,8 @@
 //
 // # What is passed on
 //
-// A message is passed on unchanged, byte for byte, including its id. A cancel is passed on
+// A message is passed on unchanged, byte for byte, including its id; only what a reader of lines may
+// take for the end of one is written in another way (see [stream.Lines]). A cancel is passed on
 // after the request that it cancels. A message that is not JSON-RPC is passed on too; the
 // end that reads it must reject it.
 //

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Kind is the kind of a frame.
@@ -206,6 +207,8 @@ func (p *envelopeParser) classify() Envelope {
 		e.Reason = "both a request and a response"
 	case len(p.id) > MaxID:
 		e.Reason = "id is too long"
+	case p.id != nil && e.ID == nil && !utf8.Valid(p.id):
+		e.Reason = "id is not valid UTF-8"
 	case p.id != nil && e.ID == nil:
 		e.Reason = "id must be a string, a finite number or null"
 	case !ok, string(p.version) != `"2.0"` && !isVersion(p.version):
@@ -253,14 +256,14 @@ func (p *envelopeParser) tooDeep() Envelope {
 	return e
 }
 
-// usableID returns the id if it may be echoed: a string, null, or a number that every language can
-// represent as finite.
+// usableID returns the id if it may be echoed: a string of valid UTF-8, null, or a number that every
+// language can represent as finite.
 func (p *envelopeParser) usableID() []byte {
 	if len(p.id) > MaxID {
 		return nil
 	}
 	switch c := p.id[0]; {
-	case c == '"', string(p.id) == "null":
+	case c == '"' && utf8.Valid(p.id), string(p.id) == "null":
 		return p.id
 	case IsDigit(c) || c == '-':
 		if len(p.id) > 300 || bytes.IndexByte(p.id, 'e') >= 0 || bytes.IndexByte(p.id, 'E') >= 0 {

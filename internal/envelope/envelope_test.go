@@ -35,6 +35,7 @@ func TestParse(t *testing.T) {
 		{"empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, env{Kind: envelope.KindRequest, ID: b("1"), Method: b("")}},
 		{"white space", " \r\n", env{}},
 		{"nothing", "", env{}},
+		{"bad UTF-8 in an id", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"m\"}", env{Kind: envelope.KindBadRequest, Method: b("m"), Reason: "id is not valid UTF-8"}},
 		{"bad UTF-8", "{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":\"\xff\"}", env{Kind: envelope.KindNotification, Method: b("m"), Params: b("\"\xff\"")}},
 		{"as deep as allowed", `{"jsonrpc":"2.0","method":"m","params":` + ok + `}`, env{Kind: envelope.KindNotification, Method: b("m"), Params: b(ok)}},
 		{"too deep", `{"jsonrpc":"2.0","method":"m","params":` + deep + `,"id":1}`, env{Kind: envelope.KindBadRequest, TooDeep: true, ID: b("1"), Method: b("m"), Reason: tooDeep}},

@@ -103,8 +103,6 @@ func (a *adapter) screen(msg []byte, e *envelope.Envelope) ([]byte, error) {
 		return nil, nil
 	case e.Kind == envelope.KindBadResponse:
 		return json.Marshal(refusal(e.ID, e.Reason))
-	case !utf8.Valid(e.ID):
-		return nil, a.WriteObject(refusal(nil, "id is not valid UTF-8"))
 	case e.Kind == envelope.KindRequest && !held(e.ID):
 		return withMember(msg, "id", mapID(e.ID)), nil
 	case e.Kind == envelope.KindNotification && string(e.Method) == "$/cancel_request":

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -61,7 +62,7 @@ func (c *Conn) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
 	}
-	m.Data = bytes.Clone(m.Data) // the caller keeps its own
+	m.Data = bytes.Clone(envelope.OneLine(m.Data)) // the caller keeps its own
 	for {
 		c.mu.Lock()
 		room, err := c.pushLocked(m)

@@ -133,12 +133,6 @@ func (c *Conn) farewell(r *receiver) error {
 	}
 }
 
-func writeData(b *bytes.Buffer, line []byte) {
-	b.WriteString("data: ")
-	b.Write(line)
-	b.WriteByte('\n')
-}
-
 // writeEvents writes several events at once. Only events with an epoch are numbered.
 func (r *receiver) writeEvents(all []event, epoch string) error {
 	b := buffers.Get().(*bytes.Buffer)
@@ -156,13 +150,9 @@ func (r *receiver) writeEvents(all []event, epoch string) error {
 			b.WriteString(strconv.FormatUint(ev.n, 10))
 			b.WriteByte('\n')
 		}
-		data := ev.data
-		for i := lineEnd(data); i >= 0; i = lineEnd(data) { // a CRLF makes two lines
-			writeData(b, data[:i])
-			data = data[i+1:]
-		}
-		writeData(b, data)
-		b.WriteByte('\n')
+		b.WriteString("data: ")
+		b.Write(ev.data)
+		b.WriteString("\n\n")
 	}
 	return r.write(b.Bytes(), r.progress)
 }

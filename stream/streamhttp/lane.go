@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -46,7 +47,7 @@ func (c *Client) writeMessage(m stream.Message) error {
 	if len(m.Data) == 0 {
 		return &stream.MessageError{Reason: "it is empty"}
 	}
-	m.Data = bytes.Clone(m.Data) // the caller keeps its own
+	m.Data = bytes.Clone(envelope.OneLine(m.Data)) // the caller keeps its own
 	m.ID = bytes.Clone(m.ID)
 	for {
 		t, room, err := c.book.write(m)

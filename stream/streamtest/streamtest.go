@@ -11,6 +11,7 @@ package streamtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -215,8 +216,10 @@ func refusal(t *testing.T, a, b stream.Stream) {
 	})
 	msg, err := read(t, b)
 	expectOK(t, "Read", err)
-	// A stream that encodes messages again removes white space.
-	if bytes.Equal(msg, odd) || bytes.Equal(msg, message(0, 0)) {
+	// White space may change, because only the value has to stay.
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, msg) // what is no JSON is reported below
+	if bytes.Equal(compact.Bytes(), message(0, 0)) {
 		msg = expect(t, b, message(1, 0))
 	}
 	if !bytes.Equal(msg, message(1, 0)) {

@@ -144,7 +144,7 @@ func (c *Conn) Read() ([]byte, error) {
 
 var errNotGreeted = errors.New("websocket: the first message was not initialize")
 
-// Write implements stream.Stream. Bytes that are not UTF-8 are sent as U+FFFD, because a
+// Write implements stream.Stream. Line ends in msg are written as [stream.Lines] does. Bytes that are not UTF-8 are sent as U+FFFD, because a
 // text frame cannot carry them.
 func (c *Conn) Write(msg []byte) error {
 	one := [1][]byte{msg}
@@ -204,6 +204,7 @@ func (c *Conn) initialized(msgs [][]byte, id json.RawMessage) {
 func (c *Conn) write(msgs [][]byte) error {
 	c.carrier.join()
 	for _, msg := range msgs {
+		msg = envelope.OneLine(msg) // the peer may pass it on in a line
 		if !utf8.Valid(msg) {
 			msg = []byte(string([]rune(string(msg))))
 		}
