@@ -17,7 +17,8 @@ import (
 //	newClient := func(conn *client.Conn) acp.Client { return threads.Client(&editor{conn: conn}) }
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{Sending: []acp.Middleware{threads.Sending}})
 //
-// The zero Set is empty. All methods are safe for concurrent use.
+// A program that needs no updates besides calls OnUpdate of its client.Session with nil, or the Session
+// keeps the first ones. The zero Set is empty. All methods are safe for concurrent use.
 type Set struct{ threads Map }
 
 // Thread returns the thread of a session. It creates one if there is none.
@@ -27,9 +28,8 @@ func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
 // Client returns c with threads: updates, permission requests and the output of terminals reach the
-// thread of their session before they reach c. So
-// SessionUpdate of c finds the update in the thread, and so does whatever the connection calls after
-// it. If package client/terminals or client/host runs the command of a terminal, the thread shows
+// thread of their session before they reach c. SessionUpdate of c therefore finds the update in the
+// thread. If package client/terminals or client/host runs the command of a terminal, the thread shows
 // what it prints without delay.
 func (s *Set) Client(c acp.Client) acp.Client { return &shown{acp.ClientWrapper{Client: c}, s} }
 

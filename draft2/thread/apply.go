@@ -9,6 +9,9 @@
 //	newClient := func(conn *client.Conn) acp.Client { return threads.Client(&editor{conn: conn}) }
 //	conn, err := client.Connect(ctx, process, newClient, &client.Options{Sending: []acp.Middleware{threads.Sending}})
 //
+// A program that needs no updates besides calls OnUpdate of its client.Session with nil, or the Session
+// keeps the first ones.
+//
 // Without a Set, a program must call [Apply] in SessionUpdate of its client, [Prompt] before
 // it sends a prompt, [Permission] when the agent asks for permission, and [Started] or
 // [Opened] after the response that opens the session.
