@@ -1,5 +1,3 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
@@ -10,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // ErrNoInput is the error of [Session.AskForm] and [Session.OpenURL] if the user declined
@@ -62,10 +61,7 @@ func (s *Session) OpenURL(ctx context.Context, message, url string) (acp.Elicita
 //
 // Protocol: elicitation/create. Capability: elicitation.form or elicitation.url.
 func (s *Session) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	var own acp.CreateElicitationRequest
-	if req != nil {
-		own = *req
-	}
+	own := endpoint.ValueOf(req)
 	switch mode := own.Mode.(type) {
 	case *acp.ElicitationFormMode:
 		form := *mode
@@ -76,12 +72,7 @@ func (s *Session) CreateElicitation(ctx context.Context, req *acp.CreateElicitat
 		page.Scope = s.scoped(mode.Scope)
 		own.Mode = &page
 	}
-	var res *acp.CreateElicitationResponse
-	err := s.asking(ctx, func() (err error) {
-		res, err = s.conn.CreateElicitation(ctx, &own)
-		return err
-	})
-	return res, err
+	return s.conn.CreateElicitation(ctx, &own)
 }
 
 // scoped returns the scope with the id of the session, if it is a scope of sessions.
@@ -97,11 +88,7 @@ func (s *Session) scope() acp.ElicitationScope {
 }
 
 func (s *Session) elicit(ctx context.Context, message string, mode acp.ElicitationMode) (*acp.ElicitationAcceptAction, error) {
-	var res *acp.CreateElicitationResponse
-	err := s.asking(ctx, func() (err error) {
-		res, err = s.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: message, Mode: mode})
-		return err
-	})
+	res, err := s.conn.CreateElicitation(ctx, &acp.CreateElicitationRequest{Message: message, Mode: mode})
 	if err != nil {
 		return nil, err
 	}
@@ -112,39 +99,49 @@ func (s *Session) elicit(ctx context.Context, message string, mode acp.Elicitati
 	return accepted, nil
 }
 
-// askPermission sends req for the session, with options if it has none, and returns the option
-// that the user chose.
-func (s *Session) askPermission(ctx context.Context, req acp.RequestPermissionRequest) (acp.PermissionOption, error) {
-	if len(req.Options) == 0 {
-		req.Options = []acp.PermissionOption{
+// AskPermission asks the user whether a tool call may proceed, and returns the option
+// that the user chose. The call describes the tool call, which need not have been
+// announced before. If there are no options, the user can choose to allow or to reject
+// the call once.
+//
+// If the turn is cancelled, the error wraps [acp.ErrTurnCancelled] or is the error of
+// ctx. It is also an error if the client returns an outcome of an unknown kind or an
+// option that was not offered, so a nil error always comes with one of the options. Use
+// [Allows] to determine whether the option allows the call:
+//
+//	choice, err := s.AskPermission(ctx, call)
+//	if err != nil {
+//		return err
+//	}
+//	if !agent.Allows(choice) { ... }
+func (s *Session) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	if len(options) == 0 {
+		options = []acp.PermissionOption{
 			{OptionID: "allow_once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
 			{OptionID: "reject_once", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
 		}
 	}
-	res, err := s.requestPermission(ctx, req)
+	res, err := s.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{SessionID: s.id, ToolCall: endpoint.ValueOf(call), Options: options})
 	if err != nil {
 		return acp.PermissionOption{}, err
 	}
 	switch outcome := res.Outcome.(type) {
 	case *acp.SelectedPermissionOutcome:
-		i := slices.IndexFunc(req.Options, func(o acp.PermissionOption) bool { return o.OptionID == outcome.OptionID })
+		i := slices.IndexFunc(options, func(o acp.PermissionOption) bool { return o.OptionID == outcome.OptionID })
 		if i < 0 {
 			return acp.PermissionOption{}, fmt.Errorf("agent: the client chose the permission option %q, which was not offered", outcome.OptionID)
 		}
-		return req.Options[i], nil
+		return options[i], nil
 	case *acp.CancelledPermissionOutcome:
 		return acp.PermissionOption{}, fmt.Errorf("asking for permission: %w", acp.ErrTurnCancelled)
 	}
 	return acp.PermissionOption{}, fmt.Errorf("agent: the response to the permission request has an outcome of an unknown kind (%T)", res.Outcome)
 }
 
-func (s *Session) requestPermission(ctx context.Context, req acp.RequestPermissionRequest) (res *acp.RequestPermissionResponse, err error) {
-	req.SessionID = s.id
-	err = s.asking(ctx, func() (err error) {
-		res, err = s.conn.RequestPermission(ctx, &req)
-		return err
-	})
-	return res, err
+// AskPermission asks the user whether this tool call may proceed; see
+// [Session.AskPermission].
+func (t *ToolCall) AskPermission(ctx context.Context, options ...acp.PermissionOption) (acp.PermissionOption, error) {
+	return t.session.AskPermission(ctx, &acp.ToolCallUpdate{ToolCallID: t.id}, options...)
 }
 
 // Allows reports whether the kind of the option allows the action.

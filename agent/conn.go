@@ -1,19 +1,16 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk/serving"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -42,15 +39,13 @@ type Conn struct {
 
 	agent  acp.Agent
 	table  endpoint.Table
-	remote bool   // the agent is a connection to another agent
-	known  *known // nil without Options.CheckIDs
+	remote bool           // the agent is a connection to another agent
+	known  *serving.Known // nil without Options.CheckIDs
 
 	peer   atomic.Pointer[peer]
 	told   atomic.Pointer[acp.AgentCapabilities] // what the latest initialize has advertised
-	broken atomic.Pointer[error]                 // the agent's own failure that ended the connection
-	ends   ends
-
-	versioned
+	broken serving.Failure
+	ends   endpoint.Ends
 }
 
 // New returns the agent's end of a connection over s. The Conn takes ownership of s.
@@ -64,7 +59,7 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	cfg := c.opts.config()
-	cfg.OnEnd = c.ended
+	cfg.OnEnd = c.ends.Ended
 	if !endpoint.IsNil(s) {
 		cfg.Stream = s
 	}
@@ -80,36 +75,47 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 }
 
 // build creates the agent and its table. It returns an error for an invalid argument of New.
-func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) error {
-	if newAgent == nil {
-		return errors.New("agent: New was given no newAgent: pass a func that returns your agent")
-	}
-	c.agent = newAgent(c)
-	if endpoint.IsNil(s) {
-		return errors.New("agent: New was given a nil stream: pass stream.Stdio() or another stream")
-	}
-	if endpoint.IsNil(c.agent) {
-		return fmt.Errorf("agent: newAgent returned nil (%T): return your agent", c.agent)
-	}
-	inner := endpoint.Innermost(c.agent)
-	if endpoint.IsNil(inner) {
-		return fmt.Errorf("agent: %T wraps no agent", c.agent)
-	}
-	for _, v := range []acp.Agent{c.agent, inner} {
-		if _, embeds := v.(interface{ addRows(*endpoint.Table) }); embeds {
-			return fmt.Errorf("agent: %T embeds the *agent.Conn, whose methods are those of a client: keep it in a field", v)
-		}
+func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) (err error) {
+	var inner acp.Agent
+	c.agent, inner, err = endpoint.Make(endpoint.AgentEnd, c, s, newAgent, func(v acp.Agent) bool {
+		_, embeds := v.(interface{ addRows(*endpoint.Table) })
+		return embeds
+	})
+	if err != nil {
+		return err
 	}
 	_, c.remote = inner.(remoteAgent)
 	// A connection has all roles, and its own options decide what is sent.
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)
-	c.amend(&c.table)
-	c.checkIDs(&c.table)
+	c.table.Entry(methodPrompt.Method).Ended = cancelledTurn
+	if c.opts.CheckIDs && !c.remote {
+		c.known = serving.Watch(&c.table, named, told)
+	}
 	if err := c.refuse(&c.table); err != nil {
 		return err
 	}
 	return c.table.Refused("agent", c.agent)
+}
+
+// prompt handles session/prompt.
+func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	res, err := c.agent.Prompt(ctx, req)
+	if err == nil && res == nil {
+		return nil, errors.New("agent: Prompt returned neither a response nor an error")
+	}
+	if errors.Is(err, acp.ErrTurnCancelled) {
+		// A client may answer a permission request with "cancelled" before it cancels the turn. The
+		// stop reason is cancelled in this case too.
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	return res, err
+}
+
+// cancelledTurn returns the response to the prompt of a cancelled turn. It replaces any error of
+// the agent, because clients would show the error to the user, who has only cancelled the turn.
+func cancelledTurn() any {
+	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
 }
 
 // Serve runs an agent over s until the connection ends or ctx is done. It calls [New]
@@ -127,7 +133,7 @@ func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
 // returns why the connection failed (an error that wraps [acp.ErrClosed],
 // [acp.ErrOverloaded] or [acp.ErrStalled]), context.Cause if the ctx of Start is done, or
 // [acp.ErrHandlerStuck] if a handler does not return after its ctx is done.
-func (c *Conn) Wait() error { return c.verdict(c.engine.Wait()) }
+func (c *Conn) Wait() error { return c.broken.Or(c.engine.Wait()) }
 
 // Run calls Start and then Wait.
 func (c *Conn) Run(ctx context.Context) error {
@@ -160,22 +166,7 @@ func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 
 // Err returns nil until the connection has ended, and after that the reason why it
 // ended.
-func (c *Conn) Err() error { return c.verdict(c.engine.Err()) }
-
-// fail ends the connection because the agent is faulty. Run returns err.
-func (c *Conn) fail(err error) {
-	c.broken.CompareAndSwap(nil, &err)
-	c.engine.Close()
-}
-
-// verdict returns the agent's own failure if there is one, and otherwise err, which is the error of
-// the engine.
-func (c *Conn) verdict(err error) error {
-	if broken := c.broken.Load(); broken != nil {
-		return *broken
-	}
-	return err
-}
+func (c *Conn) Err() error { return c.broken.Or(c.engine.Err()) }
 
 // Release lets messages continue that were read over another connection after a response to
 // a handler of a relay, see Options.Relay. They wait until the response of the handler is
@@ -184,42 +175,12 @@ func (c *Conn) verdict(err error) error {
 // may be a deadlock. ctx must be the ctx of the handler or one derived from it.
 func Release(ctx context.Context) { rpc.Release(ctx) }
 
-// ends holds the functions to call when the connection has ended.
-type ends struct {
-	mu    sync.Mutex // guards the fields below
-	over  bool       // the connection has ended
-	calls []func()
-}
-
 // OnEnd arranges for f to be called once when the connection has ended: after the channel
 // of [Conn.Done] is closed, and after the functions of earlier calls of OnEnd.
 // [Conn.Wait] waits for f. If the connection has already ended, OnEnd calls f itself.
 // OnEnd may be called before the Conn is started, also by the function given to [New]. If
 // the Conn is neither started nor closed, f is never called.
-func (c *Conn) OnEnd(f func()) {
-	e := &c.ends
-	e.mu.Lock()
-	over := e.over
-	if !over {
-		e.calls = append(e.calls, f)
-	}
-	e.mu.Unlock()
-	if over {
-		f()
-	}
-}
-
-// ended calls the functions given to OnEnd.
-func (c *Conn) ended() {
-	e := &c.ends
-	e.mu.Lock()
-	all := e.calls
-	e.over, e.calls = true, nil
-	e.mu.Unlock()
-	for i := range all {
-		defer all[len(all)-1-i]() // deferred, so that all are called even if one panics
-	}
-}
+func (c *Conn) OnEnd(f func()) { c.ends.On(f) }
 
 // Call sends a request with the named method and waits for the response. Use it to call
 // extension methods, whose names begin with an underscore. For a method of the protocol,
@@ -243,11 +204,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // method name, and returns the raw result. It lets a Conn serve as the [acp.Client] of a
 // proxy. To call an extension of the client, use [Conn.Call].
 func (c *Conn) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	raw, err := c.engine.CallExtension(ctx, method, endpoint.OrAbsent(params))
-	if err != nil {
-		return nil, err
-	}
-	return raw, nil
+	return endpoint.Forward(ctx, &c.engine, method, params)
 }
 
 // HandleExtensionNotification forwards a notification of another connection to the
@@ -302,12 +259,9 @@ func AfterResponse(ctx context.Context, f func(ctx context.Context)) bool {
 // RequestID returns the id of the request that is being handled, for use in an
 // [acp.ElicitationRequestScope]. It reports false if ctx belongs to no request.
 func RequestID(ctx context.Context) (acp.RequestID, bool) {
-	raw, ok := rpc.RequestID(ctx)
-	if !ok {
-		return acp.RequestID{}, false
-	}
 	var id acp.RequestID
-	if err := json.Unmarshal(raw, &id); err != nil {
+	raw, ok := rpc.RequestID(ctx)
+	if !ok || json.Unmarshal(raw, &id) != nil {
 		return acp.RequestID{}, false
 	}
 	return id, true

@@ -1,5 +1,3 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
@@ -19,7 +17,7 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 		return err
 	}
 	if c.known != nil {
-		c.known.sending(params)
+		c.known.Note(listing(params))
 	}
 	if c.opts.IgnoreCapabilities {
 		return nil
@@ -46,7 +44,7 @@ func missing(caps *acp.ClientCapabilities, m *wire.Method, params any) string {
 		path = modeBit(p.Mode)
 	case *acp.CompleteElicitationNotification:
 		path = "elicitation.url"
-	case *updateNotification:
+	case *acp.SessionNotification:
 		path = updateBit(p.Update)
 	}
 	if path == "" || caps.Has(path) {
@@ -61,6 +59,20 @@ func modeBit(mode acp.ElicitationMode) string {
 		return "elicitation.form"
 	case *acp.ElicitationURLMode:
 		return "elicitation.url"
+	}
+	return ""
+}
+
+func updateBit(u acp.SessionUpdate) string {
+	switch u.(type) {
+	case *acp.Notice:
+		return "session.notices"
+	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:
+		return "session.compaction"
+	case *acp.PlanUpdate, *acp.PlanRemoved:
+		return "plan"
+	case *acp.SubagentUpdate, *acp.SessionMessage, *acp.SessionMessageChunk:
+		return "subagents"
 	}
 	return ""
 }

@@ -1,8 +1,7 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -30,34 +29,25 @@ type remoteAgent interface {
 // initialize calls the agent, and completes and checks its response.
 func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	before := c.peer.Load()
-	if err := refused(req, before); err != nil {
-		return nil, err
-	}
-	now := clientOf(req)
-	if now.caps == nil {
-		now.caps = &acp.ClientCapabilities{}
-	}
+	now := &peer{info: req.ClientInfo, caps: cmp.Or(req.ClientCapabilities, &acp.ClientCapabilities{})}
 	c.peer.Store(now) // the agent's Initialize may read it and call the client
 	response, err := c.agent.Initialize(ctx, req)
 	if err != nil {
 		c.peer.Store(before)
 		return nil, err
 	}
-	var res acp.InitializeResponse
-	if response != nil {
-		res = *response
-	}
+	res := endpoint.ValueOf(response)
 	if !c.remote {
 		c.complete(&res)
 	}
-	if err := c.checkAdvertised(*advertised(&res)); err != nil {
+	if err := c.checkAdvertised(res.AgentCapabilities); err != nil {
 		c.peer.Store(before)
-		if !rpc.AfterResponse(ctx, func() { c.fail(err) }) {
-			c.fail(err)
+		if !rpc.AfterResponse(ctx, func() { c.broken.End(&c.engine, err) }) {
+			c.broken.End(&c.engine, err)
 		}
 		return nil, rpcerr.InternalError(nil).WithCause(err)
 	}
-	c.told.Store(*advertised(&res))
+	c.told.Store(res.AgentCapabilities)
 	ready := *now
 	ready.version = int(res.ProtocolVersion)
 	c.peer.Store(&ready)
@@ -67,8 +57,8 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 // complete sets the members of the response that the agent left empty. It is not called for a
 // proxy, which passes on the response of another agent.
 func (c *Conn) complete(res *acp.InitializeResponse) {
-	if caps := advertised(res); *caps == nil {
-		*caps = c.capabilities()
+	if res.AgentCapabilities == nil {
+		res.AgentCapabilities = c.capabilities()
 	}
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		if res.ProtocolVersion != 0 {
@@ -96,30 +86,21 @@ func (c *Conn) checkAdvertised(caps *acp.AgentCapabilities) error {
 // ProtocolVersion returns the negotiated version of the protocol, or 0 before the client
 // has initialized the connection.
 func (c *Conn) ProtocolVersion() int {
-	if p := c.peer.Load(); p != nil {
-		return p.version
-	}
-	return 0
+	return endpoint.ValueOf(c.peer.Load()).version
 }
 
 // PeerInfo returns the name and version that the client sent when it initialized the
 // connection. It returns nil before that, and if the client sent none. The result is
 // shared and must not be modified.
 func (c *Conn) PeerInfo() *acp.Implementation {
-	if p := c.peer.Load(); p != nil {
-		return p.info
-	}
-	return nil
+	return endpoint.ValueOf(c.peer.Load()).info
 }
 
 // ClientCapabilities returns the capabilities that the client advertised when it
 // initialized the connection, or nil before that. They are available when the agent's
 // Initialize is called. The result is shared and must not be modified.
 func (c *Conn) ClientCapabilities() *acp.ClientCapabilities {
-	if p := c.peer.Load(); p != nil {
-		return p.caps
-	}
-	return nil
+	return endpoint.ValueOf(c.peer.Load()).caps
 }
 
 // Capabilities returns the capabilities that follow from the optional interfaces
@@ -145,7 +126,7 @@ func Capabilities(a acp.Agent) *acp.AgentCapabilities {
 
 // capabilities returns the capabilities that follow from the rows.
 func (c *Conn) capabilities() *acp.AgentCapabilities {
-	caps := baseline()
+	caps := &acp.AgentCapabilities{}
 	advertise(caps, &c.table)
 	c.advertisePrompts(caps)
 	return caps

@@ -1,116 +1,65 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"sync"
-
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/internal/talk/serving"
 )
 
-// known holds the ids that the agent has sent to the client. See Options.CheckIDs.
-type known struct {
-	mu       sync.Mutex // guards the field below, and what it contains
-	sessions map[acp.SessionID]*listed
+// These functions say which ids messages have, for Options.CheckIDs.
+
+// named returns the session that must be open for a request, and the mode or option in its params.
+func named(params any) (id, mode, option string) {
+	switch p := params.(type) {
+	case *acp.PromptRequest:
+		return string(p.SessionID), "", ""
+	case *acp.SetSessionModeRequest:
+		return string(p.SessionID), string(p.ModeID), ""
+	case *acp.SetSessionConfigOptionRequest:
+		return string(p.SessionID), "", string(p.ConfigID)
+	}
+	return "", "", ""
 }
 
-// listed is what the agent has listed for one session.
-type listed struct {
-	open           bool // a response has opened the session
-	modes, options []string
-}
-
-// checkIDs changes the rows of t so that they refuse ids that the agent has not sent.
-func (c *Conn) checkIDs(t *endpoint.Table) {
-	if !c.opts.CheckIDs || c.remote {
-		return
-	}
-	k := &known{sessions: map[acp.SessionID]*listed{}}
-	c.known = k
-	for _, e := range t.Entries {
-		handle := e.Handle
-		e.Handle = func(ctx context.Context, params any) (any, error) {
-			if err := k.check(params); err != nil {
-				return nil, err
-			}
-			res, err := handle(ctx, params)
-			if err == nil {
-				k.responded(params, res)
-			}
-			return res, err
-		}
-	}
-}
-
-func (k *known) check(params any) error {
-	id, mode, option := named(params)
-	if id == "" {
-		return nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	switch l := k.sessions[id]; {
-	case l == nil || !l.open:
-		return rpcerr.SessionNotFound(string(id))
-	case mode != "" && !slices.Contains(l.modes, mode):
-		return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("unknown mode %q", mode))
-	case option != "" && !slices.Contains(l.options, option):
-		return rpcerr.InvalidParams(nil).WithDetail(fmt.Sprintf("unknown config option %q", option))
-	}
-	return nil
-}
-
-// responded records the ids in a response.
-func (k *known) responded(params, res any) {
+// told returns what a response says about a session.
+func told(params, res any) serving.Told {
 	switch p := params.(type) {
 	case *acp.CloseSessionRequest:
-		k.forget(p.SessionID)
+		return serving.Told{Session: string(p.SessionID), Closed: true}
 	case *acp.DeleteSessionRequest:
-		k.forget(p.SessionID)
-	default:
-		if id, modes, options := opened(params, res); id != "" {
-			k.list(id, true, modes, options)
-		}
+		return serving.Told{Session: string(p.SessionID), Closed: true}
 	}
+	switch res := res.(type) {
+	case *acp.NewSessionResponse:
+		return opened(res.SessionID, res.Modes, res.ConfigOptions)
+	case *acp.ForkSessionResponse:
+		return opened(res.SessionID, res.Modes, res.ConfigOptions)
+	case *acp.LoadSessionResponse:
+		return opened(params.(*acp.LoadSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+	case *acp.ResumeSessionResponse:
+		return opened(params.(*acp.ResumeSessionRequest).SessionID, res.Modes, res.ConfigOptions)
+	case *acp.SetSessionConfigOptionResponse:
+		return opened(params.(*acp.SetSessionConfigOptionRequest).SessionID, nil, res.ConfigOptions)
+	}
+	return serving.Told{}
 }
 
-func (k *known) forget(id acp.SessionID) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.sessions, id)
-}
-
-// list records what the agent lists for a session. Lists that are nil do not change.
-func (k *known) list(id acp.SessionID, open bool, modes []string, options []acp.SessionConfigOption) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	l := k.sessions[id]
-	if l == nil {
-		l = &listed{}
-		k.sessions[id] = l
-	}
-	l.open = l.open || open
+func opened(id acp.SessionID, modes *acp.SessionModeState, options []acp.SessionConfigOption) serving.Told {
+	t := serving.Told{Session: string(id), Open: true, Options: serving.IDs(options, optionID)}
 	if modes != nil {
-		l.modes = modes
+		t.Modes = serving.IDs(modes.AvailableModes, func(m acp.SessionMode) string { return string(m.ID) })
 	}
-	if options != nil {
-		l.options = nil
-		for _, o := range options {
-			l.options = append(l.options, optionID(o))
-		}
-	}
+	return t
 }
 
-// sending records the options in an update that is being sent.
-func (k *known) sending(params any) {
-	if n, ok := params.(*updateNotification); ok {
+// listing returns the options that an update lists.
+func listing(params any) serving.Told {
+	if n, ok := params.(*acp.SessionNotification); ok {
 		if u, ok := n.Update.(*acp.ConfigOptionUpdate); ok {
-			k.list(n.SessionID, false, nil, append([]acp.SessionConfigOption{}, u.ConfigOptions...))
+			options := append([]acp.SessionConfigOption{}, u.ConfigOptions...) // not nil
+			return serving.Told{Session: string(n.SessionID), Options: serving.IDs(options, optionID)}
 		}
 	}
+	return serving.Told{}
 }
+
+func optionID(o acp.SessionConfigOption) string { return string(o.ID) }

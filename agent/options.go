@@ -1,8 +1,7 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -85,38 +84,37 @@ type Options struct {
 }
 
 func (o *Options) clone() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
+	c := endpoint.ValueOf(o)
 	c.Receiving = slices.Clone(c.Receiving)
 	c.Sending = slices.Clone(c.Sending)
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }
 
 // config returns the configuration of the engine for the options.
 func (o *Options) config() rpc.Config {
 	return rpc.Config{
-		Role:           "agent",
-		Defined:        func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
-		Handshake:      acp.MethodInitialize,
-		HandshakeFirst: initializeFirst,
-		StrictIDs:      strictIDs,
-		Reopens:        reopens,
-		Receiving:      endpoint.Middlewares(o.Receiving),
-		Sending:        endpoint.Middlewares(o.Sending),
-		Logger:         o.Logger,
-		OnDropped:      o.OnDropped,
-		OnError:        o.OnError,
-		ExposeErrors:   o.ExposeErrors,
-		RawParams:      o.RawParams,
-		LenientPaths:   o.LenientPaths,
-		Invalid:        invalid,
-		Limits:         o.Limits.engine(),
+		Role:         "agent",
+		Defined:      func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
+		Handshake:    acp.MethodInitialize,
+		Reopens:      reopens,
+		Receiving:    endpoint.Middlewares(o.Receiving),
+		Sending:      endpoint.Middlewares(o.Sending),
+		Logger:       o.Logger,
+		OnDropped:    o.OnDropped,
+		OnError:      o.OnError,
+		ExposeErrors: o.ExposeErrors,
+		RawParams:    o.RawParams,
+		LenientPaths: o.LenientPaths,
+		Invalid:      invalid,
+		Limits:       o.Limits.engine(),
 	}
+}
+
+// reopens reports whether a request of the method opens a session again that the stream has
+// lost.
+func reopens(method string) bool {
+	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
 }
 
 // Limits bound the memory, the handlers and the waiting times of a connection. The zero

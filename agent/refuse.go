@@ -1,5 +1,3 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
@@ -7,12 +5,13 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/talk/serving"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// The protocol obliges an agent to refuse what it did not advertise. Its author may not know that,
-// so the connection refuses it.
+// sessionGroup is the group of the capabilities of sessions.
+const sessionGroup = "sessionCapabilities."
 
 // refuse changes the rows of t so that they refuse what the agent did not advertise. What an agent
 // behind a connection cannot do, it refuses itself, except for system prompts: a client that
@@ -28,30 +27,17 @@ func (c *Conn) refuse(t *endpoint.Table) error {
 				return rpcerr.MethodNotFound(e.Name)
 			}
 			if p := systemPromptOf(params); p != nil {
-				return refusal(told, p)
+				return serving.RefusePrompt(told.Has, sessionGroup, string(p.Mode), func() *wire.FieldErrors {
+					return endpoint.PromptFault(p.Content, promptText)
+				})
 			}
-			return refusedByValue(told, params)
-		}
-	}
-	return nil
-}
-
-// refusedByValue returns the error for a value that the protocol obliges an agent with these
-// capabilities to refuse, or nil.
-func refusedByValue(told *acp.AgentCapabilities, params any) *rpcerr.RequestError {
-	p, ok := params.(*acp.ListSessionsRequest)
-	if !ok {
-		return refusedByVersion(params)
-	}
-	switch p.Archived {
-	case "", acp.SessionArchiveFilterExclude:
-		return nil
-	case acp.SessionArchiveFilterInclude, acp.SessionArchiveFilterOnly:
-		if told.Has(archivePath) {
+			if p, ok := params.(*acp.ListSessionsRequest); ok {
+				return serving.RefuseFilter(told.Has, sessionGroup, string(p.Archived))
+			}
 			return nil
 		}
 	}
-	return rpcerr.InvalidParams(nil).WithDetail("archived: this agent does not support the filter")
+	return nil
 }
 
 // promptModes returns which modes of a system prompt the agent applies.
@@ -69,44 +55,15 @@ func (c *Conn) advertisePrompts(caps *acp.AgentCapabilities) {
 	if !appends {
 		return
 	}
-	bit := endpoint.Present(promptBit(caps))
+	bit := endpoint.Present(&endpoint.Present(&caps.SessionCapabilities).SystemPrompt)
 	if overrides {
 		endpoint.Present(&endpoint.Present(&bit.Mode).Override)
 	}
 }
 
-// refusal returns the error for a system prompt that an agent with these capabilities cannot
-// apply, or nil.
-func refusal(caps *acp.AgentCapabilities, p *acp.SystemPrompt) *rpcerr.RequestError {
-	const override = systemPromptPath + ".mode.override"
-	var fields *wire.FieldErrors
-	sentence := ""
-	switch {
-	case !caps.Has(systemPromptPath):
-		sentence = "this agent takes no system prompt: it did not advertise " + systemPromptPath
-		fields = endpoint.PromptError("not supported by this agent")
-	case p.Mode == acp.SystemPromptModeOverride && !caps.Has(override):
-		sentence = "this agent cannot replace its system prompt: it did not advertise " + override
-		fields = endpoint.PromptError("not supported by this agent", "mode")
-	case p.Mode != acp.SystemPromptModeAppend && p.Mode != acp.SystemPromptModeOverride:
-		sentence = "the mode of a system prompt must be append or override"
-		fields = endpoint.PromptError("unknown mode", "mode")
-	default:
-		fields = endpoint.PromptFault(p.Content, promptText)
-		sentence = "the content of a system prompt must be text blocks that are not all blank"
-	}
-	if fields == nil {
-		return nil
-	}
-	return rpcerr.InvalidParams(fields).WithDetail(sentence)
-}
-
 func promptText(block acp.ContentBlock) (string, bool) {
 	text, ok := block.(*acp.TextContent)
-	if !ok || text == nil {
-		return "", false
-	}
-	return text.Text, true
+	return endpoint.ValueOf(text).Text, ok && text != nil
 }
 
 // systemPromptOf returns the system prompt in the params of a request that opens a session, or
@@ -115,10 +72,12 @@ func systemPromptOf(params any) *acp.SystemPrompt {
 	switch p := params.(type) {
 	case *acp.NewSessionRequest:
 		return p.SystemPrompt
+	case *acp.LoadSessionRequest:
+		return p.SystemPrompt
 	case *acp.ResumeSessionRequest:
 		return p.SystemPrompt
 	case *acp.ForkSessionRequest:
 		return p.SystemPrompt
 	}
-	return systemPromptOfVersion(params)
+	return nil
 }

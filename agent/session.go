@@ -1,14 +1,11 @@
-// Copied to draft2/agent by go generate.
-
 package agent
 
 import (
 	"context"
-	"errors"
+	"iter"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Session has short methods for the messages of one session. It holds no state, so a
@@ -32,7 +29,7 @@ func (s *Session) ID() acp.SessionID { return s.id }
 
 // Update sends the update u.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error {
-	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &updateNotification{SessionID: s.id, Update: u})
+	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{SessionID: s.id, Update: u})
 }
 
 // Commands sends the complete list of slash commands, which replaces the previous one.
@@ -72,82 +69,36 @@ func (s *Session) Notice(ctx context.Context, severity acp.NoticeSeverity, title
 	return s.Update(ctx, &acp.Notice{Severity: severity, Title: title, Description: description})
 }
 
-// ToolCall reports the progress of one tool call of a session. Like [Session], it holds
-// no state, and it also sends if ctx is done.
-type ToolCall struct {
-	session *Session
-	id      acp.ToolCallID
+// Message sends a chunk of the agent's message. The client concatenates the chunks.
+func (s *Session) Message(ctx context.Context, text string) error {
+	return s.Update(ctx, acp.AgentText(text))
 }
 
-// ToolCall returns a ToolCall for a tool call that has already been announced.
-func (s *Session) ToolCall(id acp.ToolCallID) *ToolCall { return &ToolCall{s, id} }
-
-// ID returns the id of the tool call.
-func (t *ToolCall) ID() acp.ToolCallID { return t.id }
-
-// Update changes the tool call. Absent members keep their value; a list replaces the
-// previous list. Update fills in the id.
-func (t *ToolCall) Update(ctx context.Context, u *acp.ToolCallUpdate) error {
-	if u == nil {
-		u = &acp.ToolCallUpdate{}
-	}
-	c := *u
-	c.ToolCallID = t.id
-	return t.session.Update(ctx, &c)
+// MessageFrom sends the texts that a model streams as chunks of the agent's message.
+// It sends the first text at once and joins the following ones for 25 ms or up to 2 KiB. A
+// text may end inside a rune. MessageFrom returns when the sequence ends or yields an error,
+// which it returns, or when ctx is done; the text that has arrived is sent in every case. It
+// calls the sequence on the goroutine of the caller.
+func (s *Session) MessageFrom(ctx context.Context, deltas iter.Seq2[string, error]) error {
+	return endpoint.JoinText(ctx, deltas, func(text string) error { return s.Message(ctx, text) })
 }
 
-// Progress reports that the tool call is in progress. The content, if there is any,
-// replaces the previous content.
-func (t *ToolCall) Progress(ctx context.Context, content ...acp.ToolCallContent) error {
-	return t.status(ctx, acp.ToolCallStatusInProgress, content)
+// Thought sends a chunk of the agent's thoughts.
+func (s *Session) Thought(ctx context.Context, text string) error {
+	return s.Update(ctx, acp.AgentThought(text))
 }
 
-// Finish reports that the tool call has succeeded. The content, if there is any, replaces
-// the previous content.
-func (t *ToolCall) Finish(ctx context.Context, content ...acp.ToolCallContent) error {
-	return t.status(ctx, acp.ToolCallStatusCompleted, content)
+// UserMessage sends a chunk of a user's message, for the replay of a session.
+func (s *Session) UserMessage(ctx context.Context, text string) error {
+	return s.Update(ctx, acp.UserText(text))
 }
 
-// Fail reports that the tool call has failed with err. It first calls Options.OnError with
-// err. The function [acp.FailToolCall] decides what the client and the model read: the
-// complete update of an [acp.ToolFailure]; the message, code and data of an
-// *rpcerr.RequestError; and only "Internal error" of any other error. Details that are not
-// sent are logged. If the update of an acp.ToolFailure is invalid, the client reads
-// "Internal error", and Fail returns what is wrong. The function OnError of rpcerr/classify
-// returns a function for Options.OnError that classifies the errors of other packages, so
-// that more can be sent.
-func (t *ToolCall) Fail(ctx context.Context, err error) error {
-	var update *acp.ToolCallUpdate
-	fault := t.session.conn.engine.Leave(ctx, "tool call "+string(t.id), err, func(err error) { update = t.failed(ctx, err) })
-	if fault != nil {
-		update = acp.FailToolCall(t.id, fault)
-	}
-	err = t.session.Update(ctx, update)
-	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid { // that of an acp.ToolFailure
-		return errors.Join(err, t.session.Update(ctx, acp.FailToolCall(t.id, nil)))
-	}
-	return err
+// Plan sends the complete plan, which replaces the previous one.
+func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
+	return s.Update(ctx, &acp.Plan{Entries: entries})
 }
 
-// failed returns the update of a tool call that failed with err, and logs what it hides.
-func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
-	engine := &t.session.conn.engine
-	const msg = "acp: a tool call failed"
-	_, meant := rpcerr.CodeOf(err)
-	details, errorID := engine.Details(err), ""
-	if own, ok := errors.AsType[acp.ToolFailure](err); ok && !meant && own.FailedToolCall() != nil {
-		engine.LogKept(err, errors.Unwrap(own), msg, "toolCallId", string(t.id))
-	} else {
-		var fault *rpcerr.RequestError
-		fault, errorID = engine.Fault(ctx, err, msg, "toolCallId", string(t.id))
-		if !ok {
-			err = fault
-		}
-	}
-	update := acp.FailToolCall(t.id, err)
-	if details != "" { // for development
-		addContent(update, acp.ToolText("Details: "+details))
-	}
-	update.RawOutput = rpc.Annotate(update.RawOutput, errorID, details)
-	return update
+// Mode reports the new current mode of the session.
+func (s *Session) Mode(ctx context.Context, id acp.SessionModeID) error {
+	return s.Update(ctx, &acp.CurrentModeUpdate{CurrentModeID: id})
 }

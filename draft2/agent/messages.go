@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"iter"
-	"slices"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -74,54 +73,4 @@ func (s *Session) StartToolCall(ctx context.Context, call *acp.ToolCallUpdate) (
 		return nil, err
 	}
 	return s.ToolCall(c.ToolCallID), nil
-}
-
-func (t *ToolCall) status(ctx context.Context, status acp.ToolCallStatus, content []acp.ToolCallContent) error {
-	u := &acp.ToolCallUpdate{Status: acp.Some(status)}
-	if len(content) > 0 {
-		u.Content = acp.Some(content)
-	}
-	return t.Update(ctx, u)
-}
-
-// addContent adds an item to a copy of the content of the update.
-func addContent(u *acp.ToolCallUpdate, item acp.ToolCallContent) {
-	content, _ := u.Content.Get()
-	u.Content = acp.Some(append(slices.Clip(content), item))
-}
-
-// AskPermission asks the user whether an action may proceed, and returns the option that
-// the user chose. While it waits, the session's state is requires_action if foreground
-// work is in progress and ctx is not that of background work. If subject names a tool
-// call, the call need not have been announced before. If there are no options, the user
-// can choose to allow or to reject the action once.
-//
-// If the work is cancelled, the error wraps [acp.ErrTurnCancelled] or is the error of ctx.
-// It is also an error if the client returns an outcome of an unknown kind or an option
-// that was not offered, so a nil error always comes with one of the options. Use [Allows]
-// to determine whether the option allows the action.
-//
-// Protocol: session/request_permission.
-func (s *Session) AskPermission(ctx context.Context, title string, subject acp.RequestPermissionSubject, options ...acp.PermissionOption) (acp.PermissionOption, error) {
-	return s.askPermission(ctx, acp.RequestPermissionRequest{Title: title, Subject: subject, Options: options})
-}
-
-// AskPermission asks the user whether this tool call may proceed; see
-// [Session.AskPermission].
-func (t *ToolCall) AskPermission(ctx context.Context, title string, options ...acp.PermissionOption) (acp.PermissionOption, error) {
-	return t.session.AskPermission(ctx, title, &acp.ToolCallPermissionSubject{ToolCall: acp.ToolCallUpdate{ToolCallID: t.id}}, options...)
-}
-
-// RequestPermission sends req for the session and returns the response of the client as it
-// is. It replaces the session's id in a copy of req. While it waits, the session's state is
-// requires_action as for [Session.AskPermission]. Use that method unless the response
-// itself is needed.
-//
-// Protocol: session/request_permission.
-func (s *Session) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	var own acp.RequestPermissionRequest
-	if req != nil {
-		own = *req
-	}
-	return s.requestPermission(ctx, own)
 }
