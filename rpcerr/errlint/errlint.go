@@ -34,6 +34,7 @@ func Analyzers() []*analysis.Analyzer {
 const (
 	module   = "github.com/acpkit/go-sdk"
 	pathACP  = module + "/acp"
+	pathACP2 = module + "/draft2/acp"
 	pathCore = module + "/rpcerr"
 	pathKind = pathCore + "/kind"
 	pathDecl = pathCore + "/contract"
@@ -94,7 +95,7 @@ func visit(in *inspector.Inspector, types []ast.Node, f func(n ast.Node, stack [
 }
 
 // isVocabulary reports whether the path is that of package acp, of any version.
-func isVocabulary(path string) bool { return path == pathACP || path == pathACP+"/v2" }
+func isVocabulary(path string) bool { return path == pathACP || path == pathACP2 }
 
 func inside(path string) bool {
 	ours := []string{pathCore, pathKind, pathDecl, pathTool, pathCode, pathFind, pathCore + "/retry"}

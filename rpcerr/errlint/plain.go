@@ -107,7 +107,7 @@ func (p *plainCheck) isHandler(stack []ast.Node) bool {
 func isHandler(sig *types.Signature) bool {
 	params, results := sig.Params(), sig.Results()
 	if params.Len() == 1 && results.Len() == 2 && isNamed(params.At(0).Type(), "context", "Context") {
-		return isNamed(results.At(0).Type(), pathACP+"/v2", "StopReason") // the work of a turn
+		return isNamed(results.At(0).Type(), pathACP2, "StopReason") // the work of a turn
 	}
 	if params.Len() < 2 || results.Len() != 2 || !isNamed(params.At(0).Type(), "context", "Context") {
 		return false
