@@ -36,9 +36,9 @@ import (
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 	"github.com/acpkit/go-sdk/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acptest/internal/models"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // Tier says how serious the failure of a check is.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // maxText bounds what Explain shows of the text of an error, in bytes.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/process"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // ExitError reports how the process of a stream ended. If the status is 0, errors.Is(err,

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // longestSaid is the number of bytes of a text of the agent in a question. What would be done is never cut.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acptest"
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // shownOfPeer is the number of bytes of a text of the peer in a line of the report.

@@ -22,7 +22,7 @@ import (
 	"runtime/debug"
 
 	"github.com/acpkit/go-sdk/acptest"
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // command is one of the commands of acp.

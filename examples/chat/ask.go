@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // shownOfName is the number of bytes of the agent's name for an option.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // editor reads a line from a terminal that passes on single keys. It shows the part of a long text

@@ -23,9 +23,9 @@ import (
 	"os"
 
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 func main() {

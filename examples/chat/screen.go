@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // screen prints a conversation. Its methods may be called from any goroutine.

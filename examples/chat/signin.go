@@ -9,9 +9,9 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/host"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // signIn returns how the user can sign in: by a call, on the terminal if there is one, and by

@@ -15,9 +15,9 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // endGrace is how long the agent may take to end by itself. Tests shorten it.

@@ -26,9 +26,9 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // The exit statuses. 0 means that the agent has finished and nothing was denied.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/proxy"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // shown is the number of bytes that are logged of a text.

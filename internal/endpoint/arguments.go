@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/weblink"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // Middlewares converts the middlewares of a vocabulary to those of the engine.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // shownAtMost is the number of bytes of a text that is printed.

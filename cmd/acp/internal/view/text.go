@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acpkit/go-sdk/client/safetext"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // Text writes a recording as lines: each message with its faults below. It follows a recording that is

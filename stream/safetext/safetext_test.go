@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/acpkit/go-sdk/client/safetext"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // Every kind of character that acts on a terminal, on the text around it, or cannot be seen.
