@@ -196,6 +196,8 @@ var bubbles = map[string]bool{
 // sleepers are the functions that may sleep outside of a literal for a bubble, and why.
 var sleepers = map[string]string{
 	"agent handle":                                          "it sleeps for no time outside of a bubble",
+	"agent/kit SetMeta":                                     stores,
+	"agent/kit Sync":                                        stores,
 	"agent/kit TestFaults":                                  scripts,
 	"draft2/serve/adapter TestCloseDuringATurn":             handlers,
 	"draft2/serve/adapter dialogueWorks":                    handlers,
@@ -231,6 +233,7 @@ const (
 	handlers = "its handlers are called in the bubble of their connection"
 	streams  = "its stream is used in bubbles only"
 	scripts  = "its callers call it in a bubble"
+	stores   = "its store is used in bubbles only"
 )
 
 // A test that sleeps is slow if it passes and wrong if the machine is busy. In a bubble sleeping

@@ -2,10 +2,14 @@ package kit_test
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,4 +137,54 @@ func filesIn(t *testing.T, dir string) journal.Store {
 	store, err := journal.OpenFiles(dir, &journal.FilesOptions{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	return store
+}
+
+// disk is a store whose logs are slow or full.
+type disk struct {
+	journal.Store
+	slow time.Duration // the duration of an fsync
+	room atomic.Int64  // number of calls of Append that will still succeed
+}
+
+func newDisk() *disk {
+	d := &disk{Store: new(journal.Memory)}
+	d.room.Store(1 << 40)
+	return d
+}
+
+type diskLog struct {
+	journal.Log
+	d *disk
+}
+
+func (d *disk) opened(l journal.Log, err error) (journal.Log, error) {
+	if err != nil {
+		return nil, err
+	}
+	return diskLog{l, d}, nil
+}
+
+func (d *disk) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	return d.opened(d.Store.Create(ctx, id, m))
+}
+
+func (d *disk) Open(ctx context.Context, id string) (journal.Log, error) {
+	return d.opened(d.Store.Open(ctx, id))
+}
+
+func (l diskLog) Append(recs ...journal.Record) (int64, error) {
+	if l.d.room.Add(-1) < 0 {
+		return 0, &fs.PathError{Op: "write", Path: "/sessions/log.jsonl", Err: syscall.ENOSPC}
+	}
+	return l.Log.Append(recs...)
+}
+
+func (l diskLog) Sync(ctx context.Context) error {
+	time.Sleep(l.d.slow)
+	return l.Log.Sync(ctx)
+}
+
+func (l diskLog) SetMeta(change func(*journal.Meta)) error {
+	time.Sleep(l.d.slow)
+	return l.Log.SetMeta(change)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/internal/faulty"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -35,8 +34,8 @@ func TestDiskFull(t *testing.T) {
 	var room int64
 	for full := true; full; room++ {
 		synctest.Test(t, func(t *testing.T) {
-			d := faulty.NewDisk()
-			isFull := func() bool { return d.Room.Load() < 0 }
+			d := newDisk()
+			isFull := func() bool { return d.room.Load() < 0 }
 			ran := 0
 			act := runs("act", tools.Executes, func() {
 				assert.False(t, isFull(), "a tool runs, with room for %d records", room)
@@ -80,7 +79,7 @@ func TestDiskFull(t *testing.T) {
 				}})
 			u := connect(t, a)
 			id := u.open()
-			d.Room.Store(room)
+			d.room.Store(room)
 			_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("first")}})
 			if full = isFull(); full {
 				require.Error(t, err)
@@ -95,7 +94,7 @@ func TestDiskFull(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, 6, ran)
 			}
-			d.Room.Store(1 << 40)
+			d.room.Store(1 << 40)
 			u.ask(id, "second")
 			u.load(id)
 			lines := shown(u.set.Thread(id).Snapshot())
@@ -111,10 +110,10 @@ func TestDiskFull(t *testing.T) {
 // A long message is stored in parts while more of it is sent. If a part cannot be stored, the
 // message ends.
 func TestDiskFullWithinAMessage(t *testing.T) {
-	d := faulty.NewDisk()
+	d := newDisk()
 	said := 0
 	u := connect(t, kit.New(&kit.Options{Store: d, Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-		d.Room.Store(2)
+		d.room.Store(2)
 		for said = range 10_000 {
 			if s.Text(ctx, strings.Repeat("x", 2<<10)) != nil {
 				break
@@ -126,7 +125,7 @@ func TestDiskFullWithinAMessage(t *testing.T) {
 	_, err := u.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("go")}})
 	require.ErrorContains(t, err, "no space left on device")
 	assert.Less(t, said, 4*33, "two parts of 64 KiB, the one that does not fit, and what was sent meanwhile")
-	d.Room.Store(1 << 40)
+	d.room.Store(1 << 40)
 	u.load(id)
 	assert.Equal(t, []string{"user: go", "agent: " + strings.Repeat("x", 2*33*2<<10)}, shown(u.set.Thread(id).Snapshot()))
 }
@@ -134,8 +133,8 @@ func TestDiskFullWithinAMessage(t *testing.T) {
 // An fsync that takes 50 ms and a slow write of the title do not delay text.
 func TestSlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := faulty.NewDisk()
-		d.Slow = 50 * time.Millisecond
+		d := newDisk()
+		d.slow = 50 * time.Millisecond
 		slowest := time.Duration(0)
 		u := connect(t, kit.New(&kit.Options{Store: d, Modes: kit.Modes{{ID: "a", Name: "A"}, {ID: "b", Name: "B"}},
 			Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{runs("act", tools.Executes, func() {})} },

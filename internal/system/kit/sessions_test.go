@@ -3,6 +3,7 @@ package kit_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -389,4 +391,52 @@ func TestLoadThatIsCancelled(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.Equal(t, "ok", other.outcome(id))
 	})
+}
+
+// watched is a store that counts the logs that are open, and whose logs can be broken.
+type watched struct {
+	journal.Memory
+	open   atomic.Int64
+	broken string // the method that fails: append or sync
+}
+
+type watchedLog struct {
+	journal.Log
+	s     *watched
+	close func() // called once
+}
+
+func (s *watched) opened(l journal.Log, err error) (journal.Log, error) {
+	if err != nil {
+		return nil, err
+	}
+	s.open.Add(1)
+	return watchedLog{l, s, sync.OnceFunc(func() { s.open.Add(-1) })}, nil
+}
+
+func (s *watched) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	return s.opened(s.Memory.Create(ctx, id, m))
+}
+
+func (s *watched) Open(ctx context.Context, id string) (journal.Log, error) {
+	return s.opened(s.Memory.Open(ctx, id))
+}
+
+func (l watchedLog) Append(recs ...journal.Record) (int64, error) {
+	if l.s.broken == "append" {
+		return 0, errors.New("disk broken")
+	}
+	return l.Log.Append(recs...)
+}
+
+func (l watchedLog) Sync(ctx context.Context) error {
+	if l.s.broken == "sync" {
+		return errors.New("disk broken")
+	}
+	return l.Log.Sync(ctx)
+}
+
+func (l watchedLog) Close() error {
+	l.close()
+	return l.Log.Close()
 }

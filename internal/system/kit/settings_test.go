@@ -17,7 +17,6 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/internal/faulty"
 )
 
 func values(all ...string) (list []acp.SessionConfigSelectOption) {
@@ -186,15 +185,15 @@ func TestStoredSettings(t *testing.T) {
 // A setting that cannot be stored does not change.
 func TestSettingThatCannotBeStored(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := faulty.NewDisk()
+		store := new(watched)
 		w := dial(t, kit.New(&kit.Options{Modes: modes, Turn: obey, Store: store, Logger: slog.New(slog.DiscardHandler)}), v)
 		w.open()
-		for _, store.Broken = range []string{"append", "sync"} {
+		for _, store.broken = range []string{"append", "sync"} {
 			m := w.call("session/set_config_option", `{"sessionId":"SESSION","configId":"mode","type":"id","value":"auto"}`)
 			require.NotNil(t, m.Error, m.Raw)
 			assert.Equal(t, "Internal error: the sessions cannot be stored or read", m.Error.Message)
 		}
-		store.Broken = ""
+		store.broken = ""
 		assert.Empty(t, w.settings())
 		w.prompt("hello")
 		assert.Equal(t, []string{"ask "}, w.says())

@@ -13,7 +13,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
-	"github.com/acpkit/go-sdk/internal/faulty"
 )
 
 // script is a Turn function that executes the text of the prompt.
@@ -328,11 +327,11 @@ func TestCloseOfTheAgent(t *testing.T) {
 // An idle session has no open log. The next use opens it, and it is closed again later.
 func TestIdleSessions(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := faulty.NewDisk()
+		store := new(watched)
 		var s script
 		w := dial(t, s.agent(kit.Options{Store: store, Modes: modes}), v)
 		w.open()
-		open := func() int64 { s.list(); return store.Logs.Load() }
+		open := func() int64 { s.list(); return store.open.Load() }
 		assert.EqualValues(t, 1, open())
 		time.Sleep(2 * time.Hour)
 		assert.EqualValues(t, 0, open(), "new and idle")
@@ -356,7 +355,7 @@ func TestIdleSessions(t *testing.T) {
 // Text after the end of a session does not open the session again.
 func TestTextAfterTheEndOfASession(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := faulty.NewDisk()
+		store := new(watched)
 		var late error
 		w := dial(t, kit.New(&kit.Options{Store: store, Logger: slog.New(new(logged)), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 			time.AfterFunc(time.Minute, func() { late = s.Remember("late") })
@@ -368,7 +367,7 @@ func TestTextAfterTheEndOfASession(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait() // the timer late is set
 		assert.Error(t, late)
-		assert.Zero(t, store.Logs.Load(), "a log that stays open is held for ever")
+		assert.Zero(t, store.open.Load(), "a log that stays open is held for ever")
 		assert.Equal(t, "ok", w.outcome(w.load()))
 	})
 }
