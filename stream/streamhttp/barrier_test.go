@@ -113,17 +113,6 @@ func TestSubagent(t *testing.T) {
 	}
 }
 
-// A response on the stream of its session needs no barrier.
-func TestNoBarrierOnTheSession(t *testing.T) {
-	p := newScripted(t)
-	c := p.dial(t, nil)
-	require.NoError(t, c.Write([]byte(request(1, load, "s"))))
-	<-p.posts
-	p.say("s", `{"jsonrpc":"2.0","id":1,"result":{}}`)
-	receive(t, c)
-	assert.Empty(t, p.posts)
-}
-
 // A cancel that overtakes its request is held until the request has come. One whose request was answered
 // is delivered at once, and so is the oldest if too many are held.
 func TestCancelIsHeld(t *testing.T) {

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"sync"
 	"time"
-
-	"github.com/acpkit/go-sdk/internal/webguard"
 )
 
 const (
@@ -179,59 +176,6 @@ func (c *countedReader) Read(p []byte) (int, error) {
 		return n, crowded
 	}
 	return n, err
-}
-
-// read reads the body of a request, or answers the request.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, b *body) (data []byte, ok bool) {
-	end, ok := b.begin()
-	if !ok {
-		h.crowded(w, r)
-		return nil, false
-	}
-	defer end()
-	limit := bodyTimeout
-	if b.late {
-		limit = lateTimeout
-	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // not every server has deadlines
-	in := http.MaxBytesReader(w, r.Body, int64(h.opts.MaxMessage))
-	unknown := b.by.conn == nil && r.Header.Get(connectionHeader) != ""
-	var err error
-	if !unknown {
-		data, err = b.read(in, r.ContentLength)
-	}
-	full := err == errCrowded
-	if unknown || full {
-		b.release()
-		_, err = io.Copy(io.Discard, in) // many clients read the response only after they have sent the body
-	}
-	switch {
-	case err != nil:
-		// The deadline stays, because the server reads the rest before it responds.
-		w.Header().Set("Connection", "close")
-		code := http.StatusBadRequest
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			code = http.StatusRequestEntityTooLarge
-		} else if b.late {
-			h.crowded(w, r)
-			break
-		}
-		webguard.Refuse(w, r, code)
-	case unknown:
-		refuse(w, r, http.StatusNotFound, "Unknown "+connectionHeader)
-	case full:
-		h.crowded(w, r)
-	default:
-		return data, true
-	}
-	return nil, false
-}
-
-// crowded refuses a request while its sender has too many under way.
-func (h *Handler) crowded(w http.ResponseWriter, r *http.Request) {
-	h.refused(http.StatusTooManyRequests, errCrowded)
-	w.Header().Set("Retry-After", "1")
-	webguard.Refuse(w, r, http.StatusTooManyRequests)
 }
 
 // beginsResponse reports whether the first bytes of a message look like those of a response.

@@ -40,19 +40,12 @@ type book struct {
 	room    chan struct{} // closed and replaced when something was posted
 
 	sources  map[string]*source
-	known    map[string]bool // sessions whose event stream was open
-	calls    map[string]call // by id
+	known    map[string]bool  // sessions whose event stream was open
+	calls    map[string]*call // by id
 	asked    map[string]string
 	answered asked // the server's requests that were answered last
 	cancels  []stream.Message
-	held     []*held
 	barriers int
-}
-
-// call is a request of ours that waits for its response.
-type call struct {
-	method, session string
-	answered        bool // the response is held back
 }
 
 // todo is what is to be done: event streams to open, and messages to post at the same time.
@@ -64,17 +57,27 @@ type todo struct {
 func newBook(deliver func(stream.Message, error), finish func(error)) *book {
 	b := &book{
 		deliver: deliver, finish: finish, quiet: make(chan struct{}), room: make(chan struct{}), answered: newAsked(),
-		sources: map[string]*source{}, known: map[string]bool{}, calls: map[string]call{}, asked: map[string]string{},
+		sources: map[string]*source{}, known: map[string]bool{}, calls: map[string]*call{}, asked: map[string]string{},
 	}
 	b.life, b.stop = context.WithCancel(context.Background())
 	return b
 }
 
-// begin counts what is to be done. The caller of the book calls left when it has ended.
-func (b *book) begin(t *todo) todo {
+// do lets a function decide what is to be done, unless the connection has ended. The caller of the book
+// calls left for each part when it has ended.
+func (b *book) do(decide func(*todo)) (t todo) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.over {
+		decide(&t)
+		b.beginLocked(&t)
+	}
+	return t
+}
+
+func (b *book) beginLocked(t *todo) {
 	b.startLocked(t)
 	b.tasks += len(t.open) + len(t.post)
-	return *t
 }
 
 func (b *book) left() {
@@ -87,11 +90,7 @@ func (b *book) left() {
 // settleLocked tells Close when nothing is left.
 func (b *book) settleLocked() {
 	if b.over && b.tasks == 0 {
-		select {
-		case <-b.quiet:
-		default:
-			close(b.quiet)
-		}
+		close(b.quiet) // once: nothing begins after the end
 	}
 }
 
@@ -104,18 +103,16 @@ func (b *book) connection() string {
 
 // initialized is told the id of the connection and the response to initialize.
 func (b *book) initialized(id string, m stream.Message) todo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var t todo
-	delete(b.calls, string(m.ID))
-	b.id, b.first = id, m
-	if m.Kind == stream.KindErrorResponse {
-		b.deliver(m, nil)
-		b.endLocked(io.EOF) // the server has forgotten the connection
-	} else {
-		b.sourceLocked("", &t)
-	}
-	return b.begin(&t)
+	return b.do(func(t *todo) {
+		delete(b.calls, string(m.ID))
+		b.id, b.first = id, m
+		if m.Kind == stream.KindErrorResponse {
+			b.deliver(m, nil)
+			b.endLocked(io.EOF) // the server has forgotten the connection
+		} else {
+			b.sourceLocked("", t)
+		}
+	})
 }
 
 // sourceLocked returns the event stream of a session, and opens it if it is not open.
@@ -140,64 +137,62 @@ func (b *book) attendLocked(session string, t *todo) {
 
 // opened is told that the headers of an event stream have arrived.
 func (b *book) opened(s *source) todo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var t todo
-	if b.over || b.sources[s.session] != s {
-		return t
-	}
-	s.open = true
-	b.known[s.session] = true
-	if s.session == "" { // no event may overtake the response to initialize
-		b.deliver(b.first, nil)
-		b.doneLocked(b.lane[0])
-	}
-	for _, h := range b.held {
-		if h.source == s {
-			t.post = append(t.post, h.barrier)
+	return b.do(func(t *todo) {
+		if b.sources[s.session] != s { // its session was closed
+			return
 		}
-	}
-	return b.begin(&t)
+		s.open = true
+		b.known[s.session] = true
+		if s.session == "" { // no event may overtake the response to initialize
+			b.deliver(b.first, nil)
+			b.doneLocked(b.lane[0])
+		}
+		for _, k := range b.calls {
+			if k.barrier != nil && k.session == s.session {
+				t.post = append(t.post, k.barrier)
+			}
+		}
+	})
 }
 
 // ended is told that an event stream has ended or could not be opened, and will not be continued.
 // clean means that the server has ended it.
 func (b *book) ended(s *source, err error, clean bool) todo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var t todo
-	if b.over || b.sources[s.session] != s { // its session was closed
-		return t
-	}
-	delete(b.sources, s.session) // the next message opens it again
-	switch {
-	case s.session == "" && clean:
-		b.leaving = err
-	case s.session == "" || isStatus(err, http.StatusUnauthorized):
-		b.endLocked(err)
-	default:
-		b.sessionEndedLocked(s, err, clean)
-	}
-	if b.leaving != nil && len(b.sources) == 0 {
-		b.endLocked(b.leaving)
-	}
-	return b.begin(&t)
+	return b.do(func(*todo) {
+		if b.sources[s.session] != s {
+			return
+		}
+		delete(b.sources, s.session) // the next message opens it again
+		switch {
+		case s.session == "" && clean:
+			b.leaving = err
+		case s.session == "" || isStatus(err, http.StatusUnauthorized):
+			b.endLocked(err)
+		default:
+			b.sessionEndedLocked(s, err, clean)
+		}
+		if b.leaving != nil && len(b.sources) == 0 {
+			b.endLocked(b.leaving)
+		}
+	})
 }
 
 // sessionEndedLocked decides what becomes of the messages of a session whose event stream has ended.
 func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
 	// Nothing is missing if the server has ended it, or knows no event stream of the session.
 	complete := clean || !s.open && isStatus(err, http.StatusForbidden, http.StatusNotFound)
-	for _, h := range b.takeHeldLocked(func(h *held) bool { return h.source == s }) {
-		if complete {
-			b.releaseLocked(h)
-		} else {
-			b.loseLocked(h.m.ID, err)
-		}
-	}
+	lost := s.open && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict)
 	loading := false
 	for _, k := range b.calls {
-		loading = loading || k.session == s.session && effectOf(k.method) == opens
+		switch {
+		case k.session != s.session:
+		case k.barrier != nil && complete:
+			b.releaseLocked(k)
+		case k.barrier != nil || lost:
+			b.loseLocked(k.id, err)
+		default:
+			loading = loading || effectOf(k.method) == opens
+		}
 	}
 	if !s.open && len(b.lane) > 0 && !b.posting && b.lane[0].session == s.session {
 		o := b.lane[0]
@@ -207,10 +202,7 @@ func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
 			b.doneLocked(o)
 		}
 	}
-	switch {
-	case s.open && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict):
-		b.loseCallsLocked(s.session, err)
-	case s.open || !loading:
+	if !lost && (s.open || !loading) {
 		b.loseSessionLocked(s.session, err)
 	}
 }
@@ -228,7 +220,7 @@ func (b *book) endLocked(err error) {
 		return
 	}
 	b.over = true
-	b.lane, b.replies, b.held, b.cancels, b.queued, b.posting = nil, nil, nil, nil, 0, false
+	b.lane, b.replies, b.cancels, b.queued, b.posting = nil, nil, nil, 0, false
 	b.makeRoomLocked()
 	b.finish(err)
 	b.stop()

@@ -159,8 +159,7 @@ func (c *Client) Close() error {
 
 // flush waits until what was accepted is posted.
 func (c *Client) flush() {
-	grace := time.After(flushGrace)
-	for {
+	for grace := time.After(flushGrace); ; {
 		busy, changed := c.book.busy()
 		if !busy {
 			return

@@ -230,6 +230,20 @@ func TestEventTooLong(t *testing.T) {
 	assert.Equal(t, "5", string(long.ID))
 	assert.True(t, long.HasResult)
 	assert.Contains(t, receive(t, c), `"m"`)
+
+	// A request of the server with the id of a call is not its response, and belongs to a session too.
+	require.NoError(t, c.Write([]byte(request(7, load, "s"))))
+	assert.Equal(t, load, (<-p.posts).Method)
+	p.say("s", `{"jsonrpc":"2.0","id":7,"method":"m","params":"`+strings.Repeat("x", 2000)+`"}`)
+	_, err = c.Read()
+	require.ErrorAs(t, err, &long)
+	require.NoError(t, c.Write([]byte(`{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"long"}}`)))
+	<-p.posts
+	p.mu.Lock()
+	assert.Equal(t, "s", p.headers[len(p.headers)-1].Get("Acp-Session-Id"))
+	p.mu.Unlock()
+	p.say("", `{"jsonrpc":"2.0","id":7,"result":{}}`)
+	assert.Equal(t, "_acpkit/barrier", (<-p.posts).Method)
 }
 
 func TestHeadersAndCookies(t *testing.T) {

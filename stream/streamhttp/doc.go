@@ -28,9 +28,8 @@
 //     request that they concern. From other servers they may overtake it: if the request
 //     has not arrived, the client holds a $/cancel_request until it does, up to 1024 of them.
 //
-// No order rests on time: time only ends a wait with an error. A server that does not answer the
-// POST of a request before it gets a response that was written later, with a notification between
-// them, gets neither: the POST fails after 64 s, and the others follow.
+// No order rests on time. If a server answers the POST of a request only after a response that was
+// written later, with a notification between them, the POST fails after 64 s, and they follow.
 //
 // The client opens the event stream of a session before it sends a message of it, when a
 // response names the session, and when the update subagent_update announces it. It closes the

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,54 +21,54 @@ const (
 	barrierID = `"acpkit-barrier-` // the beginning of the ids of our own requests
 )
 
-// held is a response that has arrived on the event stream of the connection and waits for the events
-// that the server has sent before on that of its session. A request for a method that does not exist
-// shows when they have arrived: its response follows them.
-type held struct {
-	m stream.Message
-	call
-	source  *source
-	barrier *outgoing
-	events  int // of source, when that was last looked at
+// call is a request of ours that waits for its response. A response that arrives on the event stream of
+// the connection is held back while events may be missing that the server has sent before on that of
+// its session. A barrier, a request for a method that does not exist, shows when they have arrived: its
+// response follows them.
+type call struct {
+	id              json.RawMessage
+	method, session string
+	m               stream.Message // the response that is held back
+	barrier         *outgoing      // nil unless the response is held back
+	events          int            // of the event stream, when that was last looked at
 }
 
 // arrived is told an event, in the order of its event stream.
 func (b *book) arrived(s *source, m stream.Message) todo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var t todo
-	if b.over {
-		return t
-	}
-	s.events++
-	switch {
-	case m.IsResponse():
-		b.responseLocked(s, m, &t)
-	case m.Kind == stream.KindRequest:
-		id := string(m.ID)
-		b.asked[id] = s.session
-		b.deliver(m, nil)
-		b.cancels = slices.DeleteFunc(b.cancels, func(cancel stream.Message) bool {
-			if string(cancel.CancelID) != id {
-				return false
-			}
-			b.deliver(cancel, nil)
-			return true
-		})
-	case m.CancelID != nil:
-		b.cancelLocked(m)
-	default:
-		b.attendLocked(subagent(&m), &t) // its updates arrive there, and no response names it
-		b.deliver(m, nil)
-	}
-	return b.begin(&t)
+	return b.do(func(t *todo) {
+		s.events++
+		switch {
+		case m.IsResponse():
+			b.responseLocked(s, m, t)
+		case m.Kind == stream.KindRequest:
+			id := string(m.ID)
+			b.asked[id] = s.session
+			b.deliver(m, nil)
+			b.cancels = slices.DeleteFunc(b.cancels, func(cancel stream.Message) bool {
+				if string(cancel.CancelID) != id {
+					return false
+				}
+				b.deliver(cancel, nil)
+				return true
+			})
+		case m.CancelID != nil:
+			b.cancelLocked(m)
+		default:
+			b.attendLocked(subagent(&m), t) // its updates arrive there, and no response names it
+			b.deliver(m, nil)
+		}
+	})
 }
 
 // skipped is told that an event was too long to be read.
-func (b *book) skipped(long *stream.TooLargeError) {
+func (b *book) skipped(s *source, long *stream.TooLargeError) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.calls, string(long.ID))
+	if long.HasResult {
+		delete(b.calls, string(long.ID))
+	} else if long.ID != nil {
+		b.asked[string(long.ID)] = s.session
+	}
 	b.deliver(stream.Message{}, long)
 }
 
@@ -89,90 +90,73 @@ func (b *book) cancelLocked(m stream.Message) {
 func (b *book) responseLocked(s *source, m stream.Message, t *todo) {
 	id := string(m.ID)
 	if strings.HasPrefix(id, barrierID) {
-		for _, h := range b.takeHeldLocked(func(h *held) bool { return string(h.barrier.m.ID) == id }) {
-			b.releaseLocked(h)
+		for _, k := range b.calls {
+			if k.barrier != nil && string(k.barrier.m.ID) == id {
+				b.releaseLocked(k)
+			}
 		}
 		return
 	}
 	b.attendLocked(m.SessionID, t) // its updates are waiting there
-	h := &held{m: m, call: b.calls[id]}
-	switch {
-	case h.answered: // a second response
-	case s.session != "" || h.session == "":
-		b.releaseLocked(h)
-	default:
-		b.calls[id] = call{h.method, h.session, true}
-		b.barriers++
-		name, _ := json.Marshal(h.session) // a string can be encoded
-		h.barrier = &outgoing{barrier: true, session: h.session, m: stream.ParseMessage(fmt.Appendf(nil,
-			`{"jsonrpc":"2.0","id":%s%d","method":"_acpkit/barrier","params":{"sessionId":%s}}`, barrierID, b.barriers, name))}
-		h.source = b.sourceLocked(h.session, t)
-		b.held = append(b.held, h)
-		if h.source.open {
-			t.post = append(t.post, h.barrier)
-		}
+	k := cmp.Or(b.calls[id], new(call))
+	if k.barrier != nil {
+		return // a second response
 	}
-}
-
-// takeHeldLocked removes the held responses that fit, and returns them.
-func (b *book) takeHeldLocked(fits func(*held) bool) (taken []*held) {
-	b.held = slices.DeleteFunc(b.held, func(h *held) bool {
-		if fits(h) {
-			taken = append(taken, h)
-			return true
-		}
-		return false
-	})
-	return taken
+	k.m = m
+	if s.session != "" || k.session == "" {
+		b.releaseLocked(k)
+		return
+	}
+	b.barriers++
+	name, _ := json.Marshal(k.session) // a string can be encoded
+	k.barrier = &outgoing{releases: k, session: k.session, m: stream.ParseMessage(fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","id":%s%d","method":"_acpkit/barrier","params":{"sessionId":%s}}`, barrierID, b.barriers, name))}
+	if b.sourceLocked(k.session, t).open {
+		t.post = append(t.post, k.barrier)
+	}
 }
 
 // releaseLocked delivers a response. If no other call of the session waits, it ends the event stream of
 // a session that is closed or could not be opened.
-func (b *book) releaseLocked(h *held) {
-	delete(b.calls, string(h.m.ID))
-	b.deliver(h.m, nil)
-	s, does := b.sources[h.session], effectOf(h.method)
-	if s == nil || h.session == "" {
+func (b *book) releaseLocked(k *call) {
+	delete(b.calls, string(k.m.ID))
+	b.deliver(k.m, nil)
+	s, does := b.sources[k.session], effectOf(k.method)
+	if s == nil || k.session == "" {
 		return
 	}
 	switch {
 	case does == noEffect:
-	case h.m.Kind == stream.KindResponse:
+	case k.m.Kind == stream.KindResponse:
 		s.closed = does == closes
 	case s.events <= 1: // it has carried this response alone
-		s.closed = s.closed || does == opens || h.method == "session/delete"
+		s.closed = s.closed || does == opens || k.method == "session/delete"
 	}
 	if !s.closed {
 		return
 	}
 	for _, other := range b.calls {
-		if other.session == h.session {
+		if other.session == k.session {
 			return
 		}
 	}
-	delete(b.sources, h.session)
-	delete(b.known, h.session)
+	delete(b.sources, k.session)
+	delete(b.known, k.session)
 	s.cancel()
 }
 
-// barrierPostedLocked is told how the POST of a barrier has ended. A server that refuses it gives no
-// order. If it may have been lost, so may be the order: the call fails.
-func (b *book) barrierPostedLocked(o *outgoing, err error) {
-	if err == nil {
-		return
-	}
+// refusedLocked is told that the POST of a barrier has failed. A server that refuses it gives no order.
+// If it may have been lost, updates may be missing: the call fails.
+func (b *book) refusedLocked(k *call, err error) {
 	status, refused := errors.AsType[*stream.StatusError](err)
-	refused = refused && status.Code/100 == 4 && status.Code != http.StatusTooManyRequests
-	for _, h := range b.takeHeldLocked(func(h *held) bool { return h.barrier == o }) {
-		if refused {
-			b.releaseLocked(h)
-		} else {
-			b.loseLocked(h.m.ID, err)
-		}
+	switch refused = refused && status.Code/100 == 4 && status.Code != http.StatusTooManyRequests; {
+	case b.calls[string(k.m.ID)] != k: // it has ended
+	case refused:
+		b.releaseLocked(k)
+	default:
+		b.loseLocked(k.m.ID, err)
 	}
 }
-
-var errNoBarrier = errors.New("streamhttp: the response has arrived, but the server does not say whether the updates before it have")
 
 // expired is told that a barrier was not answered for some time. If nothing has arrived meanwhile on
 // the event stream of its session either, although the reader was waiting, the call fails. again
@@ -180,17 +164,15 @@ var errNoBarrier = errors.New("streamhttp: the response has arrived, but the ser
 func (b *book) expired(o *outgoing, waiting bool) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := slices.IndexFunc(b.held, func(h *held) bool { return h.barrier == o })
-	if at < 0 {
+	k := o.releases
+	if b.over || b.calls[string(k.m.ID)] != k {
 		return false
 	}
-	h := b.held[at]
-	if !waiting || h.events != h.source.events {
-		h.events = h.source.events
+	if events := b.sources[k.session].events; !waiting || k.events != events {
+		k.events = events
 		return true
 	}
-	b.held = slices.Delete(b.held, at, at+1)
-	b.loseLocked(h.m.ID, errNoBarrier)
+	b.loseLocked(k.m.ID, errors.New("streamhttp: the response has arrived, but the server does not say whether the updates before it have"))
 	return false
 }
 

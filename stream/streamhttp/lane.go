@@ -20,6 +20,8 @@ const (
 	retryPatience = 30 * time.Second // how long a message that the server has not accepted is sent again
 	retryFirst    = 250 * time.Millisecond
 	retryLongest  = 5 * time.Second
+
+	barrierLimit = 30 * time.Second // how often a barrier that is not answered is looked at
 )
 
 // ErrNotAccepted is wrapped by the error of a message that the agent has not received: the
@@ -35,10 +37,6 @@ type failure struct {
 
 func (f *failure) Error() string                          { return f.text }
 func (f *failure) Failure() (kind string, retryable bool) { return "service_unavailable", f.retryable }
-
-// barrierLimit is how long nothing may arrive on the event stream of a session before a call whose
-// response waits for a barrier there fails. It may take twice as long.
-const barrierLimit = 30 * time.Second
 
 const accepted = "application/json, text/event-stream"
 
@@ -67,18 +65,22 @@ func (c *Client) post(o *outgoing) {
 		return
 	}
 	// A request is not posted again, because its caller decides whether to repeat the call.
-	resp, err := c.submit(o.session, o.m.Data, o.m.Kind != stream.KindRequest || o.barrier)
+	resp, err := c.insist(o.m.Kind != stream.KindRequest || o.releases != nil, func() (*http.Response, error) {
+		return c.do(c.book.life, postLimit, http.MethodPost, o.session, o.m.Data, "Content-Type", "application/json", "Accept", accepted)
+	})
 	switch {
-	case err != nil && o.m.Kind == stream.KindRequest:
-		err = unanswered(err)
-	case err != nil:
-	case resp.StatusCode/100 == 2:
+	case err == nil && resp.StatusCode/100 == 2:
 		discard(resp)
-	default:
+	case err == nil:
 		err = fmt.Errorf("streamhttp: posting: %w", refusal(resp))
+	case o.m.Kind != stream.KindRequest || errors.Is(err, ErrNotAccepted):
+	case notDialed(err):
+		err = fmt.Errorf("%w: %w", ErrNotAccepted, err)
+	default:
+		err = fmt.Errorf("%w: %w", ErrUncertain, err)
 	}
 	c.run(c.book.posted(o, err))
-	if o.barrier && err == nil {
+	if o.releases != nil && err == nil {
 		c.watch(o)
 	}
 }
@@ -112,7 +114,7 @@ func (c *Client) initialize(o *outgoing) {
 		err = errUnanswered
 	}
 	if err != nil {
-		c.book.fail(fmt.Errorf("streamhttp: initializing: %w", noEOF(err)))
+		c.book.fail(fmt.Errorf("streamhttp: initializing: %w", err))
 		return
 	}
 	m := stream.ParseMessage(data)
@@ -122,13 +124,6 @@ func (c *Client) initialize(o *outgoing) {
 		return
 	}
 	c.run(c.book.initialized(id, m))
-}
-
-// submit posts a message. With again it repeats one that the server has not accepted.
-func (c *Client) submit(session string, body []byte, again bool) (*http.Response, error) {
-	return c.insist(again, func() (*http.Response, error) {
-		return c.do(c.book.life, postLimit, http.MethodPost, session, body, "Content-Type", "application/json", "Accept", accepted)
-	})
 }
 
 // insist sends a request. With again it repeats the request for up to 30 s while the server does not
@@ -141,31 +136,27 @@ func (c *Client) insist(again bool, send func() (*http.Response, error)) (*http.
 		if err == nil {
 			after, refused = notAccepted(resp)
 		}
-		pause := max(after, wait)
-		if !refused || !again || time.Since(began)+pause > retryPatience {
+		after = max(after, wait)
+		if !refused || !again || time.Since(began)+after > retryPatience {
 			return resp, err
 		}
 		if err == nil {
 			discard(resp)
 		}
-		select {
-		case <-time.After(pause):
-		case <-c.book.life.Done():
+		if !pause(c.book.life, after) {
 			return nil, stream.ErrClosed
 		}
 	}
 }
 
-// unanswered returns the error of a call whose POST failed: it wraps ErrUncertain if the agent may
-// have received the request, else ErrNotAccepted.
-func unanswered(err error) error {
-	switch {
-	case errors.Is(err, ErrNotAccepted):
-		return err
-	case notDialed(err):
-		return fmt.Errorf("%w: %w", ErrNotAccepted, err)
+// pause waits. It reports whether ctx is not done.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	return fmt.Errorf("%w: %w", ErrUncertain, err)
 }
 
 func isStatus(err error, codes ...int) bool {
@@ -195,12 +186,4 @@ func notAccepted(resp *http.Response) (after time.Duration, ok bool) {
 		return max(0, time.Until(date)), true
 	}
 	return 0, false
-}
-
-// noEOF turns io.EOF, which means a clean end, into io.ErrUnexpectedEOF.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

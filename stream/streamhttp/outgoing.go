@@ -19,11 +19,11 @@ const (
 
 // outgoing is an accepted message.
 type outgoing struct {
-	m       stream.Message
-	session string
-	after   int  // of a response: how many notifications were written before it
-	bare    bool // the event stream of its session cannot be opened before it is posted
-	barrier bool // it is a request of this package
+	m        stream.Message
+	session  string
+	after    int   // of a response: how many notifications were written before it
+	bare     bool  // the event stream of its session cannot be opened before it is posted
+	releases *call // of a barrier
 }
 
 // write accepts a message, or returns a channel that is closed when there may be room for it.
@@ -37,10 +37,9 @@ func (b *book) write(m stream.Message) (t todo, room <-chan struct{}, err error)
 		return t, nil, io.ErrClosedPipe
 	case !b.begun && m.Method != "initialize":
 		return t, nil, &stream.MessageError{Reason: "the first message must be initialize"}
-	case !m.IsResponse() && b.queued > 0 && b.queued+len(m.Data) > outgoingBytes:
-		return t, b.room, nil
-	case m.IsResponse() && b.flying > 0 && (b.flying >= maxFlying || b.flown+len(m.Data) > maxBuffered):
-		return t, b.room, nil // the server does not take what it asked for
+	case !m.IsResponse() && b.queued > 0 && b.queued+len(m.Data) > outgoingBytes,
+		m.IsResponse() && b.flying > 0 && (b.flying >= maxFlying || b.flown+len(m.Data) > maxBuffered):
+		return t, b.room, nil // the server does not take what it gets, or what it has asked for
 	}
 	b.begun = true
 	o := &outgoing{m: m, session: m.SessionID, after: b.notes}
@@ -52,15 +51,17 @@ func (b *book) write(m stream.Message) (t todo, room <-chan struct{}, err error)
 		b.flying++
 		b.flown += len(m.Data)
 		b.replies = append(b.replies, o)
-		return b.begin(&t), nil, nil
+		b.beginLocked(&t)
+		return t, nil, nil
 	case m.Kind == stream.KindRequest:
-		b.calls[string(m.ID)] = call{method: m.Method, session: m.SessionID}
+		b.calls[string(m.ID)] = &call{id: m.ID, method: m.Method, session: m.SessionID}
 	default:
 		b.notes++
 	}
 	b.lane = append(b.lane, o)
 	b.queued += len(m.Data)
-	return b.begin(&t), nil, nil
+	b.beginLocked(&t)
+	return t, nil, nil
 }
 
 // startLocked adds what can be posted now. Requests and notifications are posted one after the
@@ -82,32 +83,27 @@ func (b *book) startLocked(t *todo) {
 
 // posted is told how a POST has ended: err is nil if the server has accepted the message.
 func (b *book) posted(o *outgoing, err error) todo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var t todo
-	switch {
-	case b.over:
-		return t
-	case o.barrier:
-		b.barrierPostedLocked(o, err)
-		return b.begin(&t)
-	}
-	b.doneLocked(o)
-	switch {
-	case err == nil:
-	case isStatus(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone):
-		b.endLocked(err)
-	case isStatus(err, http.StatusConflict) && o.session != "":
-		b.loseSessionLocked(o.session, err)
-	case o.m.Kind != stream.KindRequest:
-		b.endLocked(err)
-	default:
-		b.loseLocked(o.m.ID, err)
-		if errors.Is(err, errUnanswered) {
-			b.dropRequestsLocked()
+	return b.do(func(*todo) {
+		if o.releases == nil {
+			b.doneLocked(o)
 		}
-	}
-	return b.begin(&t)
+		switch {
+		case err == nil:
+		case o.releases != nil:
+			b.refusedLocked(o.releases, err)
+		case isStatus(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone):
+			b.endLocked(err)
+		case isStatus(err, http.StatusConflict) && o.session != "":
+			b.loseSessionLocked(o.session, err)
+		case o.m.Kind != stream.KindRequest:
+			b.endLocked(err)
+		default:
+			b.loseLocked(o.m.ID, err)
+			if errors.Is(err, errUnanswered) {
+				b.dropRequestsLocked()
+			}
+		}
+	})
 }
 
 // doneLocked forgets a message that was posted or given up.
@@ -146,19 +142,9 @@ func (b *book) loseLocked(id json.RawMessage, err error) {
 	}
 }
 
-// loseCallsLocked reports that no call of a session will get a response.
-func (b *book) loseCallsLocked(session string, err error) {
-	for id, k := range b.calls {
-		if k.session == session {
-			b.loseLocked(json.RawMessage(id), err)
-		}
-	}
-}
-
 // loseSessionLocked reports that a session is lost.
 func (b *book) loseSessionLocked(session string, err error) {
-	maps.DeleteFunc(b.calls, func(_ string, k call) bool { return k.session == session })
-	b.takeHeldLocked(func(h *held) bool { return h.session == session })
+	maps.DeleteFunc(b.calls, func(_ string, k *call) bool { return k.session == session })
 	b.deliver(stream.Message{}, &stream.LostError{SessionID: session, Err: err})
 }
 

@@ -149,28 +149,6 @@ func TestPostAgainHasLimits(t *testing.T) {
 	}
 }
 
-// What was written after a message that the server has not accepted arrives after it; only
-// a response does not wait for a request.
-func TestPostAgainKeepsOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := scriptedInBubble(t)
-		refusals := p.refuse(429, "2", func(m stream.Message, before int) bool { return m.Method == "first" && before < 4 })
-		c := p.dial(t, nil)
-		for _, msg := range []string{
-			`{"jsonrpc":"2.0","method":"first"}`,
-			`{"jsonrpc":"2.0","method":"second"}`,
-			`{"jsonrpc":"2.0","id":"a","result":{}}`,
-		} {
-			require.NoError(t, c.Write([]byte(msg)))
-		}
-		assert.Equal(t, "first", (<-p.posts).Method)
-		assert.Equal(t, "second", (<-p.posts).Method)
-		response := <-p.posts
-		assert.True(t, response.IsResponse())
-		assert.Equal(t, 4, *refusals)
-	})
-}
-
 // Close does not wait for a server that accepts nothing.
 func TestCloseWhilePostingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

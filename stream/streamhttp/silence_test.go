@@ -205,6 +205,27 @@ func TestContinuedInVain(t *testing.T) {
 	}
 }
 
+// An event stream that was continued lasts as long as something arrives, be it comments.
+func TestContinued(t *testing.T) {
+	overBoth(t, func(t *testing.T, p *scriptedServer) {
+		gets := 0
+		p.get = func(w http.ResponseWriter, r *http.Request) bool {
+			if gets++; gets > 1 {
+				return false
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "id: e-0\n\n")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		c := p.dial(t, nil)
+		time.Sleep(10 * time.Minute)
+		p.say("", cancelNote)
+		assert.Equal(t, cancelNote, receive(t, c))
+		assert.Equal(t, 2, gets)
+	})
+}
+
 // deafConn is a network connection whose peer is no longer heard once it is deaf.
 type deafConn struct {
 	net.Conn

@@ -21,6 +21,7 @@ const (
 	// openPatience is how long the client opens an event stream again that is cut before its
 	// headers, or whose cut the server has not noticed yet.
 	openPatience = 5 * time.Second
+	reopenFirst  = 50 * time.Millisecond // the first pause before that
 )
 
 // source is one event stream of a client: that of the connection if session is empty.
@@ -63,7 +64,7 @@ func (c *Client) receive(s *source) {
 func (c *Client) open(s *source) (err error, clean bool) {
 	last, opened, began := "", false, time.Now()
 	from := "" // the event after which it is to begin
-	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+	for wait := reopenFirst; ; wait = min(2*wait, retryLongest) {
 		ctx, cancel := context.WithCancel(s.life)
 		var resp *http.Response
 		var got string
@@ -74,8 +75,8 @@ func (c *Client) open(s *source) (err error, clean bool) {
 				c.run(c.book.opened(s))
 			}
 			got, err = c.read(s, resp, cancel)
-			if got != "" {
-				last, from = got, got
+			if got != "" && got != last {
+				last, from, wait = got, got, reopenFirst
 			}
 		}
 		cancel()
@@ -87,35 +88,21 @@ func (c *Client) open(s *source) (err error, clean bool) {
 			err = fmt.Errorf("streamhttp: the server has ended an event stream: %w", io.ErrUnexpectedEOF)
 		}
 		if !opened {
-			if time.Since(began)+wait < openPatience && cutOpening(err) && s.life.Err() == nil {
-				if s.fresh {
-					from = beforeFirst // the server may have sent events that did not arrive
-				}
-				c.pause(s, wait)
-				continue
+			if time.Since(began)+wait >= openPatience || !cutOpening(err) || !pause(s.life, wait) {
+				return err, false
 			}
-			return err, false
+			if s.fresh {
+				from = beforeFirst // the server may have sent events that did not arrive
+			}
+			continue
 		}
 		if s.until.IsZero() {
-			wait = 50 * time.Millisecond
 			s.until = time.Now().Add(max(retryAtLeast, resumePatience-time.Since(s.heard)))
 		}
-		if last == "" || refused(err) || time.Until(s.until) < wait || s.life.Err() != nil {
+		refused := isStatus(err, 400, 401, 403, 404, 405, 406, 409, 410)
+		if last == "" || refused || time.Until(s.until) < wait || !pause(s.life, wait) {
 			return err, clean
 		}
-		if !c.pause(s, wait) {
-			return err, false
-		}
-	}
-}
-
-// pause waits. It reports whether the event stream is still wanted.
-func (c *Client) pause(s *source, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-s.life.Done():
-		return false
 	}
 }
 
@@ -125,11 +112,6 @@ func cutOpening(err error) bool {
 	_, answered := errors.AsType[*stream.StatusError](err)
 	_, unsent := errors.AsType[*notConnected](err)
 	return !answered && !unsent || isStatus(err, http.StatusConflict)
-}
-
-// refused reports whether the server has said that a stream cannot be opened.
-func refused(err error) bool {
-	return isStatus(err, 400, 401, 403, 404, 405, 406, 409, 410)
 }
 
 // get requests the events after the one with the id from, or those to come if from is "". With
@@ -179,20 +161,17 @@ func (c *Client) read(s *source, resp *http.Response, cancel context.CancelFunc)
 		s.until = time.Time{}
 		_, _ = c.in.Wait(c.book.life, 1)
 		if long != nil {
-			c.book.skipped(long)
-		} else if m := stream.ParseMessage(data); !isJunk(m) {
+			c.book.skipped(s, long)
+			continue
+		}
+		m, kind := stream.ParseMessage(data), envelope.KindBadRequest
+		if m.Kind == stream.KindInvalid {
+			kind = envelope.Parse(data).Kind
+		}
+		if kind == envelope.KindBadRequest || kind == envelope.KindBadResponse { // else it is not JSON
 			c.run(c.book.arrived(s, m))
 		}
 	}
-}
-
-// isJunk reports whether a message is not even JSON.
-func isJunk(m stream.Message) bool {
-	if m.Kind != stream.KindInvalid {
-		return false
-	}
-	kind := envelope.Parse(m.Data).Kind
-	return kind != envelope.KindBadRequest && kind != envelope.KindBadResponse
 }
 
 // limit returns d, or the time until the client gives up if that is shorter.
