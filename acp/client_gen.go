@@ -48,7 +48,8 @@ type Client interface {
 type TextFileReader interface {
 	// ReadTextFile returns the text of a file as the editor sees it, including unsaved
 	// changes. Return rpcerr.ResourceNotFound for a missing file. The path may come from a
-	// misled program: refuse paths outside the directories of the session.
+	// misled program: refuse paths outside the directories of the session, and relative
+	// ones, which some agents send.
 	//
 	// Protocol: fs/read_text_file.
 	ReadTextFile(context.Context, *ReadTextFileRequest) (*ReadTextFileResponse, error)
@@ -59,7 +60,7 @@ type TextFileReader interface {
 type TextFileWriter interface {
 	// WriteTextFile replaces the whole text of a file and creates the file if it does not
 	// exist. The path may come from a misled program: refuse paths outside the directories
-	// of the session.
+	// of the session, and relative ones, which some agents send.
 	//
 	// Protocol: fs/write_text_file.
 	WriteTextFile(context.Context, *WriteTextFileRequest) (*WriteTextFileResponse, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -20,7 +21,6 @@ type peer struct {
 	info    *acp.Implementation
 	caps    *acp.AgentCapabilities
 	auth    []acp.AuthMethod
-	own     *acp.ClientCapabilities // what this client advertised
 }
 
 // remoteClient is implemented by a connection to a client, which is an *agent.Conn or a struct that
@@ -52,7 +52,7 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	c.told.Store(*own)
 	opts := &rpc.CallOptions{Result: func(res any) { // called before messages after the response are handled
 		if res, ok := res.(*acp.InitializeResponse); ok {
-			c.setPeer(res, *own)
+			c.setPeer(res)
 		}
 	}}
 	ctx, kept := rpc.TakeRawResult(ctx)
@@ -71,28 +71,37 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	if err != nil {
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
-	c.setPeer(res, *own) // a middleware may have changed the response
+	c.setPeer(res) // a middleware may have changed the response
 	return res, nil
 }
 
-// refuse changes the rows of t so that they refuse what this client did not advertise. What a client
-// behind a connection cannot do, it refuses itself.
+// refuse changes the rows of t so that they refuse what this client did not advertise, and what the
+// protocol obliges it to refuse. What a client behind a connection did not advertise, it refuses itself.
 func (c *Conn) refuse(t *endpoint.Table) {
-	if !c.remote {
-		talk.RefuseUnadvertised(t, acp.MethodElicitationCreate, func(capability string) bool {
+	for _, e := range t.Entries {
+		if e.Name == acp.MethodMCPMessage && !c.remote {
+			e.Handle = rules.MCPMessages(e.Handle)
+		}
+		e.Refuse = func(params any) *rpcerr.RequestError {
 			told := c.told.Load()
-			return told == nil || told.Has(capability)
-		})
+			if c.remote {
+				told = nil
+			}
+			if e.Capability != "" && e.Name != acp.MethodElicitationCreate && told != nil && !told.Has(e.Capability) {
+				return rpcerr.MethodNotFound(e.Name)
+			}
+			return rules.Client(told, params)
+		}
 	}
 }
 
 // setPeer stores what the agent reports about itself, if it supports the version.
-func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities) {
+func (c *Conn) setPeer(res *acp.InitializeResponse) {
 	if res.ProtocolVersion != acp.ProtocolVersion {
 		return
 	}
 	caps := cmp.Or(res.AgentCapabilities, &acp.AgentCapabilities{})
-	c.peer.Store(&peer{version: int(res.ProtocolVersion), info: res.AgentInfo, caps: caps, auth: res.AuthMethods, own: own})
+	c.peer.Store(&peer{version: int(res.ProtocolVersion), info: res.AgentInfo, caps: caps, auth: res.AuthMethods})
 }
 
 // versionError returns an *acp.VersionError for an error of initialize that is about the version, and

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/talk"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // requestPermission handles session/request_permission. It calls the client, unless the turn is
@@ -16,8 +17,7 @@ func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermission
 }
 
 // createElicitation returns the handler of elicitation/create, which calls h unless the turn is
-// cancelled. It refuses a mode that was not advertised, as the protocol requires, a URL that is not
-// a web page, and a session that is not open.
+// cancelled. It refuses a session that is not open.
 func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 		return c.elicit(ctx, h, req)
@@ -25,22 +25,19 @@ func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.Crea
 }
 
 func (c *Conn) elicit(ctx context.Context, h acp.Elicitor, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	mode, url, scope := "", (*string)(nil), acp.ElicitationScope(nil)
+	var scope acp.ElicitationScope
 	switch m := req.Mode.(type) {
 	case *acp.ElicitationFormMode:
-		mode, scope = "form", m.Scope
+		scope = m.Scope
 	case *acp.ElicitationURLMode:
-		mode, url, scope = "url", &m.URL, m.Scope
+		scope = m.Scope
 	}
 	session, ok := scope.(*acp.ElicitationSessionScope)
-	if !c.remote {
-		p := c.peer.Load()
-		if err := talk.CheckElicitation(mode, url, p == nil || p.own.Has("elicitation."+mode), !ok || c.HasSession(session.SessionID)); err != nil {
-			return nil, err
-		}
-	}
 	if !ok {
 		return h.CreateElicitation(ctx, req)
+	}
+	if !c.remote && !c.HasSession(session.SessionID) {
+		return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
 	}
 	cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 	return talk.Ask(ctx, &c.turns, c.log, string(session.SessionID), talk.Matter{}, cancelled, func(ctx context.Context) (*acp.CreateElicitationResponse, error) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // MCP connects to the MCP servers that clients name when they open a session. Module
@@ -37,26 +36,6 @@ type MCPServers interface {
 // connectTime is how long session/new waits for servers before it responds. The first prompt waits
 // for servers that need longer.
 const connectTime = 10 * time.Second
-
-// checkServers returns an error if the servers of a request cannot be used.
-func (a *Agent) checkServers(servers []acp.MCPServer) error {
-	caps := a.mcpCapabilities()
-	for _, server := range servers {
-		ok := false
-		switch server.(type) {
-		case *acp.MCPServerStdio:
-			ok = true
-		case *acp.MCPServerHTTP:
-			ok = caps != nil && caps.HTTP
-		case *acp.MCPServerSSE:
-			ok = caps != nil && caps.SSE
-		}
-		if !ok {
-			return rpcerr.InvalidParams(nil).WithDetail("mcpServers: this agent does not reach servers of this kind; see its capabilities")
-		}
-	}
-	return nil
-}
 
 func (a *Agent) mcpCapabilities() *acp.MCPCapabilities {
 	if a.opts.MCP == nil {

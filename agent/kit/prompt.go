@@ -60,13 +60,10 @@ type linkReader interface {
 }
 
 // readPrompt makes a Prompt without a MessageID from the blocks of a client. It returns an error if
-// the prompt is empty, exceeds a limit or has audio that was not advertised, and if ctx is done.
-func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader, audio bool) (*Prompt, error) {
+// the prompt is empty or exceeds a limit, and if ctx is done.
+func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader) (*Prompt, error) {
 	if len(blocks) == 0 || len(blocks) > maxBlocks {
 		return nil, refused("a prompt may have 1 to %d blocks, and this one has %d", maxBlocks, len(blocks))
-	}
-	if !audio && slices.ContainsFunc(blocks, func(b acp.ContentBlock) bool { _, ok := b.(*acp.AudioContent); return ok }) {
-		return nil, refused("this agent did not advertise promptCapabilities.audio")
 	}
 	r := &promptReader{links: links, tag: "file-" + rand.Text(), room: maxText, shown: map[linked]bool{}}
 	parts := make([][]tools.Part, len(blocks))

@@ -63,7 +63,7 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.P
 	}
 	defer s.finish()
 	defer s.watch(ctx)()
-	p, err := readPrompt(ctx, blocks, s.workspace, s.agent.opts.Audio)
+	p, err := readPrompt(ctx, blocks, s.workspace)
 	if err == nil {
 		err = s.refreshTools(ctx)
 	}

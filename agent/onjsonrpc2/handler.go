@@ -39,6 +39,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/libconn"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -57,7 +58,7 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 	o := endpoint.ValueOf(opts)
 	cfg := config
 	cfg.LenientPaths, cfg.Logger = o.LenientPaths, o.Logger
-	return libconn.New(cfg, o.Unstable, newAgent, Client, func(a acp.Agent, t *endpoint.Table) {
+	return libconn.New(cfg, o.Unstable, newAgent, Client, func(_ *jsonrpc2.Conn, a acp.Agent, t *endpoint.Table) {
 		e := &end{agent: a, table: t}
 		e.addRows(t)
 		for _, row := range t.Entries {
@@ -65,7 +66,7 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 				if caps := e.told.Load(); row.Capability != "" && !caps.Has(row.Capability) {
 					return rpcerr.MethodNotFound(row.Name)
 				}
-				return e.refuse(params)
+				return rules.Agent(e.told.Load(), params, false)
 			}
 		}
 		t.Entry(methodPrompt.Method).Ended = func() any { return &acp.PromptResponse{StopReason: acp.StopReasonCancelled} }
@@ -100,49 +101,6 @@ type end struct {
 	agent acp.Agent
 	table *endpoint.Table
 	told  atomic.Pointer[acp.AgentCapabilities] // what the agent has advertised
-}
-
-// refuse refuses a system prompt and a filter of archived sessions that the agent did not advertise or
-// nobody could apply, as the protocol demands.
-func (c *end) refuse(params any) *rpcerr.RequestError {
-	switch p := params.(type) {
-	case *acp.NewSessionRequest:
-		return c.refusePrompt(p.SystemPrompt)
-	case *acp.LoadSessionRequest:
-		return c.refusePrompt(p.SystemPrompt)
-	case *acp.ResumeSessionRequest:
-		return c.refusePrompt(p.SystemPrompt)
-	case *acp.ForkSessionRequest:
-		return c.refusePrompt(p.SystemPrompt)
-	case *acp.ListSessionsRequest:
-		const path = "sessionCapabilities.archive"
-		known := p.Archived == acp.SessionArchiveFilterInclude || p.Archived == acp.SessionArchiveFilterOnly
-		if p.Archived != "" && p.Archived != acp.SessionArchiveFilterExclude && !(known && c.told.Load().Has(path)) {
-			return rpcerr.InvalidParams(nil).WithDetail("archived: this agent does not support the filter")
-		}
-	}
-	return nil
-}
-
-func (c *end) refusePrompt(p *acp.SystemPrompt) *rpcerr.RequestError {
-	const path = "sessionCapabilities.systemPrompt"
-	caps := c.told.Load()
-	switch {
-	case p == nil:
-		return nil
-	case !caps.Has(path), p.Mode == acp.SystemPromptModeOverride && !caps.Has(path+".mode.override"):
-		return rpcerr.InvalidParams(endpoint.PromptError("not supported by this agent")).WithDetail("the agent did not advertise " + path)
-	case p.Mode != acp.SystemPromptModeAppend && p.Mode != acp.SystemPromptModeOverride:
-		return rpcerr.InvalidParams(endpoint.PromptError("unknown mode", "mode")).WithDetail("the mode of a system prompt must be append or override")
-	}
-	fields := endpoint.PromptFault(p.Content, func(block acp.ContentBlock) (string, bool) {
-		text, ok := block.(*acp.TextContent)
-		return endpoint.ValueOf(text).Text, ok && text != nil
-	})
-	if fields == nil {
-		return nil
-	}
-	return rpcerr.InvalidParams(fields).WithDetail("the content of a system prompt must be text blocks that are not all blank")
 }
 
 // initialize calls the agent, and completes and checks its response.

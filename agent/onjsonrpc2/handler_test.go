@@ -639,7 +639,7 @@ func TestSystemPromptsAreRefused(t *testing.T) {
 		}
 		return answers
 	}
-	assert.Equal(t, 4, strings.Count(ask("append"), `"code":-32602,"message":"Invalid params: the agent did not advertise sessionCapabilities.systemPrompt"`))
+	assert.Equal(t, 4, strings.Count(ask("append"), `"code":-32602,"message":"Invalid params: this agent takes no system prompt: it did not advertise sessionCapabilities.systemPrompt"`))
 	caps = &acp.AgentCapabilities{LoadSession: true, SessionCapabilities: &acp.SessionCapabilities{
 		SystemPrompt: &acp.SessionSystemPromptCapabilities{}, Resume: &acp.SessionResumeCapabilities{}, Fork: &acp.SessionForkCapabilities{},
 	}}

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/libconn"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -35,7 +37,10 @@ func Handler(newClient func(acp.Agent) acp.Client, opts *Options) jsonrpc2.Handl
 	o := endpoint.ValueOf(opts)
 	cfg := config
 	cfg.Logger = o.Logger
-	return libconn.New(cfg, o.Unstable, newClient, Agent, func(c acp.Client, t *endpoint.Table) { (&end{c}).addRows(t) })
+	return libconn.New(cfg, o.Unstable, newClient, Agent, func(conn *jsonrpc2.Conn, c acp.Client, t *endpoint.Table) {
+		(&end{c}).addRows(t)
+		refuse(conn, t)
+	})
 }
 
 var config = rpc.Config{
@@ -47,11 +52,17 @@ var config = rpc.Config{
 //
 //	_, err := agent.(acp.Authenticator).Authenticate(ctx, req)
 //
-// Initialize sends the capabilities of its request, and fails if the agent speaks another version. If the ctx of Prompt
+// Initialize sends the capabilities of its request, and the client of [Handler] then refuses what they do not have.
+// Initialize fails if the agent speaks another version. If the ctx of Prompt
 // ends, session/cancel is sent. Agent has no state: several may be made for one connection.
 func Agent(conn *jsonrpc2.Conn) acp.Agent {
 	c := &remote{Peer: libconn.NewPeer(conn, config)}
-	c.out = endpoint.Sender{Engine: &c.Peer, Guard: func(*wire.Method, any) error { return nil }}
+	c.out = endpoint.Sender{Engine: &c.Peer, Guard: func(_ *wire.Method, params any) error {
+		if p, ok := params.(*acp.InitializeRequest); ok && conn != nil {
+			tell(conn, p.ClientCapabilities)
+		}
+		return nil
+	}}
 	return c
 }
 
@@ -74,14 +85,38 @@ func (c *remote) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.Promp
 // end handles the messages of one connection.
 type end struct{ client acp.Client }
 
-// createElicitation refuses the URL of what is not a web page, which could run a program.
 func (*end) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-		if url, ok := req.Mode.(*acp.ElicitationURLMode); ok {
-			if err := endpoint.CheckWebURL(url.URL); err != nil {
-				return nil, rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
-			}
+	return h.CreateElicitation
+}
+
+// told has what was advertised on each connection, as *acp.ClientCapabilities. The results of Handler and
+// Agent know nothing of each other but the connection.
+var told sync.Map
+
+// tell stores what is advertised on conn until it ends.
+func tell(conn *jsonrpc2.Conn, caps *acp.ClientCapabilities) {
+	if _, again := told.Swap(conn, cmp.Or(caps, &acp.ClientCapabilities{})); !again {
+		go func() { // ends with the connection
+			<-conn.DisconnectNotify()
+			told.Delete(conn)
+		}()
+	}
+}
+
+// refuse changes the rows of t so that they refuse what was not advertised on conn, and what the protocol
+// obliges a client to refuse.
+func refuse(conn *jsonrpc2.Conn, t *endpoint.Table) {
+	for _, row := range t.Entries {
+		if row.Name == acp.MethodMCPMessage {
+			row.Handle = rules.MCPMessages(row.Handle)
 		}
-		return h.CreateElicitation(ctx, req)
+		row.Refuse = func(params any) *rpcerr.RequestError {
+			v, known := told.Load(conn)
+			caps, _ := v.(*acp.ClientCapabilities)
+			if row.Capability != "" && row.Name != acp.MethodElicitationCreate && known && !caps.Has(row.Capability) {
+				return rpcerr.MethodNotFound(row.Name)
+			}
+			return rules.Client(caps, params)
+		}
 	}
 }

@@ -212,7 +212,8 @@ type SessionStatusReporter interface {
 // both ends.
 type SessionTitleSetter interface {
 	// SetSessionTitle renames a session that can be listed and returns the stored title.
-	// Return rpcerr.InvalidParams for a title without any content.
+	// Return rpcerr.InvalidParams for a title of which nothing is left; blank ones are
+	// refused before.
 	//
 	// Protocol: session/set_title.
 	SetSessionTitle(context.Context, *SetSessionTitleRequest) (*SetSessionTitleResponse, error)

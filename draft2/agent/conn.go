@@ -78,7 +78,6 @@ func (c *Conn) fill() error {
 	t := &c.table
 	t.Unstable = c.opts.Unstable || c.remote // a connection has all roles
 	c.addRows(t)
-	c.checkServers(t)
 	initialize := t.Entry(methodInitialize.Method)
 	method, params := *initialize.Method, *initialize.Params
 	params.Decode = decodeInitialize

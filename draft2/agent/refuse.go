@@ -2,17 +2,15 @@ package agent
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/internal/rules"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/talk/serving"
-	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // refuse changes the rows of t so that they refuse what the agent did not advertise. What an agent
-// behind a connection cannot do, it refuses itself, except for system prompts.
+// behind a connection cannot do, it refuses itself; see [rules.Agent].
 func (c *Conn) refuse(t *endpoint.Table) error {
 	if applies, override := c.promptModes(); override && !applies {
 		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
@@ -23,27 +21,7 @@ func (c *Conn) refuse(t *endpoint.Table) error {
 			if e.Capability != "" && !c.remote && !told.Has(e.Capability) {
 				return rpcerr.MethodNotFound(e.Name)
 			}
-			if p := systemPromptOf(params); p != nil {
-				return serving.RefusePrompt(told.Has, "session.", string(p.Mode), func() *wire.FieldErrors {
-					return endpoint.PromptFault(p.Content, promptText)
-				})
-			}
-			return refusedByValue(told, params)
-		}
-	}
-	return nil
-}
-
-// refusedByValue returns the error for a value that the protocol obliges an agent with these
-// capabilities to refuse, or nil. A client relies on a replay that it has requested. An agent may have
-// types of its own.
-func refusedByValue(told *acp.AgentCapabilities, params any) *rpcerr.RequestError {
-	switch p := params.(type) {
-	case *acp.ListSessionsRequest:
-		return serving.RefuseFilter(told.Has, "session.", string(p.Archived))
-	case *acp.ResumeSessionRequest:
-		if from, ok := p.ReplayFrom.(*acp.UnknownReplayFrom); ok && !strings.HasPrefix(from.Type, "_") {
-			return rpcerr.InvalidParams(nil).WithDetail("replayFrom: the agent can replay from the start only")
+			return rules.Agent(told, params, c.remote)
 		}
 	}
 	return nil
@@ -67,23 +45,4 @@ func (c *Conn) advertisePrompts(caps *acp.AgentCapabilities) {
 	if overrides {
 		endpoint.Present(&endpoint.Present(&bit.Mode).Override)
 	}
-}
-
-func promptText(block acp.ContentBlock) (string, bool) {
-	text, ok := block.(*acp.TextContent)
-	return endpoint.ValueOf(text).Text, ok && text != nil
-}
-
-// systemPromptOf returns the system prompt in the params of a request that opens a session, or
-// nil.
-func systemPromptOf(params any) *acp.SystemPrompt {
-	switch p := params.(type) {
-	case *acp.NewSessionRequest:
-		return p.SystemPrompt
-	case *acp.ResumeSessionRequest:
-		return p.SystemPrompt
-	case *acp.ForkSessionRequest:
-		return p.SystemPrompt
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/internal/rules"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/talk"
@@ -20,7 +21,6 @@ type peer struct {
 	info    *acp.Implementation
 	caps    *acp.AgentCapabilities
 	auth    []acp.AuthMethod
-	own     *acp.ClientCapabilities // what this client advertised
 }
 
 // remoteClient is implemented by a connection to a client, which is an *agent.Conn or a struct that
@@ -48,15 +48,14 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 			return nil, err
 		}
 	}
-	own := r.Capabilities
-	c.told.Store(own)
+	c.told.Store(r.Capabilities)
 	ctx, kept := rpc.TakeRawResult(ctx)
 	var raw json.RawMessage
 	res, err := methodInitialize.Call(rpc.WithRawResult(ctx, &raw), &c.out, &r, &rpc.CallOptions{
 		Negotiates: true, // what the agent sends before its response waits until the version is known
 		Result: func(res any) { // called before messages after the response are handled
 			if res, ok := res.(*acp.InitializeResponse); ok {
-				c.setPeer(res, own)
+				c.setPeer(res)
 			}
 		},
 	})
@@ -74,15 +73,15 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	if err != nil {
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
-	c.setPeer(res, own) // a middleware may have changed the response
+	c.setPeer(res) // a middleware may have changed the response
 	return res, nil
 }
 
 // setPeer stores what the agent reports about itself, if it supports the version.
-func (c *Conn) setPeer(res *acp.InitializeResponse, own *acp.ClientCapabilities) {
+func (c *Conn) setPeer(res *acp.InitializeResponse) {
 	if res.ProtocolVersion == acp.ProtocolVersion {
 		caps := cmp.Or(res.Capabilities, &acp.AgentCapabilities{})
-		c.peer.Store(&peer{version: acp.ProtocolVersion, info: &res.Info, caps: caps, auth: res.AuthMethods, own: own})
+		c.peer.Store(&peer{version: acp.ProtocolVersion, info: &res.Info, caps: caps, auth: res.AuthMethods})
 	}
 }
 
@@ -107,16 +106,24 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 	return talk.Proxied(e, theirs.RequestError())
 }
 
-// refuse changes the rows of t so that they refuse what this client did not advertise. What a client
-// behind a connection cannot do, it refuses itself.
+// refuse changes the rows of t so that they refuse what this client did not advertise, and what the
+// protocol obliges it to refuse. What a client behind a connection did not advertise, it refuses itself.
 func (c *Conn) refuse(t *endpoint.Table) {
-	if c.remote {
-		return
+	for _, e := range t.Entries {
+		if e.Name == acp.MethodMCPMessage && !c.remote {
+			e.Handle = rules.MCPMessages(e.Handle)
+		}
+		e.Refuse = func(params any) *rpcerr.RequestError {
+			told := c.told.Load()
+			if c.remote {
+				told = nil
+			}
+			if e.Capability != "" && e.Name != acp.MethodElicitationCreate && told != nil && !told.Has(e.Capability) {
+				return rpcerr.MethodNotFound(e.Name)
+			}
+			return rules.Client(told, params)
+		}
 	}
-	talk.RefuseUnadvertised(t, acp.MethodElicitationCreate, func(capability string) bool {
-		told := c.told.Load()
-		return told == nil || told.Has(capability)
-	})
 }
 
 // checkAdvertised returns an error if the client advertises a capability and does not implement its

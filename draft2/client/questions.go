@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/talk"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // requestPermission asks the client, unless the session's work is cancelled.
@@ -25,22 +26,19 @@ func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermission
 // session's work is cancelled.
 func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	return func(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
-		mode, scope, url := "", acp.ElicitationScope(nil), (*string)(nil)
+		var scope acp.ElicitationScope
 		switch m := req.Mode.(type) {
 		case *acp.ElicitationFormMode:
-			mode, scope = "form", m.Scope
+			scope = m.Scope
 		case *acp.ElicitationURLMode:
-			mode, scope, url = "url", m.Scope, &m.URL
+			scope = m.Scope
 		}
 		of, ok := scope.(*acp.ElicitationSessionScope)
-		if p := c.peer.Load(); !c.remote {
-			told := p == nil || p.own.Has("elicitation."+mode)
-			if err := talk.CheckElicitation(mode, url, told, !ok || c.HasSession(of.SessionID)); err != nil {
-				return nil, err
-			}
-		}
 		if !ok {
 			return h.CreateElicitation(ctx, req)
+		}
+		if !c.remote && !c.HasSession(of.SessionID) {
+			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
 		}
 		cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 		about := talk.Matter{ToolCall: string(of.ToolCallID)}

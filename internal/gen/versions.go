@@ -172,6 +172,8 @@ func (ver *version) folder(pkg string) string {
 	switch {
 	case ver.number == 1:
 		return pkg
+	case pkg == "internal/rules":
+		return fmt.Sprintf("draft%d/%s", ver.number, pkg)
 	case pkg == peers: // the main module knows version 1 alone
 		return fmt.Sprintf("internal/system/peertest/v%d", ver.number)
 	case strings.HasPrefix(pkg, "internal/"):
@@ -193,8 +195,9 @@ func (ver *version) folders() map[string]string {
 		}
 	}
 	if ver.number > 1 { // these have nothing that is generated in version 1
-		const pairs = "internal/system/hardening/pairtest"
-		folders[pairs], folders[model] = ver.folder(pairs), ver.folder(model)
+		for _, pkg := range []string{"internal/rules", "internal/system/hardening/pairtest", model} {
+			folders[pkg] = ver.folder(pkg)
+		}
 	}
 	return folders
 }

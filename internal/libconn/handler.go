@@ -21,7 +21,7 @@ import (
 
 // New returns a handler for any number of connections. For each it calls newOwn with the peer, and
 // addRows with the result.
-func New[Peer, Own any](cfg rpc.Config, unstable bool, newOwn func(Peer) Own, peer func(*jsonrpc2.Conn) Peer, addRows func(Own, *endpoint.Table)) jsonrpc2.Handler {
+func New[Peer, Own any](cfg rpc.Config, unstable bool, newOwn func(Peer) Own, peer func(*jsonrpc2.Conn) Peer, addRows func(*jsonrpc2.Conn, Own, *endpoint.Table)) jsonrpc2.Handler {
 	return &handler{cfg: cfg, build: func(conn *jsonrpc2.Conn, t *endpoint.Table) (any, error) {
 		if newOwn == nil {
 			return nil, fmt.Errorf("onjsonrpc2: Handler was given a nil func: pass one that returns your %s", cfg.Role)
@@ -31,7 +31,7 @@ func New[Peer, Own any](cfg rpc.Config, unstable bool, newOwn func(Peer) Own, pe
 			return nil, fmt.Errorf("onjsonrpc2: the func given to Handler returned nil (%T): return your %s", own, cfg.Role)
 		}
 		t.Unstable = unstable
-		addRows(own, t)
+		addRows(conn, own, t)
 		return own, t.Refused("onjsonrpc2", own)
 	}}
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // ErrExited is the error of a handler or a sending middleware that called runtime.Goexit.
@@ -121,21 +119,4 @@ func (t *Turns) answered(ctx context.Context, id string, q *question) bool {
 	delete(w.questions, q)
 	t.tidyLocked(id, w)
 	return open
-}
-
-// CheckElicitation returns the error for a question to the user that must be refused, or nil: its url,
-// if there is one, is not that of a web page, its mode was not advertised, or its session is not open.
-func CheckElicitation(mode string, url *string, advertised, open bool) error {
-	if url != nil {
-		if err := endpoint.CheckWebURL(*url); err != nil {
-			return rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
-		}
-	}
-	switch {
-	case mode != "" && !advertised:
-		return rpcerr.InvalidParams(nil).WithDetail("elicitation mode " + mode + " was not advertised")
-	case !open:
-		return rpcerr.InvalidParams(nil).WithDetail("the session is not open")
-	}
-	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -36,22 +35,6 @@ func (e *proxied) Unwrap() error { return e.error }
 
 // RequestError returns the error for the client of the proxy.
 func (e *proxied) RequestError() *rpcerr.RequestError { return e.theirs.WithCause(e) }
-
-// RefuseUnadvertised changes the rows of t so that they refuse methods whose capability was not
-// advertised, all but one, whose modes have errors of their own.
-func RefuseUnadvertised(t *endpoint.Table, except string, advertised func(capability string) bool) {
-	for _, e := range t.Entries {
-		if e.Capability == "" || e.Name == except {
-			continue
-		}
-		e.Refuse = func(any) *rpcerr.RequestError {
-			if !advertised(e.Capability) {
-				return rpcerr.MethodNotFound(e.Name)
-			}
-			return nil
-		}
-	}
-}
 
 // WithNoise adds the agent's output that is not a message to the error of a ctx. The error of a
 // process that has exited already contains it.

@@ -210,19 +210,23 @@ func TestIdleConnectionEnds(t *testing.T) {
 	}
 }
 
-// A client that takes nothing of what waits loses a full connection.
+// A client that takes nothing of what waits for all sessions together loses a full connection.
 func TestStall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, streamhttp.HandlerOptions{}.Buffering(100_000))
-		_, end := s.connect(t, nil)
-		began := time.Now()
-		var err error
-		for err == nil { // no one opens the stream of this session
-			err = end.Write([]byte(`{"jsonrpc":"2.0","method":"u","params":{"sessionId":"unknown","x":"` + strings.Repeat("x", 10_000) + `"}}`))
-		}
-		assert.ErrorContains(t, err, "does not take what was sent")
-		assert.Equal(t, time.Minute, time.Since(began))
-	})
+	for _, sessions := range []int{1, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			s := bubble(t, streamhttp.HandlerOptions{}.Buffering(100_000))
+			_, end := s.connect(t, nil)
+			began := time.Now()
+			var err error
+			sent := 0
+			for ; err == nil; sent++ { // no one opens the streams of these sessions
+				err = end.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"u","params":{"sessionId":"unknown %d","x":"%s"}}`, sent%sessions, strings.Repeat("x", 10_000)))
+			}
+			assert.ErrorContains(t, err, "does not take what was sent")
+			assert.Equal(t, time.Minute, time.Since(began))
+			assert.Equal(t, 10, sent)
+		})
+	}
 }
 
 func TestUnattendedSessions(t *testing.T) {

@@ -21,9 +21,6 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 	if err != nil {
 		return nil, err
 	}
-	if err := a.accepts(req.Prompt); err != nil {
-		return nil, err
-	}
 	own, err := convert[acp.PromptRequest](req)
 	if err != nil {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("prompt: the agent cannot read all of its content").WithCause(err)
@@ -71,25 +68,6 @@ func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
 		}
 		return next(ctx, method, params)
 	}
-}
-
-// accepts returns an error if a prompt has content that the agent does not support.
-func (a *adapter) accepts(blocks []acp2.ContentBlock) error {
-	for _, b := range blocks {
-		need := ""
-		switch b.(type) {
-		case *acp2.ImageContent:
-			need = "image"
-		case *acp2.AudioContent:
-			need = "audio"
-		case *acp2.EmbeddedResource:
-			need = "embeddedContext"
-		}
-		if need != "" && !a.has("promptCapabilities."+need) {
-			return rpcerr.InvalidParams(nil).WithDetail("prompt: the agent did not advertise session.prompt." + need)
-		}
-	}
-	return nil
 }
 
 // turn is the work of the agent on a prompt.

@@ -36,7 +36,7 @@ type session struct {
 // NewSession starts a session.
 func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (*acp2.NewSessionResponse, error) {
 	defer a.outsideSession(ctx)()
-	servers, system, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
+	servers, system, err := opening(req.MCPServers, req.SystemPrompt)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,8 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	}, nil
 }
 
-// opening checks the request that opens a session, and returns the servers and the system prompt in
-// the form of version 1.
-func (a *adapter) opening(servers []acp2.MCPServer, directories []acp2.AbsolutePath, prompt *acp2.SystemPrompt) (own []acp.MCPServer, system *acp.SystemPrompt, err error) {
-	if len(directories) > 0 && !a.has("sessionCapabilities.additionalDirectories") {
-		return nil, nil, rpcerr.InvalidParams(nil).WithDetail("additionalDirectories: the agent did not advertise session.additionalDirectories")
-	}
+// opening returns the servers and the system prompt of a request in the form of version 1.
+func opening(servers []acp2.MCPServer, prompt *acp2.SystemPrompt) (own []acp.MCPServer, system *acp.SystemPrompt, err error) {
 	if prompt != nil {
 		if system, err = convert[acp.SystemPrompt](prompt); err != nil {
 			return nil, nil, err
@@ -151,7 +147,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	default:
 		return nil, rpcerr.InvalidParams(nil).WithDetail("replayFrom: the agent can replay from the start only")
 	}
-	servers, system, err := a.opening(req.MCPServers, req.AdditionalDirectories, req.SystemPrompt)
+	servers, system, err := opening(req.MCPServers, req.SystemPrompt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,9 +25,10 @@ type refusal struct {
 	// test is the test of the part that keeps the rule, as folder and name, if that is not the
 	// connection.
 	test string
-	// does says what is done where the protocol only says that a receiver should refuse, or leaves it to
-	// the sender.
-	does string
+	// should is set for a rule that does not oblige the receiver: the protocol says that it should refuse, or
+	// obliges the sender alone. does says what is done about it, and is required for such a rule.
+	should bool
+	does   string
 }
 
 // both returns lines that are the same in both versions.
@@ -76,6 +78,37 @@ func pages() map[int][]string {
 
 const sayBrief = `[{"type":"text","text":"Be brief."}]`
 
+// openings returns requests that open a session with these members.
+func openings(version int, members string) (lines []string) {
+	methods := []string{"session/new", "session/resume", "session/fork", "session/load"}
+	for _, method := range methods[:5-version] { // version 2 has no session/load
+		lines = append(lines, requestOf(method, `{"sessionId":"s","cwd":"/",`+members+`}`))
+	}
+	return lines
+}
+
+func withServers(version int, servers ...string) (lines []string) {
+	for _, s := range servers {
+		lines = append(lines, openings(version, `"mcpServers":[`+s+`]`)...)
+	}
+	return lines
+}
+
+func prompts(blocks ...string) (lines []string) {
+	for _, b := range blocks {
+		lines = append(lines, requestOf("session/prompt", `{"sessionId":"s","prompt":[{"type":"text","text":"x"},`+b+`]}`))
+	}
+	return lines
+}
+
+// ofSession returns requests about a session.
+func ofSession(methods ...string) (lines []string) {
+	for _, m := range methods {
+		lines = append(lines, requestOf(m, `{"sessionId":"s","cwd":"/","mcpServers":[],"prompt":[{"type":"text","text":"x"}],"title":"t","modeId":"m","configId":"c","type":"id","value":"v"}`))
+	}
+	return lines
+}
+
 var refusals = []refusal{
 	{rule: "what is not JSON is a parse error", to: "agent", lines: both(`{"jsonrpc":"2.0","id":7`, `nonsense`), code: -32700, noID: true},
 	{rule: "batches are not part of the protocol", to: "agent", lines: both(`[` + requestOf("session/new", `{"cwd":"/","mcpServers":[]}`) + `]`), code: -32600, noID: true},
@@ -121,32 +154,52 @@ var refusals = []refusal{
 	{rule: memberOnce, to: "agent that applies system prompts", code: -32602, lines: opening(
 		`{"mode":"append","mode":"append","content":`+sayBrief+`}`, `null,"systemPrompt":{"mode":"append","content":`+sayBrief+`}`)},
 
-	{rule: "MCP servers have different names and advertised transports", to: "agent", code: -32602, lines: map[int][]string{2: requests("session/new",
-		`{"cwd":"/","mcpServers":[{"type":"http","name":"m","url":"https://m.test"}]}`, `{"cwd":"/","mcpServers":[{"type":"sse","name":"m","url":"https://m.test"}]}`)}},
+	{rule: "MCP servers have advertised transports", to: "agent", code: -32602, lines: map[int][]string{
+		1: withServers(1, `{"type":"http","name":"m","url":"https://m.test","headers":[]}`, `{"type":"sse","name":"m","url":"https://m.test","headers":[]}`, `{"type":"future","name":"m"}`),
+		2: withServers(2, `{"type":"http","name":"m","url":"https://m.test"}`, `{"type":"sse","name":"m","url":"https://m.test"}`, `{"type":"future","name":"m"}`)}},
+	{rule: "MCP servers over stdio were advertised in version 2", to: "agent", code: -32602, lines: map[int][]string{2: withServers(2, `{"type":"stdio","name":"m","command":"/m"}`)}},
+	{rule: "MCP servers have different names", to: "agent that takes everything", code: -32602, lines: map[int][]string{
+		2: withServers(2, `{"type":"http","name":"m","url":"https://m.test"},{"type":"stdio","name":"m","command":"/m"}`)}},
+	{rule: "blocks of a prompt were advertised", to: "agent", code: -32602, lines: map[int][]string{
+		1: prompts(`{"type":"image","data":"","mimeType":"image/png"}`, `{"type":"audio","data":"","mimeType":"audio/wav"}`, `{"type":"resource","resource":{"uri":"file:///x","text":"x"}}`, `{"type":"resource","resource":{"uri":"file:///x","blob":""}}`),
+		2: prompts(`{"type":"image","data":"","mimeType":"image/png"}`, `{"type":"audio","data":"","mimeType":"audio/wav"}`, `{"type":"resource","resource":{"uri":"file:///x","text":"x"}}`, `{"type":"resource","resource":{"uri":"file:///x","blob":""}}`)}},
+	{rule: "additional directories need the capability", to: "agent", code: -32602, lines: map[int][]string{
+		1: openings(1, `"mcpServers":[],"additionalDirectories":["/more"]`), 2: openings(2, `"additionalDirectories":["/more"]`)}},
+	{rule: "a title has text", to: "agent", code: -32602, lines: both(requests("session/set_title", `{"sessionId":"s","title":""}`, `{"sessionId":"s","title":" \n\t\u00a0"}`)...)},
+	{rule: "a session that does not exist is not found", to: "agent whose author refuses", code: -32002, lines: map[int][]string{
+		1: ofSession("session/load", "session/resume", "session/prompt", "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title", "session/set_mode", "session/set_config_option"),
+		2: ofSession("session/resume", "session/prompt", "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title", "session/set_config_option")},
+		does: "Only an agent knows its sessions: its author returns rpcerr.SessionNotFound, whose code and data the client reads."},
+	{rule: "a session that is not open, and what was not listed for it, is refused", to: "agent that checks ids", code: -32002, lines: map[int][]string{
+		1: ofSession("session/prompt", "session/set_mode", "session/set_config_option"), 2: ofSession("session/prompt", "session/set_config_option")},
+		does: "Options.CheckIDs refuses them before the author's code."},
 	{rule: "a replay begins at a cursor that is supported", to: "agent", code: -32602, lines: map[int][]string{2: requests("session/resume",
 		`{"sessionId":"s","cwd":"/","replayFrom":{"type":"cursor","cursor":"c"}}`, `{"sessionId":"s","cwd":"/","replayFrom":{"type":5}}`, `{"sessionId":"s","cwd":"/","replayFrom":{}}`)}},
 	{rule: "a filter for archived sessions is supported", to: "agent", code: -32602, lines: both(requests("session/list", `{"archived":"bogus"}`, `{"archived":5}`)...)},
 	{rule: "what cannot be cancelled is not", to: "small agent", code: -32602, lines: map[int][]string{2: {
 		requestOf("tool_call/cancel", `{"sessionId":"s","toolCallId":"c"}`), requestOf("terminal/cancel", `{"sessionId":"s","terminalId":"t"}`)}}},
+	{rule: "a repeated initialize requests version 2 or later", to: "agent", code: -32600,
+		lines: map[int][]string{2: requests("initialize", `{"protocolVersion":1,"info":{"name":"n","version":"v"}}`)}},
 	{rule: "an id that is in use is refused", test: "internal/rpc/TestCalls"},
+	{rule: "one initialize is answered at a time", test: "internal/rpc/TestHandshake"},
 	{rule: "a prompt that was cancelled before it was inserted fails", test: "draft2/agent/TestDialogues"},
 	{rule: "an open session keeps its system prompt, or is loaded with another", test: "draft2/serve/adapter/TestDialogues"},
 	{rule: "a system prompt that was not advertised, or that nobody could apply, is not sent", test: "client/TestSystemPromptsThatAreSent"},
 	{rule: "a system prompt that was not advertised, or that nobody could apply, is not sent in either version", test: "draft2/connect/TestSystemPrompt"},
-	{rule: "images, audio and embedded files need the capability", test: "client/TestCallsThatTheAgentDidNotAdvertise",
-		does: "The rule is the sender's: a client does not send them, and package agent hands them to an agent, which knows best what it can read."},
-	{rule: "images, audio and embedded files need the capability of an agent of version 1 behind an adapter", test: "draft2/serve/adapter/TestDialogues"},
-	{rule: "audio needs the capability, and a prompt is not empty, in package agent/kit", test: "agent/kit/TestPromptsThatBeginNoTurn",
-		does: "In version 1 a receiver may refuse an empty prompt: package agent hands it on."},
-	{rule: "MCP servers over HTTP and SSE need the capability in version 1", test: "client/TestCallsThatTheAgentDidNotAdvertise",
-		does: "The rule is the sender's: a client does not send them, and package agent hands them to an agent. Version 2 has a rule for the receiver."},
-	{rule: "MCP servers over HTTP and SSE need the capability in package agent/kit", test: "agent/kit/TestMCPServersWithoutAConnector"},
-	{rule: "closing and deleting a session that is gone should succeed", test: "client/TestDialogues",
+	{rule: "content, MCP servers and directories that were not advertised are not sent", test: "client/TestCallsThatTheAgentDidNotAdvertise"},
+	{rule: "content that was not advertised is refused by an agent of version 1 behind an adapter", test: "draft2/serve/adapter/TestDialogues"},
+	{rule: "a prompt of version 1 is not empty", test: "internal/system/kit/TestPromptsThatBeginNoTurn", should: true,
+		does: "A receiver may refuse an empty prompt: package agent hands it on, and the kit refuses it."},
+	{rule: "closing and deleting a session that is gone should succeed", test: "client/TestDialogues", should: true,
 		does: "An agent answers what its author returns, and the error that the session is not found is none for package client."},
-	{rule: "modes, options and values are those that were listed", test: "agent/kit/TestSettings"},
-	{rule: "sessions exist, and belong to the user", test: "agent/kit/TestOwners"},
-	{rule: "a cursor of a list is from that list", test: "agent/kit/TestList"},
-	{rule: "sessions need the user to sign in first, if the agent says so", test: "agent/kit/TestSigningIn"},
+	{rule: "modes, options and values are those that were listed", test: "internal/system/kit/TestSettings"},
+	{rule: "sessions exist, and belong to the user", test: "internal/system/kit/TestOwners"},
+	{rule: "a cursor of a list is from that list", test: "internal/system/kit/TestList"},
+	{rule: "sessions need the user to sign in first, if the agent says so", test: "internal/system/kit/TestSigningIn"},
+	{rule: "a way to sign in was offered, and is not a command", test: "internal/system/kit/TestSigningIn", should: true,
+		does: "The rule is the client's: package agent hands the id on, because an agent may offer more ways later, and the kit refuses others with -32602."},
+	{rule: "a provider that is required is not disabled", to: "agent whose author refuses", code: -32602, lines: both(requests("providers/disable", `{"providerId":"p"}`)...),
+		does: "Only an agent knows which it requires: its author returns rpcerr.InvalidParams."},
 
 	{rule: "methods of other ends do not exist for a client", to: "client", code: -32601,
 		lines: both(requestOf("session/new", `{}`), requestOf("proxy/successor", `{}`))},
@@ -162,8 +215,10 @@ var refusals = []refusal{
 	{rule: "a question has one scope", to: "client", code: -32602, lines: map[int][]string{2: requests("elicitation/create",
 		`{"sessionId":"s","requestId":1,"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}`)}},
 	{rule: "a permission has options", to: "client", code: -32602, lines: map[int][]string{2: requests("session/request_permission", `{"sessionId":"s","title":"t","options":[]}`)}},
-	{rule: "paths of files are absolute", test: "client/files/TestNames",
-		does: "Package client hands the path on, and what serves files refuses it, because it knows the system of the paths."},
+	{rule: "an MCP request has an id that no other one to the server has", test: "internal/system/hardening/order/TestMCPRequestsInUse"},
+	{rule: "a question is about a session that is open", test: "client/host/TestQuestionsOfUnknownSessions"},
+	{rule: "paths of files are absolute", test: "client/files/TestNames", should: true,
+		does: "The rule is the sender's, and agents in use break it. Package client hands the path on, and client/files refuses it: only what serves files knows the system of the paths."},
 	{rule: "folders of terminals are absolute", test: "client/terminals/TestFolder"},
 	{rule: "a file exists", test: "client/files/TestOnTheWire"},
 	{rule: "a terminal exists", test: "client/terminals/TestForeignTerminals"},
@@ -175,7 +230,10 @@ var refusals = []refusal{
 	{rule: "HTTP: 500 if the agent does not answer initialize first", test: "stream/streamhttp/TestFailedInitialize"},
 	{rule: "HTTP: 409 for a second receiver", test: "stream/streamhttp/TestQueuedUntilAttached"},
 	{rule: "HTTP: 410 for a position that is lost", test: "stream/streamhttp/TestResume"},
-	{rule: "HTTP: a connection that nobody reads ends", test: "stream/streamhttp/TestStall"},
+	{rule: "HTTP: a connection that nobody reads ends, when what waits for all its sessions together is too much", test: "stream/streamhttp/TestStall"},
+	{rule: "HTTP: bodies that wait are counted together", test: "stream/streamhttp/TestBodiesThatWait"},
+	{rule: "HTTP: short bodies that wait are counted", test: "stream/streamhttp/TestManyWait"},
+	{rule: "WebSocket: frames that wait are counted together, and short ones with more than their length", test: "stream/websocket/TestReadAheadIsBounded"},
 	{rule: "HTTP: sessions without a receiver are limited", test: "stream/streamhttp/TestUnattendedSessions"},
 	{rule: "HTTP: a client refuses a response to initialize that has no connection, another id or another status", test: "stream/streamhttp/TestInitializeFails"},
 	{rule: "HTTP: a client fails the request, the session or the connection, as the status demands", test: "stream/streamhttp/TestPostFails"},
@@ -199,14 +257,14 @@ var refusals = []refusal{
 // versions and over each transport: the response has the code, no handler is called, and the
 // connection goes on.
 func TestRefusals(t *testing.T) {
-	for _, over := range []profile{"stdio", overWebSocket, overHTTP, onLibrary} {
+	for _, over := range []profile{"stdio", overWebSocket, overHTTP, onLibrary, throughProxy, throughRouter, throughAdapter, withConnect} {
 		for version := 1; version <= 2; version++ {
 			for _, r := range refusals {
-				if r.lines[version] == nil || over == onLibrary && version == 2 {
+				if r.lines[version] == nil || !over.plays(version, r.to) {
 					continue
 				}
 				t.Run(string(over)+"/"+string(rune('0'+version))+"/"+r.rule, func(t *testing.T) {
-					if over == overHTTP && (r.noID || strings.HasPrefix(r.rule, "initialize comes") || strings.HasSuffix(r.to, "not initialized") || strings.HasPrefix(r.to, "client")) {
+					if over == overHTTP && (r.noID || strings.HasPrefix(r.rule, "initialize comes") || strings.HasPrefix(r.rule, "a repeated initialize") || strings.HasSuffix(r.to, "not initialized") || strings.HasPrefix(r.to, "client")) {
 						t.Skip("the transport answers with a status, or the agent's requests need its stream")
 					}
 					if over == overWebSocket && (r.to == "agent, not initialized" || strings.HasPrefix(r.to, "client")) {
@@ -215,11 +273,14 @@ func TestRefusals(t *testing.T) {
 					if over == onLibrary && r.rule == memberOnce {
 						t.Skip("the library keeps the last of two members before a handler sees them")
 					}
-					if over == onLibrary && r.to == "client that advertises nothing" {
-						t.Skip("such a client has no state that knows what it sent: it leaves out the methods")
+					if over == throughAdapter && baseline.MatchString(r.rule) {
+						t.Skip("it serves version 1 too, and has what every agent of version 1 has")
 					}
 					e := newRefuser(t, over, version, r.to)
 					for _, line := range r.lines[version] {
+						if over == throughAdapter && r.code != -32601 && unadapted.MatchString(line) {
+							continue
+						}
 						e.calls.Store(0)
 						lines := strings.Split(line, "\n")
 						for _, l := range lines[:len(lines)-1] {
@@ -250,9 +311,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// baseline matches rules about what every agent of version 1 has, and unadapted requests that an adapter does
+// not have.
+var (
+	baseline  = regexp.MustCompile(`^(a method|a version) that (was|is) not|over stdio`)
+	unadapted = regexp.MustCompile(`"(session/(fork|archive|unarchive|status|set_title)|providers/disable)"`)
+)
+
 // Each rule has lines, or a test that exists. What the protocol does not demand is described.
 func TestRefusalsHaveAnOwner(t *testing.T) {
 	for _, r := range refusals {
+		assert.False(t, r.should && r.does == "", "%s: say what is done", r.rule)
 		if len(r.lines) > 0 {
 			assert.Empty(t, r.test, r.rule)
 			continue
