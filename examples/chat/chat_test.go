@@ -55,6 +55,13 @@ func TestConversation(t *testing.T) {
 	assert.Contains(t, screen, "I carry out plain requests")
 }
 
+// -system reaches an agent that takes it.
+func TestSystemPrompt(t *testing.T) {
+	s := lock(t, lockedAgent{Methods: "[]", Applies: true})
+	s.system, s.prompt = ", and be brief", "x"
+	assert.Contains(t, converse(t, s, ""), "welcome in, and be brief")
+}
+
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "one\ntwo\n")

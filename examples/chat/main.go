@@ -77,6 +77,7 @@ type settings struct {
 	url     string
 	list    bool
 	load    string
+	system  string
 	agent   []string // the command; empty means the example agent
 	serve   bool     // be the example agent
 }
@@ -110,6 +111,7 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss, or unix:PATH) instead of starting one; ACP_TOKEN is sent to it")
 	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
 	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
+	flags.StringVar(&s.system, "system", "", "append this `text` to the instructions of the agent, if it takes that")
 	flags.BoolVar(&s.serve, "agent", false, "be the example agent, on standard input and output; chat starts itself so")
 	flags.BoolVar(&s.verbose, "v", false, "show what the agent writes to its standard error")
 	if err := flags.Parse(args); err != nil {

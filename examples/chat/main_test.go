@@ -89,9 +89,11 @@ type lockedAgent struct {
 	Never   bool   // signing in does not help
 	Hangs   bool   // signing in never ends
 	Fails   bool   // signing in fails
+	Applies bool   // it appends system prompts, and says them
 
-	conn *agent.Conn
-	open bool
+	conn   *agent.Conn
+	open   bool
+	system string
 }
 
 func play(text string) {
@@ -159,7 +161,12 @@ func (a *lockedAgent) Authenticate(ctx context.Context, _ *acp.AuthenticateReque
 	return &acp.AuthenticateResponse{}, nil
 }
 
-func (a *lockedAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+func (a *lockedAgent) AppliesSystemPrompt(mode acp.SystemPromptMode) bool {
+	return a.Applies && mode == acp.SystemPromptModeAppend
+}
+
+func (a *lockedAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.system = req.SystemPrompt.Text()
 	return &acp.NewSessionResponse{SessionID: "s"}, a.check("session/new")
 }
 
@@ -167,7 +174,7 @@ func (a *lockedAgent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.
 	if err := a.check("session/prompt"); err != nil {
 		return nil, err
 	}
-	err := a.conn.Session(req.SessionID).Message(ctx, "welcome in")
+	err := a.conn.Session(req.SessionID).Message(ctx, "welcome in"+a.system)
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
 }
 

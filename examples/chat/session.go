@@ -18,9 +18,13 @@ import (
 const listed = 20
 
 func (c *chat) begin(ctx context.Context) error {
+	system, err := c.system()
+	if err != nil {
+		return err
+	}
 	var session *client.Session
-	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
-		session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir})
+	err = c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir, SystemPrompt: system})
 		return err
 	})
 	if err != nil {
@@ -30,6 +34,18 @@ func (c *chat) begin(ctx context.Context) error {
 	c.view.Store(newView(c.screen, session.ID(), c.threads.Thread(session.ID()), c.dir))
 	c.draw()
 	return nil
+}
+
+// system returns the system prompt that the user has given, or nil. It is sent whenever a session is opened,
+// because the agent need not have stored it.
+func (c *chat) system() (*acp.SystemPrompt, error) {
+	if c.settings.system == "" {
+		return nil, nil
+	}
+	if !c.conn.AgentCapabilities().Has("sessionCapabilities.systemPrompt") {
+		return nil, &explained{c.agentTitle() + " takes no instructions of its client\nStart chat without -system, and write them in the prompt.", nil}
+	}
+	return &acp.SystemPrompt{Mode: acp.SystemPromptModeAppend, Content: []acp.ContentBlock{acp.Text(c.settings.system)}}, nil
 }
 
 // opened makes a session the current one. Its thread gets every update, so none is kept for it.
@@ -45,17 +61,21 @@ func (c *chat) load(ctx context.Context, id acp.SessionID) error {
 	if !loads && !caps.Has("sessionCapabilities.resume") {
 		return &explained{c.agentTitle() + " can neither load nor resume a session", nil}
 	}
+	system, err := c.system()
+	if err != nil {
+		return err
+	}
 	before := c.view.Load()
 	v := newView(c.screen, id, c.threads.Thread(id), c.dir)
 	v.load(true)
 	c.view.Store(v)
 	var session *client.Session
-	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+	err = c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
 		if loads {
 			shown := func(context.Context, acp.SessionUpdate) {} // by the thread
-			session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: c.dir}, shown)
+			session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: c.dir, SystemPrompt: system}, shown)
 		} else {
-			session, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: c.dir})
+			session, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: c.dir, SystemPrompt: system})
 		}
 		return err
 	})

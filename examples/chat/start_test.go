@@ -41,6 +41,7 @@ func TestStartsThatFail(t *testing.T) {
 		"only version 2":      {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"x","data":{"requested":1,"supported":[2]}}}'; read line`), []string{"version 1, only version 2"}},
 		"cannot list":         {settings{dir: dir, list: true, agent: []string{"sh", "-c", plain}}, []string{"plain 3 cannot list its sessions"}},
 		"cannot load":         {settings{dir: dir, load: "x", agent: []string{"sh", "-c", plain}}, []string{"plain 3 can neither load nor resume a session"}},
+		"no system prompt":    {settings{dir: dir, system: "x", agent: []string{"sh", "-c", plain}}, []string{"plain 3 takes no instructions of its client", "without -system"}},
 		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
 		"a reason":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"API key is missing"}}'; read line`), []string{"API key is missing (-32603)"}},
 		"an error":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":"OPENAI_API_KEY is not set"}}'; read line`), []string{"OPENAI_API_KEY is not set"}},
