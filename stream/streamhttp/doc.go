@@ -47,7 +47,8 @@
 // [ErrUncertain]; if it was a notification or a response, the connection ends. If the event
 // stream of a session is interrupted, the calls of that session fail with a
 // *stream.LostError, and the next message opens it again. If the event stream of the
-// connection is interrupted, the connection ends.
+// connection is interrupted, the connection ends. If the server ends it, so does the connection:
+// without an error if the other event streams end within 5 s.
 //
 // A POST that gets status 429 or 503 with a Retry-After header was not accepted, and one for
 // which no network connection could be made was not sent. The call of such a request fails

@@ -177,6 +177,25 @@ func TestCuts(t *testing.T) {
 	}
 }
 
+// If the server ends the event stream of the connection and not that of a session, messages may be
+// missing: the end is an error.
+func TestOneStreamDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := scriptedInBubble(t)
+		c := p.dial(t, nil)
+		require.NoError(t, c.Write([]byte(request(1, "session/prompt", "s"))))
+		<-p.posts
+		began := time.Now()
+		p.on("") <- "end"
+		p.say("s", cancelNote)
+		assert.Equal(t, cancelNote, receive(t, c))
+		_, err := c.Read()
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.NotErrorIs(t, err, io.EOF)
+		assert.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
 // A stream that is silent is cut.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -46,14 +46,15 @@ func (c *Client) receive(s *source) {
 	defer c.book.left()
 	defer s.cancel()
 	err, clean := c.open(s)
+	end := err
 	if s.session == "" && clean && err != stream.ErrShutdown {
-		err = io.EOF
+		end = io.EOF
 	}
-	c.run(c.book.ended(s, err, clean))
+	c.run(c.book.ended(s, end, clean))
 	if s.session == "" { // the other event streams may end as well
 		select {
 		case <-time.After(endGrace):
-			c.book.fail(err)
+			c.book.fail(err) // they have not, so messages may be missing
 		case <-c.book.life.Done():
 		}
 	}
