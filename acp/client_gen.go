@@ -5,6 +5,8 @@ package acp
 
 import (
 	"context"
+
+	"github.com/acpkit/go-sdk/internal/roles"
 )
 
 // Client is the interface that a program must implement to drive an agent: the baseline
@@ -162,74 +164,74 @@ type MCPMessageHandler interface {
 func (w ClientWrapper) Handles(method string) bool {
 	switch method {
 	case MethodFSReadTextFile:
-		return serves[TextFileReader](w.Client, method)
+		return roles.Serves[TextFileReader](w.Client, method)
 	case MethodFSWriteTextFile:
-		return serves[TextFileWriter](w.Client, method)
+		return roles.Serves[TextFileWriter](w.Client, method)
 	case MethodTerminalCreate, MethodTerminalOutput, MethodTerminalWaitForExit, MethodTerminalKill, MethodTerminalRelease:
-		return serves[TerminalHost](w.Client, method)
+		return roles.Serves[TerminalHost](w.Client, method)
 	case MethodElicitationCreate:
-		return serves[Elicitor](w.Client, method)
+		return roles.Serves[Elicitor](w.Client, method)
 	case MethodElicitationComplete:
-		return serves[ElicitationCompleter](w.Client, method)
+		return roles.Serves[ElicitationCompleter](w.Client, method)
 	case MethodAuthStatusUpdate:
-		return serves[AuthStatusUpdater](w.Client, method)
+		return roles.Serves[AuthStatusUpdater](w.Client, method)
 	case MethodMCPMessage:
-		return serves[MCPMessageHandler](w.Client, method)
+		return roles.Serves[MCPMessageHandler](w.Client, method)
 	}
 	return false
 }
 
 // ReadTextFile implements [TextFileReader].
 func (w ClientWrapper) ReadTextFile(ctx context.Context, req *ReadTextFileRequest) (*ReadTextFileResponse, error) {
-	return delegate(w.Client, TextFileReader.ReadTextFile, MethodFSReadTextFile, ctx, req)
+	return roles.Call(w.Client, TextFileReader.ReadTextFile, MethodFSReadTextFile, ctx, req)
 }
 
 // WriteTextFile implements [TextFileWriter].
 func (w ClientWrapper) WriteTextFile(ctx context.Context, req *WriteTextFileRequest) (*WriteTextFileResponse, error) {
-	return delegate(w.Client, TextFileWriter.WriteTextFile, MethodFSWriteTextFile, ctx, req)
+	return roles.Call(w.Client, TextFileWriter.WriteTextFile, MethodFSWriteTextFile, ctx, req)
 }
 
 // CreateTerminal implements [TerminalHost].
 func (w ClientWrapper) CreateTerminal(ctx context.Context, req *CreateTerminalRequest) (*CreateTerminalResponse, error) {
-	return delegate(w.Client, TerminalHost.CreateTerminal, MethodTerminalCreate, ctx, req)
+	return roles.Call(w.Client, TerminalHost.CreateTerminal, MethodTerminalCreate, ctx, req)
 }
 
 // TerminalOutput implements [TerminalHost].
 func (w ClientWrapper) TerminalOutput(ctx context.Context, req *TerminalOutputRequest) (*TerminalOutputResponse, error) {
-	return delegate(w.Client, TerminalHost.TerminalOutput, MethodTerminalOutput, ctx, req)
+	return roles.Call(w.Client, TerminalHost.TerminalOutput, MethodTerminalOutput, ctx, req)
 }
 
 // WaitForTerminalExit implements [TerminalHost].
 func (w ClientWrapper) WaitForTerminalExit(ctx context.Context, req *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
-	return delegate(w.Client, TerminalHost.WaitForTerminalExit, MethodTerminalWaitForExit, ctx, req)
+	return roles.Call(w.Client, TerminalHost.WaitForTerminalExit, MethodTerminalWaitForExit, ctx, req)
 }
 
 // KillTerminal implements [TerminalHost].
 func (w ClientWrapper) KillTerminal(ctx context.Context, req *KillTerminalRequest) (*KillTerminalResponse, error) {
-	return delegate(w.Client, TerminalHost.KillTerminal, MethodTerminalKill, ctx, req)
+	return roles.Call(w.Client, TerminalHost.KillTerminal, MethodTerminalKill, ctx, req)
 }
 
 // ReleaseTerminal implements [TerminalHost].
 func (w ClientWrapper) ReleaseTerminal(ctx context.Context, req *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
-	return delegate(w.Client, TerminalHost.ReleaseTerminal, MethodTerminalRelease, ctx, req)
+	return roles.Call(w.Client, TerminalHost.ReleaseTerminal, MethodTerminalRelease, ctx, req)
 }
 
 // CreateElicitation implements [Elicitor].
 func (w ClientWrapper) CreateElicitation(ctx context.Context, req *CreateElicitationRequest) (*CreateElicitationResponse, error) {
-	return delegate(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
+	return roles.Call(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
 }
 
 // CompleteElicitation implements [ElicitationCompleter].
 func (w ClientWrapper) CompleteElicitation(ctx context.Context, n *CompleteElicitationNotification) error {
-	return delegateNotification(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
+	return roles.Notify(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
 }
 
 // AuthStatusUpdate implements [AuthStatusUpdater].
 func (w ClientWrapper) AuthStatusUpdate(ctx context.Context, n *AuthStatusUpdateNotification) error {
-	return delegateNotification(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
+	return roles.Notify(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
 }
 
 // MessageMCP implements [MCPMessageHandler].
 func (w ClientWrapper) MessageMCP(ctx context.Context, req *MessageMCPRequest) (*MessageMCPResponse, error) {
-	return delegate(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
+	return roles.Call(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
 }

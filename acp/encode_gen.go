@@ -20,12 +20,12 @@ func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeWriteTextFileRequest)
+	return wire.Marshal(&v, encodeWriteTextFileRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeWriteTextFileRequest)
+	return wire.Unmarshal(b, v, decodeWriteTextFileRequest)
 }
 
 func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
@@ -40,12 +40,12 @@ func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeReadTextFileRequest)
+	return wire.Marshal(&v, encodeReadTextFileRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeReadTextFileRequest)
+	return wire.Unmarshal(b, v, decodeReadTextFileRequest)
 }
 
 func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest) {
@@ -67,12 +67,12 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 
 // MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequestPermissionRequest)
+	return wire.Marshal(&v, encodeRequestPermissionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequestPermissionRequest)
+	return wire.Unmarshal(b, v, decodeRequestPermissionRequest)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
@@ -113,10 +113,12 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCallUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCallUpdate) }
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeToolCallUpdate)
+}
 
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
@@ -135,7 +137,7 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 
 // UnmarshalToolCallContent decodes any variant of [ToolCallContent].
 func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
-	return union(data, decodeToolCallContent)
+	return wire.UnmarshalUnion(data, decodeToolCallContent)
 }
 
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
@@ -146,12 +148,12 @@ func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownToolCallContent)
+	return wire.Marshal(&v, encodeUnknownToolCallContent)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
@@ -174,7 +176,9 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 }
 
 // UnmarshalContentBlock decodes any variant of [ContentBlock].
-func UnmarshalContentBlock(data []byte) (ContentBlock, error) { return union(data, decodeContentBlock) }
+func UnmarshalContentBlock(data []byte) (ContentBlock, error) {
+	return wire.UnmarshalUnion(data, decodeContentBlock)
+}
 
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	v = wire.OpenVariant(e, v, "")
@@ -184,12 +188,12 @@ func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownContentBlock)
+	return wire.Marshal(&v, encodeUnknownContentBlock)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAnnotations(e *wire.Encoder, v *Annotations) {
@@ -204,10 +208,10 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
+func (v Annotations) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAnnotations) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Annotations) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAnnotations) }
+func (v *Annotations) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAnnotations) }
 
 func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	v = wire.OpenVariant(e, v, `"type":"text"`)
@@ -221,10 +225,10 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
+func (v TextContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTextContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTextContent) }
+func (v *TextContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTextContent) }
 
 func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	v = wire.OpenVariant(e, v, `"type":"image"`)
@@ -240,10 +244,10 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
+func (v ImageContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImageContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ImageContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImageContent) }
+func (v *ImageContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeImageContent) }
 
 func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	v = wire.OpenVariant(e, v, `"type":"audio"`)
@@ -258,10 +262,10 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
+func (v AudioContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAudioContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AudioContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAudioContent) }
+func (v *AudioContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAudioContent) }
 
 func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	v = wire.OpenVariant(e, v, `"type":"resource_link"`)
@@ -280,10 +284,10 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeResourceLink) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResourceLink) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeResourceLink) }
+func (v *ResourceLink) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
@@ -300,7 +304,7 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 
 // UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
 func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
-	return union(data, decodeEmbeddedResourceResource)
+	return wire.UnmarshalUnion(data, decodeEmbeddedResourceResource)
 }
 
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
@@ -311,12 +315,12 @@ func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedRe
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownEmbeddedResourceResource)
+	return wire.Marshal(&v, encodeUnknownEmbeddedResourceResource)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "", nil, &v.Raw)
+	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
@@ -330,12 +334,12 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTextResourceContents)
+	return wire.Marshal(&v, encodeTextResourceContents)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTextResourceContents)
+	return wire.Unmarshal(b, v, decodeTextResourceContents)
 }
 
 func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
@@ -349,12 +353,12 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBlobResourceContents)
+	return wire.Marshal(&v, encodeBlobResourceContents)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBlobResourceContents)
+	return wire.Unmarshal(b, v, decodeBlobResourceContents)
 }
 
 func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
@@ -370,11 +374,13 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeEmbeddedResource)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeEmbeddedResource)
+	return wire.Unmarshal(b, v, decodeEmbeddedResource)
 }
 
 func encodeContent(e *wire.Encoder, v *Content) {
@@ -386,10 +392,10 @@ func encodeContent(e *wire.Encoder, v *Content) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
+func (v Content) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Content) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContent) }
+func (v *Content) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContent) }
 
 func encodeDiff(e *wire.Encoder, v *Diff) {
 	v = wire.OpenVariant(e, v, `"type":"diff"`)
@@ -403,10 +409,10 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
+func (v Diff) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiff) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Diff) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiff) }
+func (v *Diff) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	v = wire.OpenVariant(e, v, `"type":"terminal"`)
@@ -416,10 +422,10 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
+func (v Terminal) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminal) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Terminal) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminal) }
+func (v *Terminal) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Open()
@@ -430,11 +436,13 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeToolCallLocation)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeToolCallLocation)
+	return wire.Unmarshal(b, v, decodeToolCallLocation)
 }
 
 func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
@@ -447,11 +455,13 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PermissionOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodePermissionOption) }
+func (v PermissionOption) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodePermissionOption)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodePermissionOption)
+	return wire.Unmarshal(b, v, decodePermissionOption)
 }
 
 func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
@@ -477,12 +487,12 @@ func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateTerminalRequest)
+	return wire.Marshal(&v, encodeCreateTerminalRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateTerminalRequest)
+	return wire.Unmarshal(b, v, decodeCreateTerminalRequest)
 }
 
 func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
@@ -494,10 +504,10 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v EnvVariable) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnvVariable) }
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeEnvVariable) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnvVariable) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeEnvVariable) }
+func (v *EnvVariable) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeEnvVariable) }
 
 func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 	e.Open()
@@ -509,12 +519,12 @@ func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalOutputRequest)
+	return wire.Marshal(&v, encodeTerminalOutputRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalOutputRequest)
+	return wire.Unmarshal(b, v, decodeTerminalOutputRequest)
 }
 
 func encodeReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
@@ -527,12 +537,12 @@ func encodeReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeReleaseTerminalRequest)
+	return wire.Marshal(&v, encodeReleaseTerminalRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeReleaseTerminalRequest)
+	return wire.Unmarshal(b, v, decodeReleaseTerminalRequest)
 }
 
 func encodeWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitRequest) {
@@ -545,12 +555,12 @@ func encodeWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitReq
 
 // MarshalJSON encodes the value in its wire format.
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeWaitForTerminalExitRequest)
+	return wire.Marshal(&v, encodeWaitForTerminalExitRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeWaitForTerminalExitRequest)
+	return wire.Unmarshal(b, v, decodeWaitForTerminalExitRequest)
 }
 
 func encodeKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
@@ -563,12 +573,12 @@ func encodeKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeKillTerminalRequest)
+	return wire.Marshal(&v, encodeKillTerminalRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeKillTerminalRequest)
+	return wire.Unmarshal(b, v, decodeKillTerminalRequest)
 }
 
 func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest) {
@@ -581,12 +591,12 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateElicitationRequest)
+	return wire.Marshal(&v, encodeCreateElicitationRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateElicitationRequest)
+	return wire.Unmarshal(b, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -620,12 +630,12 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationMode)
+	return wire.Marshal(&v, encodeUnknownElicitationMode)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "mode", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
 
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
@@ -641,12 +651,12 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationSessionScope)
+	return wire.Marshal(&v, encodeElicitationSessionScope)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationSessionScope)
+	return wire.Unmarshal(b, v, decodeElicitationSessionScope)
 }
 
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
@@ -662,12 +672,12 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationRequestScope)
+	return wire.Marshal(&v, encodeElicitationRequestScope)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationRequestScope)
+	return wire.Unmarshal(b, v, decodeElicitationRequestScope)
 }
 
 func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
@@ -690,11 +700,13 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeElicitationSchema)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationSchema)
+	return wire.Unmarshal(b, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
@@ -718,7 +730,7 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 
 // UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
 func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
-	return union(data, decodeElicitationPropertySchema)
+	return wire.UnmarshalUnion(data, decodeElicitationPropertySchema)
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
@@ -729,12 +741,12 @@ func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitati
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationPropertySchema)
+	return wire.Marshal(&v, encodeUnknownElicitationPropertySchema)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
@@ -747,10 +759,10 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v EnumOption) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEnumOption) }
+func (v EnumOption) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeEnumOption) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *EnumOption) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeEnumOption) }
+func (v *EnumOption) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeEnumOption) }
 
 func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	v = wire.OpenVariant(e, v, `"type":"string"`)
@@ -783,12 +795,12 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeStringPropertySchema)
+	return wire.Marshal(&v, encodeStringPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeStringPropertySchema)
+	return wire.Unmarshal(b, v, decodeStringPropertySchema)
 }
 
 func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
@@ -809,12 +821,12 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeNumberPropertySchema)
+	return wire.Marshal(&v, encodeNumberPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNumberPropertySchema)
+	return wire.Unmarshal(b, v, decodeNumberPropertySchema)
 }
 
 func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
@@ -835,12 +847,12 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeIntegerPropertySchema)
+	return wire.Marshal(&v, encodeIntegerPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeIntegerPropertySchema)
+	return wire.Unmarshal(b, v, decodeIntegerPropertySchema)
 }
 
 func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
@@ -859,12 +871,12 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBooleanPropertySchema)
+	return wire.Marshal(&v, encodeBooleanPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBooleanPropertySchema)
+	return wire.Unmarshal(b, v, decodeBooleanPropertySchema)
 }
 
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
@@ -882,7 +894,7 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 
 // UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
 func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
-	return union(data, decodeMultiSelectItems)
+	return wire.UnmarshalUnion(data, decodeMultiSelectItems)
 }
 
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
@@ -893,12 +905,12 @@ func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) 
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownMultiSelectItems)
+	return wire.Marshal(&v, encodeUnknownMultiSelectItems)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
@@ -910,12 +922,12 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeStringMultiSelectItems)
+	return wire.Marshal(&v, encodeStringMultiSelectItems)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeStringMultiSelectItems)
+	return wire.Unmarshal(b, v, decodeStringMultiSelectItems)
 }
 
 func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
@@ -932,12 +944,12 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTitledMultiSelectItems)
+	return wire.Marshal(&v, encodeTitledMultiSelectItems)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTitledMultiSelectItems)
+	return wire.Unmarshal(b, v, decodeTitledMultiSelectItems)
 }
 
 func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
@@ -960,12 +972,12 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeMultiSelectPropertySchema)
+	return wire.Marshal(&v, encodeMultiSelectPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMultiSelectPropertySchema)
+	return wire.Unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
 
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
@@ -982,12 +994,12 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationFormMode)
+	return wire.Marshal(&v, encodeElicitationFormMode)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationFormMode)
+	return wire.Unmarshal(b, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -1020,12 +1032,12 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationURLMode)
+	return wire.Marshal(&v, encodeElicitationURLMode)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationURLMode)
+	return wire.Unmarshal(b, v, decodeElicitationURLMode)
 }
 
 func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
@@ -1041,11 +1053,13 @@ func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMessageMCPRequest) }
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeMessageMCPRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMessageMCPRequest)
+	return wire.Unmarshal(b, v, decodeMessageMCPRequest)
 }
 
 func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
@@ -1071,12 +1085,12 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeInitializeResponse)
+	return wire.Marshal(&v, encodeInitializeResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeInitializeResponse)
+	return wire.Unmarshal(b, v, decodeInitializeResponse)
 }
 
 func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
@@ -1107,11 +1121,13 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentCapabilities)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAgentCapabilities)
+	return wire.Unmarshal(b, v, decodeAgentCapabilities)
 }
 
 func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
@@ -1125,12 +1141,12 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodePromptCapabilities)
+	return wire.Marshal(&v, encodePromptCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodePromptCapabilities)
+	return wire.Unmarshal(b, v, decodePromptCapabilities)
 }
 
 func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
@@ -1143,11 +1159,13 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeMCPCapabilities)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMCPCapabilities)
+	return wire.Unmarshal(b, v, decodeMCPCapabilities)
 }
 
 func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
@@ -1198,22 +1216,22 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionCapabilities)
+	return wire.Marshal(&v, encodeSessionCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionCapabilities)
+	return wire.Unmarshal(b, v, decodeSessionCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
@@ -1228,22 +1246,22 @@ func encodeMetaOnly(e *wire.Encoder, v *metaOnly) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
@@ -1258,12 +1276,12 @@ func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemProm
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionSystemPromptCapabilities)
+	return wire.Marshal(&v, encodeSessionSystemPromptCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionSystemPromptCapabilities)
+	return wire.Unmarshal(b, v, decodeSessionSystemPromptCapabilities)
 }
 
 func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystemPromptModeCapabilities) {
@@ -1278,82 +1296,82 @@ func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystem
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionSystemPromptModeCapabilities)
+	return wire.Marshal(&v, encodeSessionSystemPromptModeCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionSystemPromptModeCapabilities)
+	return wire.Unmarshal(b, v, decodeSessionSystemPromptModeCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
@@ -1372,42 +1390,42 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAgentAuthCapabilities)
+	return wire.Marshal(&v, encodeAgentAuthCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAgentAuthCapabilities)
+	return wire.Unmarshal(b, v, decodeAgentAuthCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
@@ -1424,7 +1442,9 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 }
 
 // UnmarshalAuthMethod decodes any variant of [AuthMethod].
-func UnmarshalAuthMethod(data []byte) (AuthMethod, error) { return union(data, decodeAuthMethod) }
+func UnmarshalAuthMethod(data []byte) (AuthMethod, error) {
+	return wire.UnmarshalUnion(data, decodeAuthMethod)
+}
 
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	v = wire.OpenVariant(e, v, "")
@@ -1433,11 +1453,13 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
+func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUnknownAuthMethod)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
@@ -1463,12 +1485,12 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthMethodTerminal)
+	return wire.Marshal(&v, encodeAuthMethodTerminal)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthMethodTerminal)
+	return wire.Unmarshal(b, v, decodeAuthMethodTerminal)
 }
 
 func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
@@ -1481,11 +1503,13 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAuthMethodAgent)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthMethodAgent)
+	return wire.Unmarshal(b, v, decodeAuthMethodAgent)
 }
 
 func encodeImplementation(e *wire.Encoder, v *Implementation) {
@@ -1498,19 +1522,21 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Implementation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImplementation) }
+func (v Implementation) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImplementation) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Implementation) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImplementation) }
+func (v *Implementation) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeImplementation)
+}
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
@@ -1527,12 +1553,12 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListProvidersResponse)
+	return wire.Marshal(&v, encodeListProvidersResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListProvidersResponse)
+	return wire.Unmarshal(b, v, decodeListProvidersResponse)
 }
 
 func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
@@ -1549,10 +1575,10 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeProviderInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeProviderInfo) }
+func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
@@ -1564,42 +1590,42 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeProviderCurrentConfig)
+	return wire.Marshal(&v, encodeProviderCurrentConfig)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeProviderCurrentConfig)
+	return wire.Unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
@@ -1619,12 +1645,12 @@ func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthStatusResponse)
+	return wire.Marshal(&v, encodeAuthStatusResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthStatusResponse)
+	return wire.Unmarshal(b, v, decodeAuthStatusResponse)
 }
 
 func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
@@ -1639,10 +1665,10 @@ func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AuthAccount) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthAccount) }
+func (v AuthAccount) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAuthAccount) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AuthAccount) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAuthAccount) }
+func (v *AuthAccount) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAuthAccount) }
 
 func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.Open()
@@ -1665,12 +1691,12 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeNewSessionResponse)
+	return wire.Marshal(&v, encodeNewSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNewSessionResponse)
+	return wire.Unmarshal(b, v, decodeNewSessionResponse)
 }
 
 func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
@@ -1687,11 +1713,13 @@ func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SessionModeState) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionModeState) }
+func (v SessionModeState) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeSessionModeState)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionModeState) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionModeState)
+	return wire.Unmarshal(b, v, decodeSessionModeState)
 }
 
 func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
@@ -1704,10 +1732,10 @@ func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SessionMode) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMode) }
+func (v SessionMode) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMode) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMode) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMode) }
+func (v *SessionMode) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionMode) }
 
 func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Open()
@@ -1722,12 +1750,12 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigOption)
+	return wire.Marshal(&v, encodeSessionConfigOption)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigOption)
+	return wire.Unmarshal(b, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -1761,12 +1789,12 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownSessionConfigKind)
+	return wire.Marshal(&v, encodeUnknownSessionConfigKind)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
@@ -1780,12 +1808,12 @@ func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOpti
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelectOption)
+	return wire.Marshal(&v, encodeSessionConfigSelectOption)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigSelectOption)
+	return wire.Unmarshal(b, v, decodeSessionConfigSelectOption)
 }
 
 func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup) {
@@ -1804,12 +1832,12 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelectGroup)
+	return wire.Marshal(&v, encodeSessionConfigSelectGroup)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigSelectGroup)
+	return wire.Unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
 
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
@@ -1826,12 +1854,12 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelect)
+	return wire.Marshal(&v, encodeSessionConfigSelect)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigSelect)
+	return wire.Unmarshal(b, v, decodeSessionConfigSelect)
 }
 
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
@@ -1846,12 +1874,12 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigBoolean)
+	return wire.Marshal(&v, encodeSessionConfigBoolean)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigBoolean)
+	return wire.Unmarshal(b, v, decodeSessionConfigBoolean)
 }
 
 func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
@@ -1874,12 +1902,12 @@ func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeLoadSessionResponse)
+	return wire.Marshal(&v, encodeLoadSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeLoadSessionResponse)
+	return wire.Unmarshal(b, v, decodeLoadSessionResponse)
 }
 
 func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
@@ -1897,12 +1925,12 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListSessionsResponse)
+	return wire.Marshal(&v, encodeListSessionsResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListSessionsResponse)
+	return wire.Unmarshal(b, v, decodeListSessionsResponse)
 }
 
 func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
@@ -1920,19 +1948,19 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionInfo) }
+func (v *SessionInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionInfo) }
 
 // MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
@@ -1956,32 +1984,32 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeForkSessionResponse)
+	return wire.Marshal(&v, encodeForkSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeForkSessionResponse)
+	return wire.Unmarshal(b, v, decodeForkSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
@@ -1993,12 +2021,12 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStatusResponse)
+	return wire.Marshal(&v, encodeSessionStatusResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionStatusResponse)
+	return wire.Unmarshal(b, v, decodeSessionStatusResponse)
 }
 
 func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) {
@@ -2010,12 +2038,12 @@ func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionTitleResponse)
+	return wire.Marshal(&v, encodeSetSessionTitleResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionTitleResponse)
+	return wire.Unmarshal(b, v, decodeSetSessionTitleResponse)
 }
 
 func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
@@ -2038,32 +2066,32 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeResumeSessionResponse)
+	return wire.Marshal(&v, encodeResumeSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeResumeSessionResponse)
+	return wire.Unmarshal(b, v, decodeResumeSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
@@ -2080,12 +2108,12 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionConfigOptionResponse)
+	return wire.Marshal(&v, encodeSetSessionConfigOptionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionConfigOptionResponse)
+	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
 
 func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
@@ -2100,10 +2128,12 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptResponse) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptResponse) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptResponse) }
+func (v *PromptResponse) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodePromptResponse)
+}
 
 func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Open()
@@ -2118,10 +2148,10 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Usage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsage) }
+func (v Usage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Usage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsage) }
+func (v *Usage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsage) }
 
 func encodeError(e *wire.Encoder, v *Error) {
 	e.Open()
@@ -2134,10 +2164,10 @@ func encodeError(e *wire.Encoder, v *Error) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
+func (v Error) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Error) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeError) }
+func (v *Error) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeError) }
 
 func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
 	e.Open()
@@ -2150,12 +2180,12 @@ func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionNotification)
+	return wire.Marshal(&v, encodeSessionNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionNotification)
+	return wire.Unmarshal(b, v, decodeSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
@@ -2207,7 +2237,7 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 
 // UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
 func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
-	return union(data, decodeSessionUpdate)
+	return wire.UnmarshalUnion(data, decodeSessionUpdate)
 }
 
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
@@ -2218,12 +2248,12 @@ func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownSessionUpdate)
+	return wire.Marshal(&v, encodeUnknownSessionUpdate)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
@@ -2233,11 +2263,13 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
+func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentThoughtChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
@@ -2247,11 +2279,13 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
+func (v AgentMessageChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentMessageChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
@@ -2261,11 +2295,13 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
+func (v UserMessageChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUserMessageChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
@@ -2282,10 +2318,10 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContentChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ContentChunk) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContentChunk) }
+func (v *ContentChunk) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContentChunk) }
 
 func encodeToolCall(e *wire.Encoder, v *ToolCall) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call"`)
@@ -2321,10 +2357,10 @@ func encodeToolCall(e *wire.Encoder, v *ToolCall) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ToolCall) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCall) }
+func (v ToolCall) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCall) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCall) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCall) }
+func (v *ToolCall) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeToolCall) }
 
 func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	e.Open()
@@ -2336,10 +2372,10 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanEntry) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanEntry) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanEntry) }
+func (v *PlanEntry) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanEntry) }
 
 func encodePlan(e *wire.Encoder, v *Plan) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan"`)
@@ -2354,10 +2390,10 @@ func encodePlan(e *wire.Encoder, v *Plan) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Plan) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlan) }
+func (v Plan) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlan) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Plan) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlan) }
+func (v *Plan) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlan) }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	switch v := v.(type) {
@@ -2376,7 +2412,7 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 
 // UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
 func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
-	return union(data, decodePlanUpdateContent)
+	return wire.UnmarshalUnion(data, decodePlanUpdateContent)
 }
 
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
@@ -2387,12 +2423,12 @@ func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownPlanUpdateContent)
+	return wire.Marshal(&v, encodeUnknownPlanUpdateContent)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodePlanItems(e *wire.Encoder, v *PlanItems) {
@@ -2409,10 +2445,10 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
+func (v PlanItems) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanItems) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanItems) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanItems) }
+func (v *PlanItems) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanItems) }
 
 func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 	v = wire.OpenVariant(e, v, `"type":"file"`)
@@ -2423,10 +2459,10 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
+func (v PlanFile) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanFile) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanFile) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanFile) }
+func (v *PlanFile) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanFile) }
 
 func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	v = wire.OpenVariant(e, v, `"type":"markdown"`)
@@ -2437,10 +2473,10 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanMarkdown) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanMarkdown) }
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanMarkdown) }
 
 func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_update"`)
@@ -2451,10 +2487,10 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanUpdate) }
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_removed"`)
@@ -2464,10 +2500,10 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanRemoved) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanRemoved) }
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanRemoved) }
 
 func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 	e.Open()
@@ -2482,11 +2518,13 @@ func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AvailableCommand) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAvailableCommand) }
+func (v AvailableCommand) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAvailableCommand)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAvailableCommand)
+	return wire.Unmarshal(b, v, decodeAvailableCommand)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
@@ -2502,7 +2540,7 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 
 // UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
 func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
-	return union(data, decodeAvailableCommandInput)
+	return wire.UnmarshalUnion(data, decodeAvailableCommandInput)
 }
 
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
@@ -2513,12 +2551,12 @@ func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableComm
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownAvailableCommandInput)
+	return wire.Marshal(&v, encodeUnknownAvailableCommandInput)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "", nil, &v.Raw)
+	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput) {
@@ -2530,12 +2568,12 @@ func encodeUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput
 
 // MarshalJSON encodes the value in its wire format.
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnstructuredCommandInput)
+	return wire.Marshal(&v, encodeUnstructuredCommandInput)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUnstructuredCommandInput)
+	return wire.Unmarshal(b, v, decodeUnstructuredCommandInput)
 }
 
 func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
@@ -2552,12 +2590,12 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAvailableCommandsUpdate)
+	return wire.Marshal(&v, encodeAvailableCommandsUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAvailableCommandsUpdate)
+	return wire.Unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
 
 func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
@@ -2568,11 +2606,13 @@ func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCurrentModeUpdate) }
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeCurrentModeUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCurrentModeUpdate)
+	return wire.Unmarshal(b, v, decodeCurrentModeUpdate)
 }
 
 func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
@@ -2589,12 +2629,12 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeConfigOptionUpdate)
+	return wire.Marshal(&v, encodeConfigOptionUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeConfigOptionUpdate)
+	return wire.Unmarshal(b, v, decodeConfigOptionUpdate)
 }
 
 func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
@@ -2616,11 +2656,13 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeSessionInfoUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionInfoUpdate)
+	return wire.Unmarshal(b, v, decodeSessionInfoUpdate)
 }
 
 func encodeCost(e *wire.Encoder, v *Cost) {
@@ -2632,10 +2674,10 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Cost) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCost) }
+func (v Cost) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCost) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Cost) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeCost) }
+func (v *Cost) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCost) }
 
 func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"usage_update"`)
@@ -2650,10 +2692,10 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsageUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsageUpdate) }
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"notice"`)
@@ -2665,10 +2707,10 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
+func (v Notice) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeNotice) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Notice) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeNotice) }
+func (v *Notice) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeNotice) }
 
 func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_update"`)
@@ -2696,11 +2738,13 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeCompactionUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompactionUpdate)
+	return wire.Unmarshal(b, v, decodeCompactionUpdate)
 }
 
 func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
@@ -2714,12 +2758,12 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCompactionSummaryChunk)
+	return wire.Marshal(&v, encodeCompactionSummaryChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompactionSummaryChunk)
+	return wire.Unmarshal(b, v, decodeCompactionSummaryChunk)
 }
 
 func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
@@ -2734,22 +2778,22 @@ func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabi
 
 // MarshalJSON encodes the value in its wire format.
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSubagentSessionCapabilities)
+	return wire.Marshal(&v, encodeSubagentSessionCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSubagentSessionCapabilities)
+	return wire.Unmarshal(b, v, decodeSubagentSessionCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
@@ -2770,7 +2814,9 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 }
 
 // UnmarshalStateUpdate decodes any variant of [StateUpdate].
-func UnmarshalStateUpdate(data []byte) (StateUpdate, error) { return union(data, decodeStateUpdate) }
+func UnmarshalStateUpdate(data []byte) (StateUpdate, error) {
+	return wire.UnmarshalUnion(data, decodeStateUpdate)
+}
 
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	v = wire.OpenVariant(e, v, "")
@@ -2779,11 +2825,13 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
+func (v OtherStateUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeOtherStateUpdate)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "state", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
 
 func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
@@ -2794,12 +2842,12 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRunningStateUpdate)
+	return wire.Marshal(&v, encodeRunningStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRunningStateUpdate)
+	return wire.Unmarshal(b, v, decodeRunningStateUpdate)
 }
 
 func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
@@ -2819,11 +2867,13 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeIdleStateUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeIdleStateUpdate)
+	return wire.Unmarshal(b, v, decodeIdleStateUpdate)
 }
 
 func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
@@ -2834,12 +2884,12 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequiresActionStateUpdate)
+	return wire.Marshal(&v, encodeRequiresActionStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequiresActionStateUpdate)
+	return wire.Unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
 
 func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
@@ -2850,12 +2900,12 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownStateUpdate)
+	return wire.Marshal(&v, encodeUnknownStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUnknownStateUpdate)
+	return wire.Unmarshal(b, v, decodeUnknownStateUpdate)
 }
 
 func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
@@ -2904,10 +2954,12 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSubagentUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSubagentUpdate) }
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeSubagentUpdate)
+}
 
 func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message"`)
@@ -2952,10 +3004,12 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMessage) }
+func (v *SessionMessage) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeSessionMessage)
+}
 
 func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message_chunk"`)
@@ -2968,12 +3022,12 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionMessageChunk)
+	return wire.Marshal(&v, encodeSessionMessageChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionMessageChunk)
+	return wire.Unmarshal(b, v, decodeSessionMessageChunk)
 }
 
 func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitationNotification) {
@@ -2985,12 +3039,12 @@ func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitati
 
 // MarshalJSON encodes the value in its wire format.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCompleteElicitationNotification)
+	return wire.Marshal(&v, encodeCompleteElicitationNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompleteElicitationNotification)
+	return wire.Unmarshal(b, v, decodeCompleteElicitationNotification)
 }
 
 func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNotification) {
@@ -3010,12 +3064,12 @@ func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNoti
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthStatusUpdateNotification)
+	return wire.Marshal(&v, encodeAuthStatusUpdateNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthStatusUpdateNotification)
+	return wire.Unmarshal(b, v, decodeAuthStatusUpdateNotification)
 }
 
 func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
@@ -3034,11 +3088,13 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
+func (v InitializeRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeInitializeRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeInitializeRequest)
+	return wire.Unmarshal(b, v, decodeInitializeRequest)
 }
 
 func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
@@ -3074,12 +3130,12 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeClientCapabilities)
+	return wire.Marshal(&v, encodeClientCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeClientCapabilities)
+	return wire.Unmarshal(b, v, decodeClientCapabilities)
 }
 
 func encodeFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
@@ -3092,12 +3148,12 @@ func encodeFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeFileSystemCapabilities)
+	return wire.Marshal(&v, encodeFileSystemCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeFileSystemCapabilities)
+	return wire.Unmarshal(b, v, decodeFileSystemCapabilities)
 }
 
 func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabilities) {
@@ -3120,12 +3176,12 @@ func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabiliti
 
 // MarshalJSON encodes the value in its wire format.
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeClientSessionCapabilities)
+	return wire.Marshal(&v, encodeClientSessionCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeClientSessionCapabilities)
+	return wire.Unmarshal(b, v, decodeClientSessionCapabilities)
 }
 
 func encodeCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
@@ -3135,12 +3191,12 @@ func encodeCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCompactionCapabilities)
+	return wire.Marshal(&v, encodeCompactionCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompactionCapabilities)
+	return wire.Unmarshal(b, v, decodeCompactionCapabilities)
 }
 
 func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOptionsCapabilities) {
@@ -3155,22 +3211,22 @@ func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOpt
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigOptionsCapabilities)
+	return wire.Marshal(&v, encodeSessionConfigOptionsCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigOptionsCapabilities)
+	return wire.Unmarshal(b, v, decodeSessionConfigOptionsCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
@@ -3180,32 +3236,32 @@ func encodeNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeNoticeCapabilities)
+	return wire.Marshal(&v, encodeNoticeCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNoticeCapabilities)
+	return wire.Unmarshal(b, v, decodeNoticeCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
@@ -3216,11 +3272,13 @@ func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AuthCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthCapabilities) }
+func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAuthCapabilities)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthCapabilities)
+	return wire.Unmarshal(b, v, decodeAuthCapabilities)
 }
 
 func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
@@ -3239,32 +3297,32 @@ func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationCapabilities)
+	return wire.Marshal(&v, encodeElicitationCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationCapabilities)
+	return wire.Unmarshal(b, v, decodeElicitationCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
@@ -3276,22 +3334,22 @@ func encodeAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthenticateRequest)
+	return wire.Marshal(&v, encodeAuthenticateRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthenticateRequest)
+	return wire.Unmarshal(b, v, decodeAuthenticateRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
@@ -3314,12 +3372,12 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetProviderRequest)
+	return wire.Marshal(&v, encodeSetProviderRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetProviderRequest)
+	return wire.Unmarshal(b, v, decodeSetProviderRequest)
 }
 
 func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
@@ -3331,30 +3389,32 @@ func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDisableProviderRequest)
+	return wire.Marshal(&v, encodeDisableProviderRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeDisableProviderRequest)
+	return wire.Unmarshal(b, v, decodeDisableProviderRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v LogoutRequest) MarshalJSON() ([]byte, error) { return marshal((*metaOnly)(&v), encodeMetaOnly) }
+func (v LogoutRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
@@ -3378,11 +3438,13 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeNewSessionRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNewSessionRequest)
+	return wire.Unmarshal(b, v, decodeNewSessionRequest)
 }
 
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
@@ -3403,7 +3465,9 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 }
 
 // UnmarshalMCPServer decodes any variant of [MCPServer].
-func UnmarshalMCPServer(data []byte) (MCPServer, error) { return union(data, decodeMCPServer) }
+func UnmarshalMCPServer(data []byte) (MCPServer, error) {
+	return wire.UnmarshalUnion(data, decodeMCPServer)
+}
 
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	v = wire.OpenVariant(e, v, "")
@@ -3412,11 +3476,13 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
+func (v UnknownMCPServer) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUnknownMCPServer)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
@@ -3428,10 +3494,10 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) { return marshal(&v, encodeHTTPHeader) }
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeHTTPHeader) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeHTTPHeader) }
+func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeHTTPHeader) }
 
 func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	v = wire.OpenVariant(e, v, `"type":"http"`)
@@ -3448,10 +3514,12 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerHTTP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerHTTP) }
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeMCPServerHTTP)
+}
 
 func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
 	v = wire.OpenVariant(e, v, `"type":"sse"`)
@@ -3468,10 +3536,10 @@ func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerSSE) }
+func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerSSE) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerSSE) }
+func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerSSE) }
 
 func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	v = wire.OpenVariant(e, v, `"type":"acp"`)
@@ -3482,10 +3550,10 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerACP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerACP) }
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerACP) }
 
 func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	v = wire.OpenVariant(e, v, "")
@@ -3503,10 +3571,12 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerStdio) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerStdio) }
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeMCPServerStdio)
+}
 
 func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Open()
@@ -3522,10 +3592,10 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSystemPrompt) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSystemPrompt) }
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSystemPrompt) }
 
 func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 	e.Open()
@@ -3550,12 +3620,12 @@ func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeLoadSessionRequest)
+	return wire.Marshal(&v, encodeLoadSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeLoadSessionRequest)
+	return wire.Unmarshal(b, v, decodeLoadSessionRequest)
 }
 
 func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
@@ -3569,12 +3639,12 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListSessionsRequest)
+	return wire.Marshal(&v, encodeListSessionsRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListSessionsRequest)
+	return wire.Unmarshal(b, v, decodeListSessionsRequest)
 }
 
 func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
@@ -3586,12 +3656,12 @@ func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDeleteSessionRequest)
+	return wire.Marshal(&v, encodeDeleteSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeDeleteSessionRequest)
+	return wire.Unmarshal(b, v, decodeDeleteSessionRequest)
 }
 
 func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
@@ -3619,12 +3689,12 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeForkSessionRequest)
+	return wire.Marshal(&v, encodeForkSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeForkSessionRequest)
+	return wire.Unmarshal(b, v, decodeForkSessionRequest)
 }
 
 func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
@@ -3636,12 +3706,12 @@ func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeArchiveSessionRequest)
+	return wire.Marshal(&v, encodeArchiveSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeArchiveSessionRequest)
+	return wire.Unmarshal(b, v, decodeArchiveSessionRequest)
 }
 
 func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) {
@@ -3653,12 +3723,12 @@ func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnarchiveSessionRequest)
+	return wire.Marshal(&v, encodeUnarchiveSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUnarchiveSessionRequest)
+	return wire.Unmarshal(b, v, decodeUnarchiveSessionRequest)
 }
 
 func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
@@ -3670,12 +3740,12 @@ func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStatusRequest)
+	return wire.Marshal(&v, encodeSessionStatusRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionStatusRequest)
+	return wire.Unmarshal(b, v, decodeSessionStatusRequest)
 }
 
 func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
@@ -3688,12 +3758,12 @@ func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionTitleRequest)
+	return wire.Marshal(&v, encodeSetSessionTitleRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionTitleRequest)
+	return wire.Unmarshal(b, v, decodeSetSessionTitleRequest)
 }
 
 func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
@@ -3721,12 +3791,12 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeResumeSessionRequest)
+	return wire.Marshal(&v, encodeResumeSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeResumeSessionRequest)
+	return wire.Unmarshal(b, v, decodeResumeSessionRequest)
 }
 
 func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
@@ -3738,12 +3808,12 @@ func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCloseSessionRequest)
+	return wire.Marshal(&v, encodeCloseSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCloseSessionRequest)
+	return wire.Unmarshal(b, v, decodeCloseSessionRequest)
 }
 
 func encodeSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
@@ -3756,12 +3826,12 @@ func encodeSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionModeRequest)
+	return wire.Marshal(&v, encodeSetSessionModeRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionModeRequest)
+	return wire.Unmarshal(b, v, decodeSetSessionModeRequest)
 }
 
 func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
@@ -3775,12 +3845,12 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionConfigOptionRequest)
+	return wire.Marshal(&v, encodeSetSessionConfigOptionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionConfigOptionRequest)
+	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
 
 func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
@@ -3797,19 +3867,21 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptRequest) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptRequest) }
+func (v *PromptRequest) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodePromptRequest)
+}
 
 // MarshalJSON encodes the value in its wire format.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
@@ -3821,12 +3893,12 @@ func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeReadTextFileResponse)
+	return wire.Marshal(&v, encodeReadTextFileResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeReadTextFileResponse)
+	return wire.Unmarshal(b, v, decodeReadTextFileResponse)
 }
 
 func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
@@ -3839,12 +3911,12 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 
 // MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequestPermissionResponse)
+	return wire.Marshal(&v, encodeRequestPermissionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequestPermissionResponse)
+	return wire.Unmarshal(b, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
@@ -3862,7 +3934,7 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 
 // UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
 func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
-	return union(data, decodeRequestPermissionOutcome)
+	return wire.UnmarshalUnion(data, decodeRequestPermissionOutcome)
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
@@ -3873,12 +3945,12 @@ func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPer
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownRequestPermissionOutcome)
+	return wire.Marshal(&v, encodeUnknownRequestPermissionOutcome)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
 
 func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
@@ -3888,12 +3960,12 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelledPermissionOutcome)
+	return wire.Marshal(&v, encodeCancelledPermissionOutcome)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelledPermissionOutcome)
+	return wire.Unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
 
 func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
@@ -3905,12 +3977,12 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSelectedPermissionOutcome)
+	return wire.Marshal(&v, encodeSelectedPermissionOutcome)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSelectedPermissionOutcome)
+	return wire.Unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
 
 func encodeCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
@@ -3922,12 +3994,12 @@ func encodeCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateTerminalResponse)
+	return wire.Marshal(&v, encodeCreateTerminalResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateTerminalResponse)
+	return wire.Unmarshal(b, v, decodeCreateTerminalResponse)
 }
 
 func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
@@ -3944,12 +4016,12 @@ func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalOutputResponse)
+	return wire.Marshal(&v, encodeTerminalOutputResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalOutputResponse)
+	return wire.Unmarshal(b, v, decodeTerminalOutputResponse)
 }
 
 func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
@@ -3962,22 +4034,22 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalExitStatus)
+	return wire.Marshal(&v, encodeTerminalExitStatus)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalExitStatus)
+	return wire.Unmarshal(b, v, decodeTerminalExitStatus)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitResponse) {
@@ -3990,22 +4062,22 @@ func encodeWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitRe
 
 // MarshalJSON encodes the value in its wire format.
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeWaitForTerminalExitResponse)
+	return wire.Marshal(&v, encodeWaitForTerminalExitResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeWaitForTerminalExitResponse)
+	return wire.Unmarshal(b, v, decodeWaitForTerminalExitResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
@@ -4017,12 +4089,12 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateElicitationResponse)
+	return wire.Marshal(&v, encodeCreateElicitationResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateElicitationResponse)
+	return wire.Unmarshal(b, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -4062,12 +4134,12 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationAction)
+	return wire.Marshal(&v, encodeUnknownElicitationAction)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "action", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
 
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
@@ -4081,12 +4153,12 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationCancelAction)
+	return wire.Marshal(&v, encodeElicitationCancelAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationCancelAction)
+	return wire.Unmarshal(b, v, decodeElicitationCancelAction)
 }
 
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
@@ -4100,12 +4172,12 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationDeclineAction)
+	return wire.Marshal(&v, encodeElicitationDeclineAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationDeclineAction)
+	return wire.Unmarshal(b, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -4128,12 +4200,12 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationAcceptAction)
+	return wire.Marshal(&v, encodeElicitationAcceptAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationAcceptAction)
+	return wire.Unmarshal(b, v, decodeElicitationAcceptAction)
 }
 
 func encodeMCPError(e *wire.Encoder, v *MCPError) {
@@ -4148,10 +4220,10 @@ func encodeMCPError(e *wire.Encoder, v *MCPError) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v MCPError) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPError) }
+func (v MCPError) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPError) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPError) }
+func (v *MCPError) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPError) }
 
 func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
 	e.Open()
@@ -4162,12 +4234,12 @@ func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelNotification)
+	return wire.Marshal(&v, encodeCancelNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelNotification)
+	return wire.Unmarshal(b, v, decodeCancelNotification)
 }
 
 func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
@@ -4184,10 +4256,10 @@ func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeMessageMCPNotification)
+	return wire.Marshal(&v, encodeMessageMCPNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMessageMCPNotification)
+	return wire.Unmarshal(b, v, decodeMessageMCPNotification)
 }

@@ -1,5 +1,3 @@
-// Copied to draft2/acp by go generate.
-
 package acp
 
 import (
@@ -15,41 +13,31 @@ type SessionConfigSelectOptions struct {
 
 // MarshalJSON encodes the list that is set.
 func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
-	return marshal(&o, encodeSessionConfigSelectOptions)
+	return wire.Marshal(&o, encodeSessionConfigSelectOptions)
 }
 
 // UnmarshalJSON decodes either list.
 func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, o, decodeSessionConfigSelectOptions)
+	return wire.Unmarshal(data, o, decodeSessionConfigSelectOptions)
 }
 
 // decodeSessionConfigSelectOptions decodes a list as grouped if its first item looks like a group.
 func decodeSessionConfigSelectOptions(d *wire.Decoder, o *SessionConfigSelectOptions) *wire.FieldErrors {
-	mark := d.Mark()
-	first := d.Array()
-	grouped := first.Next(d) && !d.Has("value") && d.Has(groupMember)
-	d.Return(mark)
-	if grouped {
+	if d.FirstHas("group", "value") {
 		return decodeSessionConfigSelectGroupList(d, &o.Grouped, false)
 	}
 	return decodeSessionConfigSelectOptionList(d, &o.Ungrouped, false)
 }
 
 func encodeSessionConfigSelectOptions(e *wire.Encoder, o *SessionConfigSelectOptions) {
-	if len(o.Grouped) > 0 && len(o.Ungrouped) > 0 {
+	switch {
+	case len(o.Grouped) > 0 && len(o.Ungrouped) > 0:
 		e.Fail("both grouped and ungrouped")
-		return
+	case len(o.Grouped) > 0:
+		wire.Values(e, o.Grouped, encodeSessionConfigSelectGroup)
+	default:
+		wire.Values(e, o.Ungrouped, encodeSessionConfigSelectOption)
 	}
-	e.OpenArray()
-	for i := range o.Grouped {
-		e.Element()
-		encodeSessionConfigSelectGroup(e, &o.Grouped[i])
-	}
-	for i := range o.Ungrouped {
-		e.Element()
-		encodeSessionConfigSelectOption(e, &o.Ungrouped[i])
-	}
-	e.CloseArray()
 }
 
 func validSessionConfigSelectOptions(o *SessionConfigSelectOptions, strict bool) bool {
@@ -92,44 +80,22 @@ func (ElicitationBoolean) isElicitationContentValue() {}
 func (ElicitationStrings) isElicitationContentValue() {}
 
 func decodeElicitationContentValue(d *wire.Decoder, v *ElicitationContentValue) *wire.FieldErrors {
-	switch d.Kind() {
-	case '"':
-		d.Hold(16) // what the interface points to
-		var s ElicitationString
-		errs := d.String((*string)(&s))
-		*v = s
-		return errs
-	case 't':
-		var b ElicitationBoolean
-		errs := d.Bool((*bool)(&b))
-		*v = b
-		return errs
-	case '[':
-		d.Hold(24)
-		mark := d.Mark()
-		var list ElicitationStrings
-		errs := wire.ReadStrings(d, (*[]string)(&list), false)
-		*v = list
-		if errs != nil && keepsOtherElicitationValues {
-			d.Return(mark)
-			return decodeOtherElicitationValue(d, v)
-		}
-		return errs
-	case '0':
-		d.Hold(8)
-		mark := d.Mark()
-		var n ElicitationInteger
-		if wire.ReadInt(d, &n) == nil {
-			*v = n
-			return nil
-		}
-		d.Return(mark)
-		var f ElicitationNumber
-		errs := d.Float((*float64)(&f))
-		*v = f
-		return errs
+	s, errs := d.Scalar()
+	switch s.Kind {
+	case wire.ScalarString:
+		*v = ElicitationString(s.String)
+	case wire.ScalarBool:
+		*v = ElicitationBoolean(s.Bool)
+	case wire.ScalarInt:
+		*v = ElicitationInteger(s.Int)
+	case wire.ScalarFloat:
+		*v = ElicitationNumber(s.Float)
+	case wire.ScalarStrings:
+		*v = ElicitationStrings(s.Strings)
+	default:
+		return d.Mismatch("string, number, boolean or array of strings")
 	}
-	return decodeOtherElicitationValue(d, v)
+	return errs
 }
 
 func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
@@ -145,6 +111,6 @@ func encodeElicitationContentValue(e *wire.Encoder, v ElicitationContentValue) {
 	case ElicitationStrings:
 		wire.StringValues(e, v)
 	default:
-		encodeOtherElicitationValue(e, v)
+		e.Fail("missing")
 	}
 }

@@ -24,12 +24,12 @@ type MessageMCPResponse struct {
 
 // MarshalJSON encodes the result or the error.
 func (v MessageMCPResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeMessageMCPResponse)
+	return wire.Marshal(&v, encodeMessageMCPResponse)
 }
 
 // UnmarshalJSON decodes a result or an error.
 func (v *MessageMCPResponse) UnmarshalJSON(data []byte) error {
-	return unmarshal(data, v, decodeMessageMCPResponse)
+	return wire.Unmarshal(data, v, decodeMessageMCPResponse)
 }
 
 func decodeMessageMCPResponse(d *wire.Decoder, v *MessageMCPResponse) *wire.FieldErrors {

@@ -1,5 +1,3 @@
-// Copied to draft2/acp by go generate.
-
 package acp
 
 import "strings"

@@ -9,6 +9,14 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+//go:generate go -C ../internal/gen run .
+
+// ProtocolVersion is the version of the Agent Client Protocol whose vocabulary this
+// package holds: the value of protocolVersion in the request and the response of
+// initialize. It changes only when the wire format does; new methods and fields are
+// announced by capabilities instead.
+const ProtocolVersion = 1
+
 // Meta is the `_meta` member that almost every object of the protocol may carry:
 // data that both ends have agreed on. The SDK passes it on and does not interpret it.
 //
@@ -159,7 +167,7 @@ func (id *RequestID) UnmarshalJSON(data []byte) error {
 		*id = RequestID{"null"}
 		return nil
 	}
-	return unmarshal(data, id, decodeRequestID)
+	return wire.Unmarshal(data, id, decodeRequestID)
 }
 
 func decodeRequestID(d *wire.Decoder, id *RequestID) *wire.FieldErrors {

@@ -1,12 +1,10 @@
-// Copied to draft2/acp by go generate.
-
 package acp
 
 import (
 	"context"
 	"encoding/json"
 
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/internal/roles"
 )
 
 // AgentWrapper is embedded in a struct that wraps an agent. It passes every method to Agent
@@ -34,13 +32,13 @@ func (w AgentWrapper) Unwrap() Agent { return w.Agent }
 // HandleExtension implements [ExtensionHandler]. The method does not exist if the wrapped
 // agent is no ExtensionHandler.
 func (w AgentWrapper) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return handleExtension(w.Agent, ctx, method, params)
+	return roles.Extension(w.Agent, ctx, method, params)
 }
 
 // HandleExtensionNotification implements [ExtensionNotificationHandler]. The notification is
 // ignored if the wrapped agent is no ExtensionNotificationHandler.
 func (w AgentWrapper) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	return handleExtensionNotification(w.Agent, ctx, method, params)
+	return roles.ExtensionNotification(w.Agent, ctx, method, params)
 }
 
 // ClientWrapper is embedded in a struct that wraps a client. It does for a [Client] what
@@ -53,49 +51,11 @@ func (w ClientWrapper) Unwrap() Client { return w.Client }
 // HandleExtension implements [ExtensionHandler]. The method does not exist if the wrapped
 // client is no ExtensionHandler.
 func (w ClientWrapper) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	return handleExtension(w.Client, ctx, method, params)
+	return roles.Extension(w.Client, ctx, method, params)
 }
 
 // HandleExtensionNotification implements [ExtensionNotificationHandler]. The notification is
 // ignored if the wrapped client is no ExtensionNotificationHandler.
 func (w ClientWrapper) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
-	return handleExtensionNotification(w.Client, ctx, method, params)
-}
-
-// serves reports whether v has the optional interface I and handles the method.
-func serves[I any](v any, method string) bool {
-	if _, ok := v.(I); !ok {
-		return false
-	}
-	s, ok := v.(Selective)
-	return !ok || s.Handles(method)
-}
-
-// delegate calls the method f of the optional interface I of v.
-func delegate[I, P, R any](v any, f func(I, context.Context, *P) (*R, error), method string, ctx context.Context, params *P) (*R, error) {
-	if h, ok := v.(I); ok {
-		return f(h, ctx, params)
-	}
-	return nil, rpcerr.MethodNotFound(method)
-}
-
-func delegateNotification[I, P any](v any, f func(I, context.Context, *P) error, ctx context.Context, params *P) error {
-	if h, ok := v.(I); ok {
-		return f(h, ctx, params)
-	}
-	return nil
-}
-
-func handleExtension(v any, ctx context.Context, method string, params json.RawMessage) (any, error) {
-	if h, ok := v.(ExtensionHandler); ok {
-		return h.HandleExtension(ctx, method, params)
-	}
-	return nil, rpcerr.MethodNotFound(method)
-}
-
-func handleExtensionNotification(v any, ctx context.Context, method string, params json.RawMessage) error {
-	if h, ok := v.(ExtensionNotificationHandler); ok {
-		return h.HandleExtensionNotification(ctx, method, params)
-	}
-	return nil
+	return roles.ExtensionNotification(w.Client, ctx, method, params)
 }

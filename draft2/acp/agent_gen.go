@@ -5,6 +5,8 @@ package acp
 
 import (
 	"context"
+
+	"github.com/acpkit/go-sdk/internal/roles"
 )
 
 // Agent is the interface that a coding agent must implement: the baseline of the
@@ -252,109 +254,109 @@ type MCPNotificationHandler interface {
 func (w AgentWrapper) Handles(method string) bool {
 	switch method {
 	case MethodSessionSetConfigOption:
-		return serves[SessionConfigOptionSetter](w.Agent, method)
+		return roles.Serves[SessionConfigOptionSetter](w.Agent, method)
 	case MethodSessionDelete:
-		return serves[SessionDeleter](w.Agent, method)
+		return roles.Serves[SessionDeleter](w.Agent, method)
 	case MethodToolCallCancel:
-		return serves[ToolCallCanceller](w.Agent, method)
+		return roles.Serves[ToolCallCanceller](w.Agent, method)
 	case MethodTerminalCancel:
-		return serves[TerminalCanceller](w.Agent, method)
+		return roles.Serves[TerminalCanceller](w.Agent, method)
 	case MethodAuthLogin, MethodAuthLogout:
-		return serves[Authenticator](w.Agent, method)
+		return roles.Serves[Authenticator](w.Agent, method)
 	case MethodProvidersList, MethodProvidersSet, MethodProvidersDisable:
-		return serves[ProviderManager](w.Agent, method)
+		return roles.Serves[ProviderManager](w.Agent, method)
 	case MethodSessionFork:
-		return serves[SessionForker](w.Agent, method)
+		return roles.Serves[SessionForker](w.Agent, method)
 	case MethodSessionArchive, MethodSessionUnarchive:
-		return serves[SessionArchiver](w.Agent, method)
+		return roles.Serves[SessionArchiver](w.Agent, method)
 	case MethodSessionStatus:
-		return serves[SessionStatusReporter](w.Agent, method)
+		return roles.Serves[SessionStatusReporter](w.Agent, method)
 	case MethodSessionSetTitle:
-		return serves[SessionTitleSetter](w.Agent, method)
+		return roles.Serves[SessionTitleSetter](w.Agent, method)
 	case MethodAuthStatus:
-		return serves[AuthStatusReporter](w.Agent, method)
+		return roles.Serves[AuthStatusReporter](w.Agent, method)
 	case MethodMCPMessage:
-		return serves[MCPNotificationHandler](w.Agent, method)
+		return roles.Serves[MCPNotificationHandler](w.Agent, method)
 	}
 	return false
 }
 
 // SetSessionConfigOption implements [SessionConfigOptionSetter].
 func (w AgentWrapper) SetSessionConfigOption(ctx context.Context, req *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
-	return delegate(w.Agent, SessionConfigOptionSetter.SetSessionConfigOption, MethodSessionSetConfigOption, ctx, req)
+	return roles.Call(w.Agent, SessionConfigOptionSetter.SetSessionConfigOption, MethodSessionSetConfigOption, ctx, req)
 }
 
 // DeleteSession implements [SessionDeleter].
 func (w AgentWrapper) DeleteSession(ctx context.Context, req *DeleteSessionRequest) (*DeleteSessionResponse, error) {
-	return delegate(w.Agent, SessionDeleter.DeleteSession, MethodSessionDelete, ctx, req)
+	return roles.Call(w.Agent, SessionDeleter.DeleteSession, MethodSessionDelete, ctx, req)
 }
 
 // CancelToolCall implements [ToolCallCanceller].
 func (w AgentWrapper) CancelToolCall(ctx context.Context, req *CancelToolCallRequest) (*CancelToolCallResponse, error) {
-	return delegate(w.Agent, ToolCallCanceller.CancelToolCall, MethodToolCallCancel, ctx, req)
+	return roles.Call(w.Agent, ToolCallCanceller.CancelToolCall, MethodToolCallCancel, ctx, req)
 }
 
 // CancelTerminal implements [TerminalCanceller].
 func (w AgentWrapper) CancelTerminal(ctx context.Context, req *CancelTerminalRequest) (*CancelTerminalResponse, error) {
-	return delegate(w.Agent, TerminalCanceller.CancelTerminal, MethodTerminalCancel, ctx, req)
+	return roles.Call(w.Agent, TerminalCanceller.CancelTerminal, MethodTerminalCancel, ctx, req)
 }
 
 // Login implements [Authenticator].
 func (w AgentWrapper) Login(ctx context.Context, req *LoginAuthRequest) (*LoginAuthResponse, error) {
-	return delegate(w.Agent, Authenticator.Login, MethodAuthLogin, ctx, req)
+	return roles.Call(w.Agent, Authenticator.Login, MethodAuthLogin, ctx, req)
 }
 
 // Logout implements [Authenticator].
 func (w AgentWrapper) Logout(ctx context.Context, req *LogoutAuthRequest) (*LogoutAuthResponse, error) {
-	return delegate(w.Agent, Authenticator.Logout, MethodAuthLogout, ctx, req)
+	return roles.Call(w.Agent, Authenticator.Logout, MethodAuthLogout, ctx, req)
 }
 
 // ListProviders implements [ProviderManager].
 func (w AgentWrapper) ListProviders(ctx context.Context, req *ListProvidersRequest) (*ListProvidersResponse, error) {
-	return delegate(w.Agent, ProviderManager.ListProviders, MethodProvidersList, ctx, req)
+	return roles.Call(w.Agent, ProviderManager.ListProviders, MethodProvidersList, ctx, req)
 }
 
 // SetProvider implements [ProviderManager].
 func (w AgentWrapper) SetProvider(ctx context.Context, req *SetProviderRequest) (*SetProviderResponse, error) {
-	return delegate(w.Agent, ProviderManager.SetProvider, MethodProvidersSet, ctx, req)
+	return roles.Call(w.Agent, ProviderManager.SetProvider, MethodProvidersSet, ctx, req)
 }
 
 // DisableProvider implements [ProviderManager].
 func (w AgentWrapper) DisableProvider(ctx context.Context, req *DisableProviderRequest) (*DisableProviderResponse, error) {
-	return delegate(w.Agent, ProviderManager.DisableProvider, MethodProvidersDisable, ctx, req)
+	return roles.Call(w.Agent, ProviderManager.DisableProvider, MethodProvidersDisable, ctx, req)
 }
 
 // ForkSession implements [SessionForker].
 func (w AgentWrapper) ForkSession(ctx context.Context, req *ForkSessionRequest) (*ForkSessionResponse, error) {
-	return delegate(w.Agent, SessionForker.ForkSession, MethodSessionFork, ctx, req)
+	return roles.Call(w.Agent, SessionForker.ForkSession, MethodSessionFork, ctx, req)
 }
 
 // ArchiveSession implements [SessionArchiver].
 func (w AgentWrapper) ArchiveSession(ctx context.Context, req *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
-	return delegate(w.Agent, SessionArchiver.ArchiveSession, MethodSessionArchive, ctx, req)
+	return roles.Call(w.Agent, SessionArchiver.ArchiveSession, MethodSessionArchive, ctx, req)
 }
 
 // UnarchiveSession implements [SessionArchiver].
 func (w AgentWrapper) UnarchiveSession(ctx context.Context, req *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
-	return delegate(w.Agent, SessionArchiver.UnarchiveSession, MethodSessionUnarchive, ctx, req)
+	return roles.Call(w.Agent, SessionArchiver.UnarchiveSession, MethodSessionUnarchive, ctx, req)
 }
 
 // SessionStatus implements [SessionStatusReporter].
 func (w AgentWrapper) SessionStatus(ctx context.Context, req *SessionStatusRequest) (*SessionStatusResponse, error) {
-	return delegate(w.Agent, SessionStatusReporter.SessionStatus, MethodSessionStatus, ctx, req)
+	return roles.Call(w.Agent, SessionStatusReporter.SessionStatus, MethodSessionStatus, ctx, req)
 }
 
 // SetSessionTitle implements [SessionTitleSetter].
 func (w AgentWrapper) SetSessionTitle(ctx context.Context, req *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
-	return delegate(w.Agent, SessionTitleSetter.SetSessionTitle, MethodSessionSetTitle, ctx, req)
+	return roles.Call(w.Agent, SessionTitleSetter.SetSessionTitle, MethodSessionSetTitle, ctx, req)
 }
 
 // AuthStatus implements [AuthStatusReporter].
 func (w AgentWrapper) AuthStatus(ctx context.Context, req *AuthStatusRequest) (*AuthStatusResponse, error) {
-	return delegate(w.Agent, AuthStatusReporter.AuthStatus, MethodAuthStatus, ctx, req)
+	return roles.Call(w.Agent, AuthStatusReporter.AuthStatus, MethodAuthStatus, ctx, req)
 }
 
 // MessageMCPNotification implements [MCPNotificationHandler].
 func (w AgentWrapper) MessageMCPNotification(ctx context.Context, n *MessageMCPNotification) error {
-	return delegateNotification(w.Agent, MCPNotificationHandler.MessageMCPNotification, ctx, n)
+	return roles.Notify(w.Agent, MCPNotificationHandler.MessageMCPNotification, ctx, n)
 }

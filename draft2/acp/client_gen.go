@@ -5,6 +5,8 @@ package acp
 
 import (
 	"context"
+
+	"github.com/acpkit/go-sdk/internal/roles"
 )
 
 // Client is the interface that a program must implement to drive an agent: the baseline
@@ -102,33 +104,33 @@ type MCPMessageHandler interface {
 func (w ClientWrapper) Handles(method string) bool {
 	switch method {
 	case MethodElicitationCreate:
-		return serves[Elicitor](w.Client, method)
+		return roles.Serves[Elicitor](w.Client, method)
 	case MethodElicitationComplete:
-		return serves[ElicitationCompleter](w.Client, method)
+		return roles.Serves[ElicitationCompleter](w.Client, method)
 	case MethodAuthStatusUpdate:
-		return serves[AuthStatusUpdater](w.Client, method)
+		return roles.Serves[AuthStatusUpdater](w.Client, method)
 	case MethodMCPMessage:
-		return serves[MCPMessageHandler](w.Client, method)
+		return roles.Serves[MCPMessageHandler](w.Client, method)
 	}
 	return false
 }
 
 // CreateElicitation implements [Elicitor].
 func (w ClientWrapper) CreateElicitation(ctx context.Context, req *CreateElicitationRequest) (*CreateElicitationResponse, error) {
-	return delegate(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
+	return roles.Call(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
 }
 
 // CompleteElicitation implements [ElicitationCompleter].
 func (w ClientWrapper) CompleteElicitation(ctx context.Context, n *CompleteElicitationNotification) error {
-	return delegateNotification(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
+	return roles.Notify(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
 }
 
 // AuthStatusUpdate implements [AuthStatusUpdater].
 func (w ClientWrapper) AuthStatusUpdate(ctx context.Context, n *AuthStatusUpdateNotification) error {
-	return delegateNotification(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
+	return roles.Notify(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
 }
 
 // MessageMCP implements [MCPMessageHandler].
 func (w ClientWrapper) MessageMCP(ctx context.Context, req *MessageMCPRequest) (*MessageMCPResponse, error) {
-	return delegate(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
+	return roles.Call(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
 }

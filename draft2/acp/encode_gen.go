@@ -28,12 +28,12 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 
 // MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequestPermissionRequest)
+	return wire.Marshal(&v, encodeRequestPermissionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequestPermissionRequest)
+	return wire.Unmarshal(b, v, decodeRequestPermissionRequest)
 }
 
 func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject) {
@@ -51,7 +51,7 @@ func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject)
 
 // UnmarshalRequestPermissionSubject decodes any variant of [RequestPermissionSubject].
 func UnmarshalRequestPermissionSubject(data []byte) (RequestPermissionSubject, error) {
-	return union(data, decodeRequestPermissionSubject)
+	return wire.UnmarshalUnion(data, decodeRequestPermissionSubject)
 }
 
 func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPermissionSubject) {
@@ -62,12 +62,12 @@ func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPer
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionSubject) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownRequestPermissionSubject)
+	return wire.Marshal(&v, encodeUnknownRequestPermissionSubject)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionSubject) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func membersToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
@@ -141,10 +141,12 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallUpdate) }
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCallUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeToolCallUpdate) }
+func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeToolCallUpdate)
+}
 
 func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	switch v := v.(type) {
@@ -163,7 +165,7 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 
 // UnmarshalToolCallContent decodes any variant of [ToolCallContent].
 func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
-	return union(data, decodeToolCallContent)
+	return wire.UnmarshalUnion(data, decodeToolCallContent)
 }
 
 func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
@@ -174,12 +176,12 @@ func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownToolCallContent)
+	return wire.Marshal(&v, encodeUnknownToolCallContent)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
@@ -202,7 +204,9 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 }
 
 // UnmarshalContentBlock decodes any variant of [ContentBlock].
-func UnmarshalContentBlock(data []byte) (ContentBlock, error) { return union(data, decodeContentBlock) }
+func UnmarshalContentBlock(data []byte) (ContentBlock, error) {
+	return wire.UnmarshalUnion(data, decodeContentBlock)
+}
 
 func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	v = wire.OpenVariant(e, v, "")
@@ -212,12 +216,12 @@ func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownContentBlock)
+	return wire.Marshal(&v, encodeUnknownContentBlock)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAnnotations(e *wire.Encoder, v *Annotations) {
@@ -232,10 +236,10 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Annotations) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAnnotations) }
+func (v Annotations) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAnnotations) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Annotations) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAnnotations) }
+func (v *Annotations) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAnnotations) }
 
 func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	v = wire.OpenVariant(e, v, `"type":"text"`)
@@ -249,10 +253,10 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v TextContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextContent) }
+func (v TextContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTextContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TextContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTextContent) }
+func (v *TextContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTextContent) }
 
 func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	v = wire.OpenVariant(e, v, `"type":"image"`)
@@ -268,10 +272,10 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ImageContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeImageContent) }
+func (v ImageContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImageContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ImageContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeImageContent) }
+func (v *ImageContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeImageContent) }
 
 func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	v = wire.OpenVariant(e, v, `"type":"audio"`)
@@ -286,10 +290,10 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AudioContent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAudioContent) }
+func (v AudioContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAudioContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AudioContent) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAudioContent) }
+func (v *AudioContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAudioContent) }
 
 func encodeIcon(e *wire.Encoder, v *Icon) {
 	e.Open()
@@ -304,10 +308,10 @@ func encodeIcon(e *wire.Encoder, v *Icon) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Icon) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIcon) }
+func (v Icon) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeIcon) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Icon) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeIcon) }
+func (v *Icon) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeIcon) }
 
 func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	v = wire.OpenVariant(e, v, `"type":"resource_link"`)
@@ -334,10 +338,10 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ResourceLink) MarshalJSON() ([]byte, error) { return marshal(&v, encodeResourceLink) }
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeResourceLink) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ResourceLink) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeResourceLink) }
+func (v *ResourceLink) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
 	switch v := v.(type) {
@@ -354,7 +358,7 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 
 // UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
 func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
-	return union(data, decodeEmbeddedResourceResource)
+	return wire.UnmarshalUnion(data, decodeEmbeddedResourceResource)
 }
 
 func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedResourceResource) {
@@ -365,12 +369,12 @@ func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedRe
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownEmbeddedResourceResource)
+	return wire.Marshal(&v, encodeUnknownEmbeddedResourceResource)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "", nil, &v.Raw)
+	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
 
 func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
@@ -384,12 +388,12 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTextResourceContents)
+	return wire.Marshal(&v, encodeTextResourceContents)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTextResourceContents)
+	return wire.Unmarshal(b, v, decodeTextResourceContents)
 }
 
 func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
@@ -403,12 +407,12 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBlobResourceContents)
+	return wire.Marshal(&v, encodeBlobResourceContents)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBlobResourceContents)
+	return wire.Unmarshal(b, v, decodeBlobResourceContents)
 }
 
 func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
@@ -424,11 +428,13 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return marshal(&v, encodeEmbeddedResource) }
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeEmbeddedResource)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeEmbeddedResource)
+	return wire.Unmarshal(b, v, decodeEmbeddedResource)
 }
 
 func encodeContent(e *wire.Encoder, v *Content) {
@@ -440,10 +446,10 @@ func encodeContent(e *wire.Encoder, v *Content) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Content) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContent) }
+func (v Content) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContent) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Content) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContent) }
+func (v *Content) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContent) }
 
 func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 	e.Open()
@@ -455,10 +461,10 @@ func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v DiffChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffChange) }
+func (v DiffChange) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffChange) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffChange) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffChange) }
+func (v *DiffChange) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiffChange) }
 
 func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
 	switch v := v.(type) {
@@ -509,12 +515,12 @@ func encodeUnknownDiffOperation(e *wire.Encoder, v *UnknownDiffOperation) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownDiffOperation) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownDiffOperation)
+	return wire.Marshal(&v, encodeUnknownDiffOperation)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownDiffOperation) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "operation", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "operation", &v.Type, &v.Raw)
 }
 
 func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
@@ -524,11 +530,11 @@ func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v DiffCopy) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffCopy) }
+func (v DiffCopy) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffCopy) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffCopy) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+	return wire.Unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
 
 func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
@@ -538,11 +544,11 @@ func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v DiffMove) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffMove) }
+func (v DiffMove) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffMove) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffMove) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
+	return wire.Unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
 
 func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
@@ -552,11 +558,11 @@ func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v DiffModify) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffModify) }
+func (v DiffModify) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffModify) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffModify) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
+	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
@@ -566,11 +572,11 @@ func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v DiffDelete) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffDelete) }
+func (v DiffDelete) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffDelete) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffDelete) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
+	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
@@ -580,11 +586,11 @@ func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v DiffAdd) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffAdd) }
+func (v DiffAdd) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffAdd) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffAdd) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
+	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
 
 func membersDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
@@ -598,10 +604,12 @@ func encodeDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v DiffPathChange) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPathChange) }
+func (v DiffPathChange) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffPathChange) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffPathChange) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffPathChange) }
+func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeDiffPathChange)
+}
 
 func membersDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
 	e.String(`,"oldPath":`, string(v.OldPath))
@@ -616,12 +624,12 @@ func encodeDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeDiffPathPairChange)
+	return wire.Marshal(&v, encodeDiffPathPairChange)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeDiffPathPairChange)
+	return wire.Unmarshal(b, v, decodeDiffPathPairChange)
 }
 
 func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
@@ -633,10 +641,10 @@ func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v DiffPatch) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiffPatch) }
+func (v DiffPatch) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffPatch) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *DiffPatch) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiffPatch) }
+func (v *DiffPatch) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiffPatch) }
 
 func encodeDiff(e *wire.Encoder, v *Diff) {
 	v = wire.OpenVariant(e, v, `"type":"diff"`)
@@ -655,10 +663,10 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Diff) MarshalJSON() ([]byte, error) { return marshal(&v, encodeDiff) }
+func (v Diff) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiff) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Diff) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeDiff) }
+func (v *Diff) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	v = wire.OpenVariant(e, v, `"type":"terminal"`)
@@ -668,10 +676,10 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Terminal) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminal) }
+func (v Terminal) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminal) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Terminal) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminal) }
+func (v *Terminal) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Open()
@@ -682,11 +690,13 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return marshal(&v, encodeToolCallLocation) }
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeToolCallLocation)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeToolCallLocation)
+	return wire.Unmarshal(b, v, decodeToolCallLocation)
 }
 
 func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
@@ -701,22 +711,22 @@ func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeToolCallCapabilities)
+	return wire.Marshal(&v, encodeToolCallCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeToolCallCapabilities)
+	return wire.Unmarshal(b, v, decodeToolCallCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func membersMetaOnly(e *wire.Encoder, v *metaOnly) {
@@ -741,12 +751,12 @@ func encodeToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubje
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeToolCallPermissionSubject)
+	return wire.Marshal(&v, encodeToolCallPermissionSubject)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeToolCallPermissionSubject)
+	return wire.Unmarshal(b, v, decodeToolCallPermissionSubject)
 }
 
 func encodeCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject) {
@@ -761,12 +771,12 @@ func encodeCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCommandPermissionSubject)
+	return wire.Marshal(&v, encodeCommandPermissionSubject)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCommandPermissionSubject)
+	return wire.Unmarshal(b, v, decodeCommandPermissionSubject)
 }
 
 func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
@@ -788,12 +798,12 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateElicitationRequest)
+	return wire.Marshal(&v, encodeCreateElicitationRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateElicitationRequest)
+	return wire.Unmarshal(b, v, decodeCreateElicitationRequest)
 }
 
 func membersElicitationMode(e *wire.Encoder, v ElicitationMode) {
@@ -827,12 +837,12 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationMode)
+	return wire.Marshal(&v, encodeUnknownElicitationMode)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "mode", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
 
 func membersElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) {
@@ -848,12 +858,12 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationSessionScope)
+	return wire.Marshal(&v, encodeElicitationSessionScope)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationSessionScope)
+	return wire.Unmarshal(b, v, decodeElicitationSessionScope)
 }
 
 func membersElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) {
@@ -869,12 +879,12 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 
 // MarshalJSON encodes the value in its wire format.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationRequestScope)
+	return wire.Marshal(&v, encodeElicitationRequestScope)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationRequestScope)
+	return wire.Unmarshal(b, v, decodeElicitationRequestScope)
 }
 
 func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
@@ -897,11 +907,13 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return marshal(&v, encodeElicitationSchema) }
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeElicitationSchema)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationSchema)
+	return wire.Unmarshal(b, v, decodeElicitationSchema)
 }
 
 func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchema) {
@@ -925,7 +937,7 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 
 // UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
 func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
-	return union(data, decodeElicitationPropertySchema)
+	return wire.UnmarshalUnion(data, decodeElicitationPropertySchema)
 }
 
 func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitationPropertySchema) {
@@ -936,12 +948,12 @@ func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitati
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationPropertySchema)
+	return wire.Marshal(&v, encodeUnknownElicitationPropertySchema)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
@@ -984,12 +996,12 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeStringPropertySchema)
+	return wire.Marshal(&v, encodeStringPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeStringPropertySchema)
+	return wire.Unmarshal(b, v, decodeStringPropertySchema)
 }
 
 func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
@@ -1010,12 +1022,12 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeNumberPropertySchema)
+	return wire.Marshal(&v, encodeNumberPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNumberPropertySchema)
+	return wire.Unmarshal(b, v, decodeNumberPropertySchema)
 }
 
 func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
@@ -1036,12 +1048,12 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeIntegerPropertySchema)
+	return wire.Marshal(&v, encodeIntegerPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeIntegerPropertySchema)
+	return wire.Unmarshal(b, v, decodeIntegerPropertySchema)
 }
 
 func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
@@ -1060,12 +1072,12 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBooleanPropertySchema)
+	return wire.Marshal(&v, encodeBooleanPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBooleanPropertySchema)
+	return wire.Unmarshal(b, v, decodeBooleanPropertySchema)
 }
 
 func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
@@ -1083,7 +1095,7 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 
 // UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
 func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
-	return union(data, decodeMultiSelectItems)
+	return wire.UnmarshalUnion(data, decodeMultiSelectItems)
 }
 
 func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) {
@@ -1094,12 +1106,12 @@ func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) 
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownMultiSelectItems)
+	return wire.Marshal(&v, encodeUnknownMultiSelectItems)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
@@ -1111,12 +1123,12 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeStringMultiSelectItems)
+	return wire.Marshal(&v, encodeStringMultiSelectItems)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeStringMultiSelectItems)
+	return wire.Unmarshal(b, v, decodeStringMultiSelectItems)
 }
 
 func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
@@ -1133,12 +1145,12 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTitledMultiSelectItems)
+	return wire.Marshal(&v, encodeTitledMultiSelectItems)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTitledMultiSelectItems)
+	return wire.Unmarshal(b, v, decodeTitledMultiSelectItems)
 }
 
 func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySchema) {
@@ -1161,12 +1173,12 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeMultiSelectPropertySchema)
+	return wire.Marshal(&v, encodeMultiSelectPropertySchema)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMultiSelectPropertySchema)
+	return wire.Unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
 
 func membersElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
@@ -1183,12 +1195,12 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationFormMode)
+	return wire.Marshal(&v, encodeElicitationFormMode)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationFormMode)
+	return wire.Unmarshal(b, v, decodeElicitationFormMode)
 }
 
 func membersElicitationScope(e *wire.Encoder, v ElicitationScope) {
@@ -1221,12 +1233,12 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationURLMode)
+	return wire.Marshal(&v, encodeElicitationURLMode)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationURLMode)
+	return wire.Unmarshal(b, v, decodeElicitationURLMode)
 }
 
 func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
@@ -1252,12 +1264,12 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeInitializeResponse)
+	return wire.Marshal(&v, encodeInitializeResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeInitializeResponse)
+	return wire.Unmarshal(b, v, decodeInitializeResponse)
 }
 
 func encodeImplementation(e *wire.Encoder, v *Implementation) {
@@ -1288,11 +1300,13 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentCapabilities) }
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentCapabilities)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAgentCapabilities)
+	return wire.Unmarshal(b, v, decodeAgentCapabilities)
 }
 
 func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
@@ -1339,12 +1353,12 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionCapabilities)
+	return wire.Marshal(&v, encodeSessionCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionCapabilities)
+	return wire.Unmarshal(b, v, decodeSessionCapabilities)
 }
 
 func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
@@ -1367,42 +1381,42 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodePromptCapabilities)
+	return wire.Marshal(&v, encodePromptCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodePromptCapabilities)
+	return wire.Unmarshal(b, v, decodePromptCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
@@ -1424,41 +1438,43 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPCapabilities) }
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeMCPCapabilities)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeMCPCapabilities)
+	return wire.Unmarshal(b, v, decodeMCPCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemPromptCapabilities) {
@@ -1493,12 +1509,12 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAgentAuthCapabilities)
+	return wire.Marshal(&v, encodeAgentAuthCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAgentAuthCapabilities)
+	return wire.Unmarshal(b, v, decodeAgentAuthCapabilities)
 }
 
 func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
@@ -1515,7 +1531,9 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 }
 
 // UnmarshalAuthMethod decodes any variant of [AuthMethod].
-func UnmarshalAuthMethod(data []byte) (AuthMethod, error) { return union(data, decodeAuthMethod) }
+func UnmarshalAuthMethod(data []byte) (AuthMethod, error) {
+	return wire.UnmarshalUnion(data, decodeAuthMethod)
+}
 
 func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	v = wire.OpenVariant(e, v, "")
@@ -1524,11 +1542,13 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownAuthMethod) }
+func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUnknownAuthMethod)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
@@ -1561,12 +1581,12 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAuthMethodTerminal)
+	return wire.Marshal(&v, encodeAuthMethodTerminal)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthMethodTerminal)
+	return wire.Unmarshal(b, v, decodeAuthMethodTerminal)
 }
 
 func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
@@ -1579,21 +1599,23 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAuthMethodAgent) }
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAuthMethodAgent)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAuthMethodAgent)
+	return wire.Unmarshal(b, v, decodeAuthMethodAgent)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
@@ -1610,12 +1632,12 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListProvidersResponse)
+	return wire.Marshal(&v, encodeListProvidersResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListProvidersResponse)
+	return wire.Unmarshal(b, v, decodeListProvidersResponse)
 }
 
 func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
@@ -1632,10 +1654,10 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ProviderInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeProviderInfo) }
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeProviderInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeProviderInfo) }
+func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Open()
@@ -1647,22 +1669,22 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeProviderCurrentConfig)
+	return wire.Marshal(&v, encodeProviderCurrentConfig)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeProviderCurrentConfig)
+	return wire.Unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
@@ -1690,12 +1712,12 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeNewSessionResponse)
+	return wire.Marshal(&v, encodeNewSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNewSessionResponse)
+	return wire.Unmarshal(b, v, decodeNewSessionResponse)
 }
 
 func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
@@ -1711,12 +1733,12 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigOption)
+	return wire.Marshal(&v, encodeSessionConfigOption)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigOption)
+	return wire.Unmarshal(b, v, decodeSessionConfigOption)
 }
 
 func membersSessionConfigKind(e *wire.Encoder, v SessionConfigKind) {
@@ -1750,12 +1772,12 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownSessionConfigKind)
+	return wire.Marshal(&v, encodeUnknownSessionConfigKind)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOption) {
@@ -1783,12 +1805,12 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelectGroup)
+	return wire.Marshal(&v, encodeSessionConfigSelectGroup)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigSelectGroup)
+	return wire.Unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
 
 func membersSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
@@ -1805,12 +1827,12 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigSelect)
+	return wire.Marshal(&v, encodeSessionConfigSelect)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigSelect)
+	return wire.Unmarshal(b, v, decodeSessionConfigSelect)
 }
 
 func membersSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
@@ -1825,12 +1847,12 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigBoolean)
+	return wire.Marshal(&v, encodeSessionConfigBoolean)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigBoolean)
+	return wire.Unmarshal(b, v, decodeSessionConfigBoolean)
 }
 
 func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
@@ -1846,7 +1868,7 @@ func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
 
 // UnmarshalAvailableCommand decodes any variant of [AvailableCommand].
 func UnmarshalAvailableCommand(data []byte) (AvailableCommand, error) {
-	return union(data, decodeAvailableCommand)
+	return wire.UnmarshalUnion(data, decodeAvailableCommand)
 }
 
 func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) {
@@ -1857,12 +1879,12 @@ func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) 
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommand) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownAvailableCommand)
+	return wire.Marshal(&v, encodeUnknownAvailableCommand)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommand) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
@@ -1878,7 +1900,7 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 
 // UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
 func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
-	return union(data, decodeAvailableCommandInput)
+	return wire.UnmarshalUnion(data, decodeAvailableCommandInput)
 }
 
 func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableCommandInput) {
@@ -1889,12 +1911,12 @@ func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableComm
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownAvailableCommandInput)
+	return wire.Marshal(&v, encodeUnknownAvailableCommandInput)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
@@ -1905,11 +1927,13 @@ func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v TextCommandInput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTextCommandInput) }
+func (v TextCommandInput) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeTextCommandInput)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTextCommandInput)
+	return wire.Unmarshal(b, v, decodeTextCommandInput)
 }
 
 func encodeCommand(e *wire.Encoder, v *Command) {
@@ -1925,10 +1949,10 @@ func encodeCommand(e *wire.Encoder, v *Command) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Command) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCommand) }
+func (v Command) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCommand) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Command) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeCommand) }
+func (v *Command) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCommand) }
 
 func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Open()
@@ -1947,12 +1971,12 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListSessionsResponse)
+	return wire.Marshal(&v, encodeListSessionsResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListSessionsResponse)
+	return wire.Unmarshal(b, v, decodeListSessionsResponse)
 }
 
 func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
@@ -1970,10 +1994,10 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SessionInfo) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfo) }
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionInfo) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionInfo) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionInfo) }
+func (v *SessionInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionInfo) }
 
 func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.Open()
@@ -2000,12 +2024,12 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeForkSessionResponse)
+	return wire.Marshal(&v, encodeForkSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeForkSessionResponse)
+	return wire.Unmarshal(b, v, decodeForkSessionResponse)
 }
 
 func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
@@ -2021,12 +2045,12 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStatusResponse)
+	return wire.Marshal(&v, encodeSessionStatusResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionStatusResponse)
+	return wire.Unmarshal(b, v, decodeSessionStatusResponse)
 }
 
 func membersStateUpdate(e *wire.Encoder, v StateUpdate) {
@@ -2082,7 +2106,9 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 }
 
 // UnmarshalStateUpdate decodes any variant of [StateUpdate].
-func UnmarshalStateUpdate(data []byte) (StateUpdate, error) { return union(data, decodeStateUpdate) }
+func UnmarshalStateUpdate(data []byte) (StateUpdate, error) {
+	return wire.UnmarshalUnion(data, decodeStateUpdate)
+}
 
 func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	v = wire.OpenVariant(e, v, "")
@@ -2091,11 +2117,13 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v OtherStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeOtherStateUpdate) }
+func (v OtherStateUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeOtherStateUpdate)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "state", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
 
 func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
@@ -2115,7 +2143,7 @@ func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
 
 // UnmarshalBackgroundWork decodes any variant of [BackgroundWork].
 func UnmarshalBackgroundWork(data []byte) (BackgroundWork, error) {
-	return union(data, decodeBackgroundWork)
+	return wire.UnmarshalUnion(data, decodeBackgroundWork)
 }
 
 func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
@@ -2126,12 +2154,12 @@ func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownBackgroundWork) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownBackgroundWork)
+	return wire.Marshal(&v, encodeUnknownBackgroundWork)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownBackgroundWork) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
@@ -2143,12 +2171,12 @@ func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBackgroundTerminal)
+	return wire.Marshal(&v, encodeBackgroundTerminal)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBackgroundTerminal)
+	return wire.Unmarshal(b, v, decodeBackgroundTerminal)
 }
 
 func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
@@ -2160,12 +2188,12 @@ func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBackgroundToolCall)
+	return wire.Marshal(&v, encodeBackgroundToolCall)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBackgroundToolCall)
+	return wire.Unmarshal(b, v, decodeBackgroundToolCall)
 }
 
 func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
@@ -2177,12 +2205,12 @@ func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeBackgroundSubagent)
+	return wire.Marshal(&v, encodeBackgroundSubagent)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeBackgroundSubagent)
+	return wire.Unmarshal(b, v, decodeBackgroundSubagent)
 }
 
 func membersRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
@@ -2205,12 +2233,12 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRunningStateUpdate)
+	return wire.Marshal(&v, encodeRunningStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRunningStateUpdate)
+	return wire.Unmarshal(b, v, decodeRunningStateUpdate)
 }
 
 func encodeError(e *wire.Encoder, v *Error) {
@@ -2224,10 +2252,10 @@ func encodeError(e *wire.Encoder, v *Error) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v Error) MarshalJSON() ([]byte, error) { return marshal(&v, encodeError) }
+func (v Error) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeError) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Error) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeError) }
+func (v *Error) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeError) }
 
 func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
 	e.Open()
@@ -2244,12 +2272,12 @@ func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedPr
 
 // MarshalJSON encodes the value in its wire format.
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnsupportedProtocolVersionErrorData)
+	return wire.Marshal(&v, encodeUnsupportedProtocolVersionErrorData)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUnsupportedProtocolVersionErrorData)
+	return wire.Unmarshal(b, v, decodeUnsupportedProtocolVersionErrorData)
 }
 
 func encodeSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData) {
@@ -2261,12 +2289,12 @@ func encodeSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData
 
 // MarshalJSON encodes the value in its wire format.
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionNotFoundErrorData)
+	return wire.Marshal(&v, encodeSessionNotFoundErrorData)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionNotFoundErrorData)
+	return wire.Unmarshal(b, v, decodeSessionNotFoundErrorData)
 }
 
 func encodeUsage(e *wire.Encoder, v *Usage) {
@@ -2310,11 +2338,13 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeIdleStateUpdate) }
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeIdleStateUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeIdleStateUpdate)
+	return wire.Unmarshal(b, v, decodeIdleStateUpdate)
 }
 
 func membersRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpdate) {
@@ -2337,12 +2367,12 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequiresActionStateUpdate)
+	return wire.Marshal(&v, encodeRequiresActionStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequiresActionStateUpdate)
+	return wire.Unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
 
 func membersUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
@@ -2365,12 +2395,12 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownStateUpdate)
+	return wire.Marshal(&v, encodeUnknownStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUnknownStateUpdate)
+	return wire.Unmarshal(b, v, decodeUnknownStateUpdate)
 }
 
 func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
@@ -2397,32 +2427,32 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeResumeSessionResponse)
+	return wire.Marshal(&v, encodeResumeSessionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeResumeSessionResponse)
+	return wire.Unmarshal(b, v, decodeResumeSessionResponse)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOptionResponse) {
@@ -2439,12 +2469,12 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionConfigOptionResponse)
+	return wire.Marshal(&v, encodeSetSessionConfigOptionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionConfigOptionResponse)
+	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
 
 func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
@@ -2455,10 +2485,12 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PromptResponse) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptResponse) }
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptResponse) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptResponse) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptResponse) }
+func (v *PromptResponse) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodePromptResponse)
+}
 
 func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotification) {
 	e.Open()
@@ -2471,12 +2503,12 @@ func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotificati
 
 // MarshalJSON encodes the value in its wire format.
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUpdateSessionNotification)
+	return wire.Marshal(&v, encodeUpdateSessionNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeUpdateSessionNotification)
+	return wire.Unmarshal(b, v, decodeUpdateSessionNotification)
 }
 
 func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
@@ -2536,7 +2568,7 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 
 // UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
 func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
-	return union(data, decodeSessionUpdate)
+	return wire.UnmarshalUnion(data, decodeSessionUpdate)
 }
 
 func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
@@ -2547,12 +2579,12 @@ func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownSessionUpdate)
+	return wire.Marshal(&v, encodeUnknownSessionUpdate)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
 
 func encodeSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
@@ -2563,12 +2595,12 @@ func encodeSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionStateUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionStateUpdate)
+	return wire.Marshal(&v, encodeSessionStateUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStateUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionStateUpdate)
+	return wire.Unmarshal(b, v, decodeSessionStateUpdate)
 }
 
 func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
@@ -2578,11 +2610,13 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThoughtChunk) }
+func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentThoughtChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
@@ -2592,11 +2626,13 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessageChunk) }
+func (v AgentMessageChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeAgentMessageChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
@@ -2606,11 +2642,13 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v UserMessageChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessageChunk) }
+func (v UserMessageChunk) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUserMessageChunk)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
+	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
 
 func membersContentChunk(e *wire.Encoder, v *ContentChunk) {
@@ -2627,10 +2665,10 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v ContentChunk) MarshalJSON() ([]byte, error) { return marshal(&v, encodeContentChunk) }
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContentChunk) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *ContentChunk) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeContentChunk) }
+func (v *ContentChunk) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContentChunk) }
 
 func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"user_message"`)
@@ -2651,10 +2689,10 @@ func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v UserMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUserMessage) }
+func (v UserMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUserMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UserMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUserMessage) }
+func (v *UserMessage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUserMessage) }
 
 func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_message"`)
@@ -2675,10 +2713,10 @@ func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentMessage) }
+func (v AgentMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAgentMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAgentMessage) }
+func (v *AgentMessage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAgentMessage) }
 
 func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"agent_thought"`)
@@ -2699,10 +2737,10 @@ func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v AgentThought) MarshalJSON() ([]byte, error) { return marshal(&v, encodeAgentThought) }
+func (v AgentThought) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAgentThought) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *AgentThought) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeAgentThought) }
+func (v *AgentThought) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAgentThought) }
 
 func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"tool_call_content_chunk"`)
@@ -2715,12 +2753,12 @@ func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeToolCallContentChunk)
+	return wire.Marshal(&v, encodeToolCallContentChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeToolCallContentChunk)
+	return wire.Unmarshal(b, v, decodeToolCallContentChunk)
 }
 
 func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
@@ -2731,10 +2769,12 @@ func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v TerminalOutput) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalOutput) }
+func (v TerminalOutput) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalOutput) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalOutput) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalOutput) }
+func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeTerminalOutput)
+}
 
 func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Open()
@@ -2746,12 +2786,12 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalExitStatus)
+	return wire.Marshal(&v, encodeTerminalExitStatus)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalExitStatus)
+	return wire.Unmarshal(b, v, decodeTerminalExitStatus)
 }
 
 func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
@@ -2763,10 +2803,10 @@ func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v TerminalSize) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalSize) }
+func (v TerminalSize) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalSize) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalSize) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalSize) }
+func (v *TerminalSize) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminalSize) }
 
 func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
 	e.Open()
@@ -2780,22 +2820,22 @@ func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalCapabilities)
+	return wire.Marshal(&v, encodeTerminalCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalCapabilities)
+	return wire.Unmarshal(b, v, decodeTerminalCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
@@ -2846,10 +2886,12 @@ func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeTerminalUpdate) }
+func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *TerminalUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeTerminalUpdate) }
+func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeTerminalUpdate)
+}
 
 func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"terminal_output_chunk"`)
@@ -2861,12 +2903,12 @@ func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeTerminalOutputChunk)
+	return wire.Marshal(&v, encodeTerminalOutputChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeTerminalOutputChunk)
+	return wire.Unmarshal(b, v, decodeTerminalOutputChunk)
 }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
@@ -2886,7 +2928,7 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 
 // UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
 func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
-	return union(data, decodePlanUpdateContent)
+	return wire.UnmarshalUnion(data, decodePlanUpdateContent)
 }
 
 func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent) {
@@ -2897,12 +2939,12 @@ func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownPlanUpdateContent)
+	return wire.Marshal(&v, encodeUnknownPlanUpdateContent)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
@@ -2915,10 +2957,10 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PlanEntry) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanEntry) }
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanEntry) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanEntry) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanEntry) }
+func (v *PlanEntry) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanEntry) }
 
 func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 	v = wire.OpenVariant(e, v, `"type":"items"`)
@@ -2934,10 +2976,10 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanItems) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanItems) }
+func (v PlanItems) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanItems) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanItems) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanItems) }
+func (v *PlanItems) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanItems) }
 
 func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 	v = wire.OpenVariant(e, v, `"type":"file"`)
@@ -2948,10 +2990,10 @@ func encodePlanFile(e *wire.Encoder, v *PlanFile) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanFile) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanFile) }
+func (v PlanFile) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanFile) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanFile) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanFile) }
+func (v *PlanFile) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanFile) }
 
 func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	v = wire.OpenVariant(e, v, `"type":"markdown"`)
@@ -2962,10 +3004,10 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanMarkdown) }
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanMarkdown) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanMarkdown) }
+func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanMarkdown) }
 
 func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_update"`)
@@ -2976,10 +3018,10 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanUpdate) }
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanUpdate) }
+func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"plan_removed"`)
@@ -2989,10 +3031,10 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v PlanRemoved) MarshalJSON() ([]byte, error) { return marshal(&v, encodePlanRemoved) }
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanRemoved) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePlanRemoved) }
+func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanRemoved) }
 
 func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"available_commands_update"`)
@@ -3008,12 +3050,12 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeAvailableCommandsUpdate)
+	return wire.Marshal(&v, encodeAvailableCommandsUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeAvailableCommandsUpdate)
+	return wire.Unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
 
 func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
@@ -3030,12 +3072,12 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeConfigOptionUpdate)
+	return wire.Marshal(&v, encodeConfigOptionUpdate)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeConfigOptionUpdate)
+	return wire.Unmarshal(b, v, decodeConfigOptionUpdate)
 }
 
 func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
@@ -3057,11 +3099,13 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionInfoUpdate) }
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeSessionInfoUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionInfoUpdate)
+	return wire.Unmarshal(b, v, decodeSessionInfoUpdate)
 }
 
 func encodeCost(e *wire.Encoder, v *Cost) {
@@ -3088,10 +3132,10 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUsageUpdate) }
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsageUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeUsageUpdate) }
+func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"notice"`)
@@ -3103,10 +3147,10 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v Notice) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNotice) }
+func (v Notice) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeNotice) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *Notice) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeNotice) }
+func (v *Notice) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeNotice) }
 
 func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"compaction_update"`)
@@ -3134,11 +3178,13 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeCompactionUpdate) }
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeCompactionUpdate)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompactionUpdate)
+	return wire.Unmarshal(b, v, decodeCompactionUpdate)
 }
 
 func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
@@ -3152,12 +3198,12 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCompactionSummaryChunk)
+	return wire.Marshal(&v, encodeCompactionSummaryChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCompactionSummaryChunk)
+	return wire.Unmarshal(b, v, decodeCompactionSummaryChunk)
 }
 
 func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabilities) {
@@ -3216,10 +3262,12 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSubagentUpdate) }
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSubagentUpdate) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SubagentUpdate) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSubagentUpdate) }
+func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeSubagentUpdate)
+}
 
 func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message"`)
@@ -3264,10 +3312,12 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v SessionMessage) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSessionMessage) }
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMessage) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SessionMessage) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSessionMessage) }
+func (v *SessionMessage) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeSessionMessage)
+}
 
 func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	v = wire.OpenVariant(e, v, `"sessionUpdate":"session_message_chunk"`)
@@ -3280,12 +3330,12 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionMessageChunk)
+	return wire.Marshal(&v, encodeSessionMessageChunk)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionMessageChunk)
+	return wire.Unmarshal(b, v, decodeSessionMessageChunk)
 }
 
 func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
@@ -3302,11 +3352,13 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeInitializeRequest) }
+func (v InitializeRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeInitializeRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeInitializeRequest)
+	return wire.Unmarshal(b, v, decodeInitializeRequest)
 }
 
 func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
@@ -3325,12 +3377,12 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeClientCapabilities)
+	return wire.Marshal(&v, encodeClientCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeClientCapabilities)
+	return wire.Unmarshal(b, v, decodeClientCapabilities)
 }
 
 func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
@@ -3345,22 +3397,22 @@ func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeClientAuthCapabilities)
+	return wire.Marshal(&v, encodeClientAuthCapabilities)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeClientAuthCapabilities)
+	return wire.Unmarshal(b, v, decodeClientAuthCapabilities)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) {
@@ -3385,11 +3437,13 @@ func encodeLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeLoginAuthRequest) }
+func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeLoginAuthRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeLoginAuthRequest)
+	return wire.Unmarshal(b, v, decodeLoginAuthRequest)
 }
 
 func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
@@ -3412,22 +3466,22 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetProviderRequest)
+	return wire.Marshal(&v, encodeSetProviderRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetProviderRequest)
+	return wire.Unmarshal(b, v, decodeSetProviderRequest)
 }
 
 // MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
-	return marshal((*metaOnly)(&v), encodeMetaOnly)
+	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
+	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
 func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
@@ -3453,11 +3507,13 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodeNewSessionRequest) }
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeNewSessionRequest)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeNewSessionRequest)
+	return wire.Unmarshal(b, v, decodeNewSessionRequest)
 }
 
 func encodeMCPServer(e *wire.Encoder, v MCPServer) {
@@ -3476,7 +3532,9 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 }
 
 // UnmarshalMCPServer decodes any variant of [MCPServer].
-func UnmarshalMCPServer(data []byte) (MCPServer, error) { return union(data, decodeMCPServer) }
+func UnmarshalMCPServer(data []byte) (MCPServer, error) {
+	return wire.UnmarshalUnion(data, decodeMCPServer)
+}
 
 func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	v = wire.OpenVariant(e, v, "")
@@ -3485,11 +3543,13 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v UnknownMCPServer) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownMCPServer) }
+func (v UnknownMCPServer) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUnknownMCPServer)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
@@ -3517,10 +3577,12 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerHTTP) }
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerHTTP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerHTTP) }
+func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeMCPServerHTTP)
+}
 
 func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	v = wire.OpenVariant(e, v, `"type":"acp"`)
@@ -3531,10 +3593,10 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerACP) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerACP) }
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerACP) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerACP) }
+func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerACP) }
 
 func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	v = wire.OpenVariant(e, v, `"type":"stdio"`)
@@ -3556,10 +3618,12 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return marshal(&v, encodeMCPServerStdio) }
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerStdio) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *MCPServerStdio) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeMCPServerStdio) }
+func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodeMCPServerStdio)
+}
 
 func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Open()
@@ -3575,10 +3639,10 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v SystemPrompt) MarshalJSON() ([]byte, error) { return marshal(&v, encodeSystemPrompt) }
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSystemPrompt) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodeSystemPrompt) }
+func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSystemPrompt) }
 
 func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Open()
@@ -3593,12 +3657,12 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeListSessionsRequest)
+	return wire.Marshal(&v, encodeListSessionsRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeListSessionsRequest)
+	return wire.Unmarshal(b, v, decodeListSessionsRequest)
 }
 
 func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
@@ -3626,12 +3690,12 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeForkSessionRequest)
+	return wire.Marshal(&v, encodeForkSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeForkSessionRequest)
+	return wire.Unmarshal(b, v, decodeForkSessionRequest)
 }
 
 func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
@@ -3663,12 +3727,12 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeResumeSessionRequest)
+	return wire.Marshal(&v, encodeResumeSessionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeResumeSessionRequest)
+	return wire.Unmarshal(b, v, decodeResumeSessionRequest)
 }
 
 func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
@@ -3683,7 +3747,9 @@ func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
 }
 
 // UnmarshalReplayFrom decodes any variant of [ReplayFrom].
-func UnmarshalReplayFrom(data []byte) (ReplayFrom, error) { return union(data, decodeReplayFrom) }
+func UnmarshalReplayFrom(data []byte) (ReplayFrom, error) {
+	return wire.UnmarshalUnion(data, decodeReplayFrom)
+}
 
 func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
 	v = wire.OpenVariant(e, v, "")
@@ -3692,11 +3758,13 @@ func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
 }
 
 // MarshalJSON encodes the value as it was received.
-func (v UnknownReplayFrom) MarshalJSON() ([]byte, error) { return marshal(&v, encodeUnknownReplayFrom) }
+func (v UnknownReplayFrom) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeUnknownReplayFrom)
+}
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownReplayFrom) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
@@ -3706,11 +3774,13 @@ func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
 }
 
 // MarshalJSON encodes the value in its wire format, with its tag.
-func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return marshal(&v, encodeReplayFromStart) }
+func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
+	return wire.Marshal(&v, encodeReplayFromStart)
+}
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeReplayFromStart)
+	return wire.Unmarshal(b, v, decodeReplayFromStart)
 }
 
 func encodeCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
@@ -3723,12 +3793,12 @@ func encodeCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelToolCallRequest)
+	return wire.Marshal(&v, encodeCancelToolCallRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelToolCallRequest)
+	return wire.Unmarshal(b, v, decodeCancelToolCallRequest)
 }
 
 func encodeCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
@@ -3741,12 +3811,12 @@ func encodeCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelTerminalRequest)
+	return wire.Marshal(&v, encodeCancelTerminalRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelTerminalRequest)
+	return wire.Unmarshal(b, v, decodeCancelTerminalRequest)
 }
 
 func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOptionRequest) {
@@ -3760,12 +3830,12 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 
 // MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSetSessionConfigOptionRequest)
+	return wire.Marshal(&v, encodeSetSessionConfigOptionRequest)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSetSessionConfigOptionRequest)
+	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
 
 func membersSessionConfigOptionValue(e *wire.Encoder, v SessionConfigOptionValue) {
@@ -3799,12 +3869,12 @@ func encodeUnknownSessionConfigOptionValue(e *wire.Encoder, v *UnknownSessionCon
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigOptionValue) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownSessionConfigOptionValue)
+	return wire.Marshal(&v, encodeUnknownSessionConfigOptionValue)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigOptionValue) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "type", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
 
 func membersSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanValue) {
@@ -3819,12 +3889,12 @@ func encodeSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanVal
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBooleanValue) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigBooleanValue)
+	return wire.Marshal(&v, encodeSessionConfigBooleanValue)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBooleanValue) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigBooleanValue)
+	return wire.Unmarshal(b, v, decodeSessionConfigBooleanValue)
 }
 
 func membersSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
@@ -3839,12 +3909,12 @@ func encodeSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigValue) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSessionConfigValue)
+	return wire.Marshal(&v, encodeSessionConfigValue)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigValue) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSessionConfigValue)
+	return wire.Unmarshal(b, v, decodeSessionConfigValue)
 }
 
 func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
@@ -3861,10 +3931,12 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 }
 
 // MarshalJSON encodes the value in its wire format.
-func (v PromptRequest) MarshalJSON() ([]byte, error) { return marshal(&v, encodePromptRequest) }
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptRequest) }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
-func (v *PromptRequest) UnmarshalJSON(b []byte) error { return unmarshal(b, v, decodePromptRequest) }
+func (v *PromptRequest) UnmarshalJSON(b []byte) error {
+	return wire.Unmarshal(b, v, decodePromptRequest)
+}
 
 func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionResponse) {
 	e.Open()
@@ -3876,12 +3948,12 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 
 // MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeRequestPermissionResponse)
+	return wire.Marshal(&v, encodeRequestPermissionResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeRequestPermissionResponse)
+	return wire.Unmarshal(b, v, decodeRequestPermissionResponse)
 }
 
 func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome) {
@@ -3899,7 +3971,7 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 
 // UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
 func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
-	return union(data, decodeRequestPermissionOutcome)
+	return wire.UnmarshalUnion(data, decodeRequestPermissionOutcome)
 }
 
 func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPermissionOutcome) {
@@ -3910,12 +3982,12 @@ func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPer
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownRequestPermissionOutcome)
+	return wire.Marshal(&v, encodeUnknownRequestPermissionOutcome)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
 
 func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOutcome) {
@@ -3926,12 +3998,12 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelledPermissionOutcome)
+	return wire.Marshal(&v, encodeCancelledPermissionOutcome)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelledPermissionOutcome)
+	return wire.Unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
 
 func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutcome) {
@@ -3943,12 +4015,12 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeSelectedPermissionOutcome)
+	return wire.Marshal(&v, encodeSelectedPermissionOutcome)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeSelectedPermissionOutcome)
+	return wire.Unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
 
 func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationResponse) {
@@ -3960,12 +4032,12 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 
 // MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCreateElicitationResponse)
+	return wire.Marshal(&v, encodeCreateElicitationResponse)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCreateElicitationResponse)
+	return wire.Unmarshal(b, v, decodeCreateElicitationResponse)
 }
 
 func membersElicitationAction(e *wire.Encoder, v ElicitationAction) {
@@ -4005,12 +4077,12 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 
 // MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeUnknownElicitationAction)
+	return wire.Marshal(&v, encodeUnknownElicitationAction)
 }
 
 // UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
-	return unmarshalUnknown(b, "action", &v.Type, &v.Raw)
+	return wire.UnmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
 
 func membersElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) {
@@ -4024,12 +4096,12 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationCancelAction)
+	return wire.Marshal(&v, encodeElicitationCancelAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationCancelAction)
+	return wire.Unmarshal(b, v, decodeElicitationCancelAction)
 }
 
 func membersElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction) {
@@ -4043,12 +4115,12 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationDeclineAction)
+	return wire.Marshal(&v, encodeElicitationDeclineAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationDeclineAction)
+	return wire.Unmarshal(b, v, decodeElicitationDeclineAction)
 }
 
 func membersElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) {
@@ -4071,12 +4143,12 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 
 // MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeElicitationAcceptAction)
+	return wire.Marshal(&v, encodeElicitationAcceptAction)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeElicitationAcceptAction)
+	return wire.Unmarshal(b, v, decodeElicitationAcceptAction)
 }
 
 func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotification) {
@@ -4088,10 +4160,10 @@ func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotificati
 
 // MarshalJSON encodes the value in its wire format.
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
-	return marshal(&v, encodeCancelSessionNotification)
+	return wire.Marshal(&v, encodeCancelSessionNotification)
 }
 
 // UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
-	return unmarshal(b, v, decodeCancelSessionNotification)
+	return wire.Unmarshal(b, v, decodeCancelSessionNotification)
 }

@@ -29,6 +29,7 @@ var imports = []struct{ name, path string }{
 	{"endpoint", module + "internal/endpoint"},
 	{"libconn", module + "internal/libconn"},
 	{"rpc", module + "internal/rpc"},
+	{"roles", module + "internal/roles"},
 	{"wire", module + "internal/wire"},
 }
 

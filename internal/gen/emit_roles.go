@@ -34,7 +34,7 @@ func (v *vocabulary) emitWrapper(f *file, side string) {
 	f.p("switch method {")
 	for _, r := range optional {
 		f.p("case %s:", strings.Join(r.constants(""), ", "))
-		f.p("return serves[%s](w.%s, method)", r.Name, side)
+		f.p("return roles.Serves[%s](w.%s, method)", r.Name, side)
 	}
 	f.p("}")
 	f.p("return false")
@@ -42,9 +42,9 @@ func (v *vocabulary) emitWrapper(f *file, side string) {
 	for _, r := range optional {
 		for _, m := range r.Methods {
 			f.p("// %s implements [%s].", m.Row.name, r.Name)
-			params, call := "req", fmt.Sprintf("delegate(w.%s, %s.%s, %s, ctx, req)", side, r.Name, m.Row.name, m.Const)
+			params, call := "req", fmt.Sprintf("roles.Call(w.%s, %s.%s, %s, ctx, req)", side, r.Name, m.Row.name, m.Const)
 			if m.Notification {
-				params, call = "n", fmt.Sprintf("delegateNotification(w.%s, %s.%s, ctx, n)", side, r.Name, m.Row.name)
+				params, call = "n", fmt.Sprintf("roles.Notify(w.%s, %s.%s, ctx, n)", side, r.Name, m.Row.name)
 			}
 			f.p("func (w %sWrapper) %s(ctx context.Context, %s *%s) %s {", side, m.Row.name, params, m.Params.Name, m.results(""))
 			f.p("return %s", call)
