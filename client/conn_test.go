@@ -1,12 +1,16 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,4 +194,40 @@ func TestConnectQuotesNoise(t *testing.T) {
 	_, err = client.Connect(ctx, process, good, nil)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.ErrorContains(t, err, `its standard output begins with "yes", which is not a message`)
+}
+
+// A line that quotes a message is logged, because a message may be lost with it. An object that is no
+// message gets no error as its response: an agent that prints its log may end by that.
+func TestLinesBesideMessages(t *testing.T) {
+	const input = `DEBUG sent {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `{"level":30,"method":"GET","id":7}` + "\nstarting\n"
+	var output, logged bytes.Buffer
+	var noise []string
+	s := stream.Lines(strings.NewReader(input), &output, &stream.LinesOptions{Tolerant: true, OnNoise: func(text string) { noise = append(noise, text) }})
+	conn := client.New(s, good, &client.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+	require.NoError(t, conn.Start(t.Context()))
+	_ = conn.Wait() // the end of input
+	assert.Empty(t, output.String())
+	assert.Equal(t, strings.Split(strings.TrimSpace(input), "\n"), noise)
+	assert.Contains(t, logged.String(), `msg="acp: skipped a line that looks like a message" end=client line="DEBUG sent {`)
+	assert.NotContains(t, logged.String(), "starting")
+}
+
+// A response with the id "1" is none to the request 1, and the log says which call waits in vain.
+func TestStringForANumberAsID(t *testing.T) {
+	var logged bytes.Buffer
+	conn, peer := dial(t, &peertest.Client{}, &client.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+	var agent sync.WaitGroup
+	agent.Go(func() { // ends with the second response
+		m := peer.Expect("initialize")
+		peer.Send(`{'jsonrpc':'2.0','id':'%s','result':{'protocolVersion':2}}`, m.ID)
+		peer.Answer(m, `{"protocolVersion":1}`)
+	})
+	res, err := conn.Initialize(t.Context(), nil)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, res.ProtocolVersion)
+	agent.Wait()
+	require.NoError(t, conn.Close())
+	_ = conn.Wait()
+	assert.Contains(t, logged.String(), "whose id is a string, to a request whose id is a number")
+	assert.Contains(t, logged.String(), "method=initialize")
 }

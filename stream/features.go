@@ -33,9 +33,11 @@ type Features struct {
 
 	// Unchecked is for a stream whose Read skips what is not JSON. A connection parses every
 	// message, so the stream need not do it too. After Unchecked, Read returns every message
-	// that begins like an object. A message that is not JSON is passed to the function that
-	// Unchecked returned, on the goroutine that reads, in place of being answered.
-	Unchecked func() (noise func(line []byte))
+	// that begins like an object, and lines that may hold one. What is not a message is passed to
+	// the function that Unchecked returned, on the goroutine that reads, in place of being
+	// answered. The next calls of Read return the messages that were found in it. skipped reports
+	// whether there was anything else in it.
+	Unchecked func() (noise func(line []byte) (skipped bool))
 
 	// Written returns the number of bytes that have been sent, including those of a Write that has
 	// not returned. With it a connection distinguishes a slow peer from one that does not read. It

@@ -20,10 +20,13 @@ type LinesOptions struct {
 
 	// Tolerant makes Read skip every line that is not a JSON object. It is for clients,
 	// because many agents print banners and warnings between their messages and cannot handle
-	// an error response to them.
+	// an error response to them. Messages are read from a line on which nothing stands beside
+	// them but other messages, white space, sequences for a terminal, or text that ends in a
+	// carriage return. A message behind or before other text is skipped with it, because a log
+	// may quote it.
 	Tolerant bool
 
-	// OnNoise is called with each line that Tolerant skipped, without the white
+	// OnNoise is called with each text that Tolerant skipped, without the white
 	// space around it and cut at 4 KiB. Read calls it, so it must return quickly
 	// and must not use the stream.
 	OnNoise func(line string)
@@ -51,10 +54,11 @@ type lines struct {
 // message's length while one is being received; a line beyond the limit is skipped as it
 // arrives and never held.
 //
-// Writing adds the line feed. What a reader may take for the end of the line is written in another way
-// without a change of the value: line feeds and carriage returns in a message become spaces, and
-// U+0085, U+2028 and U+2029 are escaped. A blank message is refused with *[MessageError]. A message of less than 64 KiB leaves in one call of w.Write, together
-// with others of its batch; a longer one in several calls, of at most 256 KiB each.
+// Writing adds the line feed. What a reader may take for the end of the line is written in
+// another way, without a change of the value: line feeds and carriage returns in a message become
+// spaces, and U+0085, U+2028 and U+2029 are escaped. A blank message is refused with
+// *[MessageError]. A message of less than 64 KiB leaves in one call of w.Write, together with
+// others of its batch; a longer one in several calls, of at most 256 KiB each.
 //
 // Close closes w first and then r, each if it is an io.Closer, so the peer sees
 // the end. If r and w are the same value and it has a CloseWrite method, as a network

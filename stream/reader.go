@@ -32,13 +32,18 @@ type lineReader struct {
 	quiet int   // reads in a row for which a small buffer was enough
 	err   error // the last error of src
 
-	unchecked bool // the caller checks that lines are objects
+	unchecked bool     // the caller checks that lines are objects
+	found     [][]byte // messages of a line that was not one message
 }
 
 func (r *lineReader) Read() (msg []byte, err error) {
 	for msg == nil && err == nil { // a line may be skipped
 		if isClosed(r.done) {
 			return nil, ErrClosed
+		}
+		if len(r.found) > 0 {
+			msg, r.found = r.found[0], r.found[1:]
+			return msg, nil
 		}
 		unread := r.buf[r.start:r.end]
 		if i := bytes.IndexByte(unread[r.seen:], '\n'); i >= 0 {
@@ -148,24 +153,42 @@ func (r *lineReader) deliver(line []byte) ([]byte, error) {
 }
 
 // leaveUnchecked implements Features.Unchecked of a tolerant stream.
-func (r *lineReader) leaveUnchecked() (noise func(line []byte)) {
+func (r *lineReader) leaveUnchecked() (noise func(line []byte) bool) {
 	r.unchecked = true
 	return r.report
 }
 
-// noise reports whether to skip the line, and passes a skipped line to OnNoise.
+// noise reports whether to skip the line, and reports a skipped line.
 func (r *lineReader) noise(line []byte) bool {
-	if !r.opts.Tolerant || line[0] == '{' && (r.unchecked || envelope.Parse(line).Kind != envelope.KindNotJSON) {
+	switch {
+	case !r.opts.Tolerant:
+		return false
+	case r.unchecked:
+		if line[0] == '{' || looksLikeMessage(line) {
+			return false
+		}
+	case line[0] == '{' && envelope.Parse(line).Kind != envelope.KindNotJSON:
 		return false
 	}
 	r.report(line)
 	return true
 }
 
-func (r *lineReader) report(line []byte) {
-	if r.opts.OnNoise != nil {
-		r.opts.OnNoise(string(line[:min(len(line), noiseLimit)]))
+// report keeps the messages of a line that is not one message, and passes what is skipped to OnNoise.
+// It reports whether anything was skipped.
+func (r *lineReader) report(line []byte) (skipped bool) {
+	skip := func(text []byte) {
+		skipped = true
+		if r.opts.OnNoise != nil {
+			r.opts.OnNoise(string(text[:min(len(text), noiseLimit)]))
+		}
 	}
+	if looksLikeMessage(line) {
+		r.found = append(r.found, besides(line, skip)...)
+	} else {
+		skip(line)
+	}
+	return skipped
 }
 
 // skipped returns the error for a line beyond the limit, or handles the line as noise.

@@ -136,7 +136,7 @@ func (e *end) Features() *stream.Features {
 		f.CloseFor = func(why stream.Reason) error { return e.close(func() error { return below.CloseFor(why) }) }
 	}
 	if noise := e.below.noise; noise != nil {
-		f.Unchecked = func() func([]byte) { return noise }
+		f.Unchecked = func() func([]byte) bool { return noise }
 	}
 	if below.WriteBatch != nil {
 		f.WriteBatch = e.writeBatch

@@ -27,8 +27,8 @@ type probe struct {
 	s        stream.Stream
 	features *stream.Features // features of s
 	send     func(stream.Message) error
-	noise    func([]byte) // result of Unchecked of s, or nil
-	early    []read       // what was read before the response
+	noise    func([]byte) bool // result of Unchecked of s, or nil
+	early    []read            // what was read before the response
 	bytes    int
 	asked    int
 }

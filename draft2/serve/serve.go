@@ -77,7 +77,7 @@ type router struct {
 	s        stream.Stream
 	features *stream.Features // features of s
 	v1, v2   bool             // which agents there are
-	noise    func([]byte)
+	noise    func([]byte) bool
 	log      *slog.Logger
 }
 
@@ -151,11 +151,11 @@ func (r *router) readUntilChosen() (*choice, error) {
 // handover returns a stream that first returns first again, and then the messages of s. It has the
 // features of s except ReadMessage, which only saves time. noise is the result of Unchecked of s,
 // or nil.
-func handover(s stream.Stream, below *stream.Features, first []byte, noise func([]byte)) stream.Stream {
+func handover(s stream.Stream, below *stream.Features, first []byte, noise func([]byte) bool) stream.Stream {
 	f := below.Information()
 	f.WriteBatch, f.WriteMessage = below.WriteBatch, below.WriteMessage
 	if noise != nil {
-		f.Unchecked = func() func([]byte) { return noise }
+		f.Unchecked = func() func([]byte) bool { return noise }
 	}
 	return &resumed{Stream: s, first: first, features: f}
 }

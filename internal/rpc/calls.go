@@ -129,6 +129,16 @@ func (t *calls) first() string {
 	return ""
 }
 
+// waiting returns the method of a call that waits for its response, or "".
+func (t *calls) waiting(id uint64) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.pending[id]; k != nil {
+		return k.method
+	}
+	return ""
+}
+
 // issued reports whether a call with this id was ever made.
 func (t *calls) issued(id uint64) bool {
 	t.mu.Lock()

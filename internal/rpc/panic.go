@@ -62,8 +62,8 @@ func errorAttr(err error) slog.Attr {
 // input. With it a panic ends the connection.
 type guarded struct {
 	s        stream.Stream
-	features stream.Features // of s, guarded too
-	noise    func([]byte)    // nil if s is not tolerant
+	features stream.Features   // of s, guarded too
+	noise    func([]byte) bool // nil if s is not tolerant
 	log      *slog.Logger
 }
 
@@ -120,8 +120,9 @@ func (g *guarded) unchecked() {
 }
 
 // report tells a tolerant stream that input from it is not a message.
-func (g *guarded) report(msg []byte) error {
-	return g.call(func() error { g.noise(msg); return nil })
+func (g *guarded) report(msg []byte) (skipped bool, err error) {
+	err = g.call(func() error { skipped = g.noise(msg); return nil })
+	return skipped, err
 }
 
 func (g *guarded) write(msg []byte) error { return g.call(func() error { return g.s.Write(msg) }) }

@@ -1,15 +1,18 @@
 package rpc
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // reader reads messages and passes them to the order and to the calls, on one goroutine. It runs
@@ -69,16 +72,28 @@ func (r *reader) message(msg []byte, e *envelope.Envelope) error {
 		r.response(e)
 	case envelope.KindNotJSON:
 		if r.stream.noise != nil {
-			return r.stream.report(msg)
+			return r.skip(msg)
 		}
 		r.c.log.Warn("acp: received something that is not JSON", "reason", e.Reason)
 		r.c.respondOwn(nil, rpcerr.ParseError(nil))
 	case envelope.KindBadRequest:
 		r.c.log.Warn("acp: received something that is not a message",
 			"reason", cmp.Or(e.Reason, `it needs "jsonrpc":"2.0", and a method or a result or an error`))
+		if r.stream.noise != nil && envelope.Member(msg, "jsonrpc") == nil {
+			return r.skip(msg)
+		}
 		r.c.respondOwn(e.ID, rpcerr.InvalidRequest(nil).WithDetail(e.Reason))
 	}
 	return nil
+}
+
+// skip hands what is not a message back to a tolerant stream, which may find messages in it.
+func (r *reader) skip(line []byte) error {
+	skipped, err := r.stream.report(line)
+	if skipped && bytes.Contains(line, []byte(`"jsonrpc"`)) {
+		r.c.log.Warn("acp: skipped a line that looks like a message", "line", safetext.OneLine(string(line), 200))
+	}
+	return err
 }
 
 // tooLarge handles a message that the stream skipped.
@@ -167,6 +182,12 @@ func (r *reader) response(e *envelope.Envelope) {
 func (r *reader) responded(id []byte, store func(*call)) {
 	n, ok := callID(id)
 	if !ok {
+		if n, err := strconv.ParseUint(string(bytes.Trim(id, `"`)), 10, 64); err == nil {
+			if method := r.c.calls.waiting(n); method != "" {
+				r.c.log.Warn("acp: received a response whose id is a string, to a request whose id is a number", "id", n, "method", method)
+				return
+			}
+		}
 		// Some peers send such responses to messages that they do not understand, some to every
 		// $/cancel_request.
 		if !r.idless {

@@ -62,7 +62,7 @@ func (f *full) Features() *stream.Features {
 		},
 		ReadMessage:      func() (stream.Message, error) { return stream.ParseMessage(message(0, 10)), nil },
 		WriteMessage:     func(m stream.Message) error { return f.Write(m.Data) },
-		Unchecked:        func() func([]byte) { return func([]byte) {} },
+		Unchecked:        func() func([]byte) bool { return func([]byte) bool { return true } },
 		Written:          func() int64 { return 17 },
 		CloseFor:         func(why stream.Reason) error { f.closed = why; return errClosed },
 		Draining:         f.drain,
