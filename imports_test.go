@@ -127,7 +127,7 @@ var importRules = []importRule{
 		"an agent of version 2 does not link the ends of version 1"},
 	{"agent", []string{"acp", "stream", "rpcerr", "internal/rpc", "internal/rules", "internal/endpoint", "internal/talk/serving", "internal/wire"},
 		"an agent does not link the client's end, nor an error system it does not use"},
-	{"draft2/client", []string{"draft2/acp", "stream", "rpcerr", "internal/reserve", "internal/rpc", "draft2/internal/rules", "internal/endpoint", "internal/talk", "internal/wire"},
+	{"draft2/client", []string{"draft2/acp", "stream", "rpcerr", "client/signin", "internal/reserve", "internal/rpc", "draft2/internal/rules", "internal/endpoint", "internal/talk", "internal/wire"},
 		"a client of version 2 does not link the ends of version 1"},
 	{"client", []string{"acp", "stream", "rpcerr", "client/signin", "internal/reserve", "internal/rpc", "internal/rules", "internal/endpoint", "internal/talk", "internal/wire"},
 		"a client does not link the agent's end, nor an error system it does not use"},

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -151,18 +150,6 @@ func TestNoCommandWithoutTheUser(t *testing.T) {
 			_, err := signin.Do(t.Context(), offer(t, way), errRequired, opts)
 			assert.ErrorIs(t, err, signin.ErrNoWay, "%s without %s", name, missing)
 		}
-	}
-}
-
-// A link that is not the address of a web page is none.
-func TestLinks(t *testing.T) {
-	for link, want := range map[string]string{
-		"https://keys.example/a": "https://keys.example/a", "javascript:alert(1)": "", "file:///etc/passwd": "", "data:text/html,x": "",
-		"https://bank.example%E2%81%84login.evil.example": "", "https://bank.example@evil.example": "", "": "",
-	} {
-		ways := signin.Ways(offer(t, `{"id":"k","name":"K","type":"env_var","vars":["A"],"link":"`+link+`"}`).methods)
-		assert.Equal(t, want, ways[0].Link, link)
-		assert.Equal(t, want != "", strings.Contains(ways[0].Instruction(""), "with a value from"))
 	}
 }
 

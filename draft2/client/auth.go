@@ -3,8 +3,8 @@ package client
 import (
 	"context"
 	"errors"
-	"strings"
 
+	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/talk"
 )
@@ -91,8 +91,11 @@ func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {
 		case *acp.AuthMethodAgent:
 			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description})
 		case *acp.AuthMethodTerminal:
-			run := strings.Join(append([]string{"run the agent's command"}, m.Args...), " ")
-			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Instruction: run})
+			run := signin.Way{Kind: signin.KindTerminal, Args: m.Args, Env: map[string]string{}}
+			for _, v := range m.Env {
+				run.Env[v.Name] = v.Value
+			}
+			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Instruction: run.Instruction("the agent's command")})
 		}
 	}
 	return ways

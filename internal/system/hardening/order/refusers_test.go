@@ -141,12 +141,14 @@ const (
 // onLibrary is an end on a connection of sourcegraph/jsonrpc2, which has version 1 alone.
 const onLibrary profile = "jsonrpc2"
 
+func newConn(t *testing.T, s stream.Stream, h jsonrpc2.Handler) *jsonrpc2.Conn {
+	conn := jsonrpc2.NewConn(context.WithoutCancel(t.Context()), objectstream.Of(s), h, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	t.Cleanup(func() { _ = conn.Close() }) // the peer may have closed it
+	return conn
+}
+
 func (e *refuser) onLibrary(t *testing.T, near stream.Stream, to string, do peertest.Do) {
-	connect := func(h jsonrpc2.Handler) *jsonrpc2.Conn {
-		conn := jsonrpc2.NewConn(context.WithoutCancel(t.Context()), objectstream.Of(near), h, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
-		t.Cleanup(func() { _ = conn.Close() }) // the peer may have closed it
-		return conn
-	}
+	connect := func(h jsonrpc2.Handler) *jsonrpc2.Conn { return newConn(t, near, h) }
 	if strings.HasPrefix(to, "client") {
 		conn := connect(onclient.Handler(func(acp.Agent) acp.Client { return &peertest.FullClient{Do: do} }, &onclient.Options{Unstable: true, Logger: quiet}))
 		done := make(chan error, 1)

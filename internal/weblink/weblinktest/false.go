@@ -1,0 +1,45 @@
+// Package weblinktest has links that a person must not be asked to open, for the tests of every way that a link
+// of a peer can take.
+package weblinktest
+
+// False are texts that are no address of a web page, or have a host that a browser reads in another way
+// than a person, by what is wrong with them.
+var False = map[string]string{
+	"nothing":                "",
+	"relative":               "/login",
+	"no scheme":              "example.com",
+	"a program":              "javascript:alert(1)",
+	"a program with a host":  "javascript://example.com/%0aalert(1)",
+	"a file":                 "file:///etc/passwd",
+	"a file with a host":     "file://host/share",
+	"data":                   "data:text/html,x",
+	"another handler":        "vscode://extension/x",
+	"no host":                "https:///path",
+	"a port alone":           "https://:80/",
+	"opaque":                 "https:example.com",
+	"a user":                 "https://bank.example@evil.example/",
+	"a user and a secret":    "https://bank.example:443@evil.example/",
+	"a backslash":            `https://evil.example\.bank.example/`,
+	"a backslash and a user": `https://bank.example\@evil.example/`,
+	"a slash that is none":   "https://bank.example%E2%81%84login.evil.example/",
+	"the same, unescaped":    "https://bank.example\u2044login.evil.example/",
+	"escaped twice":          "https://bank.example%25E2%2581%2584login.evil.example/",
+	"an escaped slash":       "https://bank.example%2Flogin.evil.example/",
+	"Cyrillic":               "https://b\u0430nk.example/",
+	"wide dots":              "https://bank\u3002example/",
+	"wide letters":           "https://\uff42ank.example/",
+	"bidi":                   "https://bank\u202e.example/",
+	"zero width":             "https://ba\u200bnk.example/",
+	"a soft hyphen":          "https://ba\u00adnk.example/",
+	"not UTF-8":              "https://ba%FFnk.example/",
+	"an address as a number": "https://2130706433/",
+	"as a hex number":        "https://0x7f.1/",
+	"short":                  "https://127.1/",
+	"octal":                  "https://0177.0.0.1/",
+	"a zone":                 "https://[fe80::1%25eth0]/",
+	"spaces":                 "https://bank.example .evil.example/",
+	"a line":                 "https://bank.example/\n",
+	"a tab":                  "ht\ttps://bank.example/",
+	"signs":                  "https://bank.example(evil)/",
+	"empty label":            "https://bank..example/",
+}
