@@ -147,8 +147,8 @@ func (b *book) opened(s *source) todo {
 			b.deliver(b.first, nil)
 			b.doneLocked(b.lane[0])
 		}
-		for _, k := range b.calls {
-			if k.barrier != nil && k.session == s.session {
+		for _, k := range b.callsLocked(s.session) {
+			if k.barrier != nil {
 				t.post = append(t.post, k.barrier)
 			}
 		}
@@ -183,9 +183,8 @@ func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
 	complete := clean || !s.open && isStatus(err, http.StatusForbidden, http.StatusNotFound)
 	lost := s.open && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict)
 	loading := false
-	for _, k := range b.calls {
+	for _, k := range b.callsLocked(s.session) {
 		switch {
-		case k.session != s.session:
 		case k.barrier != nil && complete:
 			b.releaseLocked(k)
 		case k.barrier != nil || lost:

@@ -132,17 +132,22 @@ func (b *book) releaseLocked(k *call) {
 	case s.events <= 1: // it has carried this response alone
 		s.closed = s.closed || does == opens || k.method == "session/delete"
 	}
-	if !s.closed {
-		return
+	if s.closed && len(b.callsLocked(k.session)) == 0 {
+		delete(b.sources, k.session)
+		delete(b.known, k.session)
+		s.cancel()
 	}
-	for _, other := range b.calls {
-		if other.session == k.session {
-			return
+}
+
+// callsLocked returns the calls of a session, in the order of their ids.
+func (b *book) callsLocked(session string) (all []*call) {
+	for _, k := range b.calls {
+		if k.session == session {
+			all = append(all, k)
 		}
 	}
-	delete(b.sources, k.session)
-	delete(b.known, k.session)
-	s.cancel()
+	slices.SortFunc(all, func(x, y *call) int { return bytes.Compare(x.id, y.id) })
+	return all
 }
 
 // refusedLocked is told that the POST of a barrier has failed. A server that refuses it gives no order.

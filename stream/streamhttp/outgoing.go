@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -144,7 +143,9 @@ func (b *book) loseLocked(id json.RawMessage, err error) {
 
 // loseSessionLocked reports that a session is lost.
 func (b *book) loseSessionLocked(session string, err error) {
-	maps.DeleteFunc(b.calls, func(_ string, k *call) bool { return k.session == session })
+	for _, k := range b.callsLocked(session) {
+		delete(b.calls, string(k.id))
+	}
 	b.deliver(stream.Message{}, &stream.LostError{SessionID: session, Err: err})
 }
 
