@@ -5,13 +5,13 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/retryafter"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -50,7 +50,7 @@ func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp.StatusCode >= 100 && resp.StatusCode <= 599 {
 		e = e.WithStatus(resp.StatusCode)
 	}
-	if wait, ok := retryAfter(resp.Header); ok && resp.StatusCode >= 400 {
+	if wait, ok := retryafter.In(resp.Header); ok && resp.StatusCode >= 400 {
 		e = withRetryAfter(e, wait)
 	}
 	if r := resp.Request; r != nil && r.URL != nil { // without the query, which often holds keys
@@ -73,26 +73,6 @@ func bodyOf(resp *http.Response, limit int) string {
 	// The beginning of a body is useful even if reading the rest fails.
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, int64(cmp.Or(limit, 4096))))
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
-}
-
-// retryAfter reads the header Retry-After: seconds, or a date. It returns zero for a date
-// that has passed, and reports false if the header is missing or malformed.
-func retryAfter(h http.Header) (time.Duration, bool) {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if value == "" {
-		return 0, false
-	}
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		if !(seconds >= 0) || math.IsInf(seconds, 1) { // NaN is not either
-			return 0, false
-		}
-		return time.Duration(min(seconds, math.MaxInt64/float64(2*time.Second)) * float64(time.Second)), true
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0, false
-	}
-	return max(time.Until(at), 0), true
 }
 
 // responded is the HTTP response in an error.
@@ -169,7 +149,7 @@ func fieldsOf(v reflect.Value) (a responded) {
 		field := v.FieldByIndex(f.Index)
 		if resp, ok := reflect.TypeAssert[*http.Response](field); ok && resp != nil {
 			a.status = resp.StatusCode
-			a.after, a.wait = retryAfter(resp.Header)
+			a.after, a.wait = retryafter.In(resp.Header)
 		} else if field.CanInt() {
 			a.status = int(field.Int())
 		}

@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/retryafter"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -178,12 +178,5 @@ func notAccepted(resp *http.Response) (after time.Duration, ok bool) {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
 		return 0, false
 	}
-	value := resp.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second, true
-	}
-	if date, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(date)), true
-	}
-	return 0, false
+	return retryafter.In(resp.Header)
 }
