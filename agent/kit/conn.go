@@ -50,14 +50,14 @@ func (c *conn) Handles(method string) bool {
 	return true
 }
 
-func (c *conn) Initialize(_ context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+func (c *conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	a := c.agent
 	if a.err != nil {
 		a.log.Error("the options of the agent cannot be used", "error", a.err)
 		return nil, a.err
 	}
 	caps := agent.Capabilities(c)
-	caps.PromptCapabilities = promptCapabilities(a.opts.Audio)
+	caps.PromptCapabilities = promptCapabilities(a.opts.Images == nil || a.opts.Images(ctx), a.opts.Audio)
 	caps.MCPCapabilities = a.mcpCapabilities()
 	caps.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
 	res := &acp.InitializeResponse{AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}

@@ -148,7 +148,10 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 	return nil
 }
 
-const interrupted = "The agent was interrupted while this call was running: it may have taken effect."
+const (
+	interrupted = "The agent was interrupted while this call was running: it may have taken effect."
+	neverRan    = "The agent was interrupted before this call ran."
+)
 
 // repair ends the turn that a crash has interrupted, and its tool calls.
 func (h *history) repair(ctx context.Context, s *Session) error {
@@ -158,7 +161,11 @@ func (h *history) repair(ctx context.Context, s *Session) error {
 		if !ok || fold.Final(c.Status) {
 			continue
 		}
-		c.Content = append(c.Content, acp.ToolText(interrupted))
+		text := interrupted
+		if c.Status != acp.ToolCallStatusInProgress {
+			text = neverRan
+		}
+		c.Content = append(c.Content, acp.ToolText(text))
 		c.Status = acp.ToolCallStatusFailed
 		recs = append(recs, record{journal.KindEvent, c})
 	}

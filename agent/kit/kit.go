@@ -107,6 +107,10 @@ type Options struct {
 	// carries a system prompt fails with -32602.
 	SystemPrompts []acp.SystemPromptMode
 
+	// Images reports whether prompts may contain images, for what initialize advertises. Nil means that
+	// they may. Set it from what the model takes; see chat.Model.Images.
+	Images func(ctx context.Context) bool
+
 	// Audio advertises that prompts may contain audio. Without it such prompts fail with -32602.
 	Audio bool
 

@@ -97,6 +97,9 @@ func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w w
 func (s *Session) reopen(ctx context.Context, log journal.Log, h *history, w where) error {
 	s.log = log
 	err := h.read(ctx, log)
+	if i, known := h.index["usage"]; known {
+		s.cost = h.items[i].update.(*acp.UsageUpdate).Cost
+	}
 	if err == nil {
 		err = h.repair(ctx, s)
 	}

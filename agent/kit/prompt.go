@@ -47,10 +47,10 @@ type Prompt struct {
 	MessageID acp.MessageID
 }
 
-// promptCapabilities returns the kinds of blocks that readPrompt accepts. Audio is accepted only if
-// the model accepts it.
-func promptCapabilities(audio bool) *acp.PromptCapabilities {
-	return &acp.PromptCapabilities{Image: true, Audio: audio, EmbeddedContext: true}
+// promptCapabilities returns the kinds of blocks that are advertised. readPrompt accepts images in any
+// case, because another model of the session may take them.
+func promptCapabilities(image, audio bool) *acp.PromptCapabilities {
+	return &acp.PromptCapabilities{Image: image, Audio: audio, EmbeddedContext: true}
 }
 
 // A linkReader reads the files that a prompt links to. *workspace.Workspace implements it and

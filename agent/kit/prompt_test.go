@@ -261,6 +261,6 @@ func FuzzLinkedFile(f *testing.F) {
 }
 
 func TestPromptCapabilities(t *testing.T) {
-	assert.Equal(t, &acp.PromptCapabilities{Image: true, EmbeddedContext: true}, promptCapabilities(false))
-	assert.True(t, promptCapabilities(true).Audio)
+	assert.Equal(t, &acp.PromptCapabilities{Image: true, EmbeddedContext: true}, promptCapabilities(true, false))
+	assert.Equal(t, &acp.PromptCapabilities{Audio: true, EmbeddedContext: true}, promptCapabilities(false, true))
 }

@@ -53,6 +53,8 @@ type Session struct {
 	tools    *tools.Registry
 	commands Commands
 	values   map[string]string // of the settings
+	spent    *acp.Usage        // of the running turn; nil if nothing is known
+	cost     *acp.Cost         // of the session; nil if it is not known
 	held     []string          // notices that could not be sent to the client yet
 }
 
@@ -110,9 +112,50 @@ func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
 }
 
 // Usage reports the number of tokens that the last request to the model has used, and the size of
-// the context window.
+// the context window. A size of 0 means that it is not known, and reports nothing.
 func (s *Session) Usage(ctx context.Context, used, size uint64) error {
-	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
+	if size == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	cost := s.cost
+	s.mu.Unlock()
+	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size, Cost: cost})
+}
+
+// Count adds the tokens of one request to the model to the usage of the turn, which the response to
+// the prompt has, and its cost to that of the session, which Usage reports. Both may be nil.
+func (s *Session) Count(tokens *acp.Usage, cost *acp.Cost) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tokens != nil {
+		sum := acp.Usage{}
+		if s.spent != nil {
+			sum = *s.spent
+		}
+		sum.TotalTokens, sum.InputTokens, sum.OutputTokens = sum.TotalTokens+tokens.TotalTokens, sum.InputTokens+tokens.InputTokens, sum.OutputTokens+tokens.OutputTokens
+		sum.ThoughtTokens = added(sum.ThoughtTokens, tokens.ThoughtTokens)
+		sum.CachedReadTokens = added(sum.CachedReadTokens, tokens.CachedReadTokens)
+		sum.CachedWriteTokens = added(sum.CachedWriteTokens, tokens.CachedWriteTokens)
+		s.spent = &sum
+	}
+	if cost != nil && (s.cost == nil || s.cost.Currency == cost.Currency) {
+		total := *cost
+		if s.cost != nil {
+			total.Amount += s.cost.Amount
+		}
+		s.cost = &total
+	}
+}
+
+func added(a, b *uint64) *uint64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return new(*a + *b)
 }
 
 // Title sets the title of the session to the first line of the argument. A session without a title

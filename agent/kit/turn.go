@@ -87,7 +87,7 @@ func (s *Session) begin(cancel context.CancelCauseFunc) error {
 	if s.over != nil {
 		return rpcerr.SessionNotFound(string(s.id)).WithCause(s.over)
 	}
-	s.busy = cancel
+	s.busy, s.spent = cancel, nil
 	return nil
 }
 
@@ -172,5 +172,7 @@ func (s *Session) settle(ctx context.Context, reason acp.StopReason, err error) 
 	if err = cmp.Or(err, outErr); err != nil && !cancelled {
 		return nil, err
 	}
-	return &acp.PromptResponse{StopReason: end.StopReason}, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &acp.PromptResponse{StopReason: end.StopReason, Usage: s.spent}, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 const summarize = "Summarize this conversation for yourself, because only your summary will be left of it: what was asked, what is decided, which files and commands matter, what is done, and what is still to do. Answer with the summary alone."
@@ -17,8 +17,9 @@ const summarize = "Summarize this conversation for yourself, because only your s
 // In the request for a summary, texts are cut to maxText bytes. If the request is still too long,
 // the limit is lowered step by step to minText.
 const (
-	maxText = 4 << 10
-	minText = 16
+	maxText    = 4 << 10
+	minText    = 16
+	maxSummary = 64 << 10
 )
 
 // Compact replaces the conversation that the model reads by a summary. Use it as kit.Command.Run.
@@ -77,16 +78,21 @@ func (c *conversation) summary(ctx context.Context, limit int) (string, error) {
 		case Text:
 			text.WriteString(string(e))
 		case Usage:
-			err = c.session.Usage(ctx, e.Used, e.Size)
+			err = c.used(ctx, e)
+		case Notice:
+			err = c.tell(ctx, string(e))
 		}
 		if err != nil {
 			return "", err
 		}
+		if text.Len() > c.loop.opts.MaxAnswer {
+			break
+		}
 	}
 	if strings.TrimSpace(text.String()) == "" {
-		return "", cmp.Or(context.Cause(ctx), error(rpcerr.InternalError(nil).WithDetail("the model has not summarized the conversation")))
+		return "", cmp.Or(context.Cause(ctx), error(kind.ServiceUnavailable.New("the model has not summarized the conversation").WithHint("Try /compact again, or begin a new session.")))
 	}
-	return text.String(), context.Cause(ctx)
+	return cut(text.String(), maxSummary), context.Cause(ctx)
 }
 
 // shortened returns the message for the request for a summary, with texts of at most limit bytes.

@@ -17,6 +17,8 @@
 //   - When a turn is cancelled, the request to the model ends with it.
 //   - If a conversation has become too long for the model, it is summarized once, and the turn
 //     continues. What the person sees does not change.
+//   - No answer ends a turn without a word: an empty one is asked for again once, and how an answer
+//     has ended is told.
 package loop
 
 import (
@@ -35,8 +37,8 @@ type Model interface {
 	// Generate sends a request and yields the events of the answer. It ends after a Stop, after an
 	// error, when ctx is done, and when the caller ends the iteration; before it ends, it must
 	// release the connection. It is called for several sessions at once. An error is sent to the
-	// client like that of any handler, so an error that a person should read is an
-	// *rpcerr.RequestError. If the request was too long for the model, the error wraps ErrTooLong.
+	// client like that of any handler, so an error that a person should read is a record of package
+	// rpcerr or rpcerr/kind. If the request was too long for the model, the error wraps ErrTooLong.
 	Generate(ctx context.Context, req *Request) iter.Seq2[Event, error]
 }
 
@@ -66,6 +68,7 @@ type Message struct {
 	Calls   []Call          `json:"calls,omitempty"`   // of the assistant
 	Results []Result        `json:"results,omitempty"` // one for each call, in their order
 	Opaque  json.RawMessage `json:"opaque,omitempty"`  // data that the model needs back with this message
+	Began   string          `json:"began,omitempty"`   // id of a call that has begun to run; no Model gets such a message
 }
 
 // A Call is a tool call of the model.
@@ -83,7 +86,7 @@ type Result struct {
 	Failed bool         `json:"failed,omitempty"`
 }
 
-// An Event is a part of an answer: a Text, a Thought, a CallDelta, a Usage or a Stop.
+// An Event is a part of an answer: a Text, a Thought, a CallDelta, a Usage, a Notice or a Stop.
 type Event interface{ event() }
 
 // A Text is a part of the model's answer. It may end inside a rune.
@@ -91,6 +94,10 @@ type Text string
 
 // A Thought is a part of the model's reasoning, for people to read.
 type Thought string
+
+// A Notice is a sentence for the person that is not part of the answer, such as that images are left
+// out or that the model waits.
+type Notice string
 
 // A CallDelta is a part of a tool call. The deltas of an answer with the same Index form one call.
 // Its ID and Name are the first ones that are not empty, and its input is the concatenation of all
@@ -101,28 +108,36 @@ type CallDelta struct {
 	Input    string
 }
 
-// Usage is the number of tokens that the request and its answer have used, and the size of the
-// context window. A Size of 0 means that it is not known.
-type Usage struct{ Used, Size uint64 }
+// Usage is what one request and its answer have used.
+type Usage struct {
+	Used, Size uint64     // the tokens in the context, and the size of the context window; 0 means not known
+	Tokens     *acp.Usage // for the response to the prompt; nil means not known
+	Cost       *acp.Cost  // of this request alone; nil means not known
+}
 
 // A Stop ends an answer.
 type Stop struct {
 	Reason StopReason
+	Text   string          // the word of the service for the reason; a person reads it if the reason is not Done or ToolCalls
 	Opaque json.RawMessage // the Opaque of the Message
 }
 
 // A StopReason tells why an answer has ended.
 type StopReason string
 
-// The reasons.
+// The reasons. The calls of an answer run after Done, ToolCalls and Length only.
 const (
-	Done    StopReason = ""        // the answer is complete, or the model waits for results
-	Length  StopReason = "length"  // the limit of tokens for the answer is reached
-	Refused StopReason = "refused" // the model or a filter refused to answer
+	Done      StopReason = ""         // the answer is complete
+	ToolCalls StopReason = "calls"    // the model waits for the results of its calls
+	Length    StopReason = "length"   // the limit of tokens for the answer is reached
+	Refused   StopReason = "refused"  // the model refused to answer
+	Filtered  StopReason = "filtered" // a filter has ended the answer
+	Failed    StopReason = "failed"   // the service has ended the answer in another way
 )
 
 func (Text) event()      {}
 func (Thought) event()   {}
+func (Notice) event()    {}
 func (CallDelta) event() {}
 func (Usage) event()     {}
 func (Stop) event()      {}
@@ -137,6 +152,10 @@ type Options struct {
 	// MaxRequests is the number of requests to the model that a turn may send. After that the turn
 	// ends with the stop reason max_turn_requests. Zero means 100.
 	MaxRequests int
+
+	// MaxAnswer is the maximum size of an answer in bytes: its text, thoughts and calls together.
+	// Zero means 16 MiB. An answer may have 128 calls.
+	MaxAnswer int
 }
 
 // SystemPrompts returns the modes of the client's system prompt that a Loop applies: all of them.
@@ -158,5 +177,6 @@ func New(model Model, opts *Options) *Loop {
 		l.opts = *opts
 	}
 	l.opts.MaxRequests = cmp.Or(l.opts.MaxRequests, 100)
+	l.opts.MaxAnswer = cmp.Or(l.opts.MaxAnswer, 16<<20)
 	return l
 }

@@ -104,6 +104,7 @@ type person struct {
 	messages []string // texts by their message id, in order
 	ids      []acp.MessageID
 	calls    map[acp.ToolCallID]acp.ToolCallStatus
+	usage    []*acp.UsageUpdate
 }
 
 func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -121,6 +122,8 @@ func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 		} else {
 			p.ids, p.messages = append(p.ids, u.MessageID), append(p.messages, text)
 		}
+	case *acp.UsageUpdate:
+		p.usage = append(p.usage, u)
 	case *acp.ToolCall:
 		p.calls[u.ToolCallID] = u.Status
 	case *acp.ToolCallUpdate:
@@ -261,9 +264,9 @@ func TestRounds(t *testing.T) {
 		},
 		"input that is no JSON, and a tool that does not exist": {
 			answers: answers{
-				says(loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"path`}, loop.CallDelta{Index: 1, ID: "b", Name: "fly"}), says(),
+				says(loop.CallDelta{Index: 0, ID: "a", Name: "read", Input: `{"path`}, loop.CallDelta{Index: 1, ID: "b", Name: "fly"}), says(loop.Text("Ok.")),
 			},
-			stop: acp.StopReasonEndTurn,
+			stop: acp.StopReasonEndTurn, text: "Ok.",
 			last: "user: go\nassistant: a read(\"{\\\"path\") b fly({})\nresults: a!The input of the call is not a JSON object. Call the tool again with all of its input. b!There is no tool \"fly\". The tools are: read, write.",
 		},
 		"no more tokens": {
@@ -273,10 +276,6 @@ func TestRounds(t *testing.T) {
 		"no more tokens after much text": {
 			answers: answers{says(loop.Text(strings.Repeat("long ", 100)), loop.Stop{Reason: loop.Length})},
 			stop:    acp.StopReasonMaxTokens, text: strings.Repeat("long ", 100), last: "user: go",
-		},
-		"refused": {
-			answers: answers{says(loop.Stop{Reason: loop.Refused})},
-			stop:    acp.StopReasonRefusal, last: "user: go",
 		},
 		"what the model wants back": {
 			answers: answers{

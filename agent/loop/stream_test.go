@@ -2,9 +2,13 @@ package loop_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +16,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // A person can read why an answer has no end, and the loop knows which requests were too long.
@@ -22,14 +27,15 @@ func TestStreamErrors(t *testing.T) {
 		detail  string
 		tooLong bool
 	}{
-		"cut":                {nil, "the answer of the model ended in the middle", false},
-		"of a library":       {errors.New(strings.Repeat("x", 1000)), strings.Repeat("x", 300), false},
-		"of the model":       {own, "", false},
-		"too long, Claude":   {errors.New("prompt is too long: 213456 tokens > 200000 maximum"), "213456", true},
-		"too long, Gemini":   {errors.New("The input token count (1208000) exceeds the maximum number of tokens allowed"), "1208000", true},
-		"too long, OpenAI":   {errors.New(`{"code":"context_length_exceeded"}`), "code", true},
-		"too long, llama":    {errors.New(`{"type":"exceed_context_size_error"}`), "type", true},
-		"too large a number": {errors.New("max_tokens is too large"), "too large", false},
+		"cut":                  {nil, "the answer of the model ended in the middle", false},
+		"of a library":         {errors.New("secret"), "Internal error", false},
+		"of a network":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "Service unavailable", false},
+		"of the model":         {own, "", false},
+		"of the model, a kind": {kind.RateLimited, "rate_limited", false},
+		"of another type":      {fmt.Errorf("secret: %w", record{}), "mine", false},
+		"too long, Claude":     {errors.New("prompt is too long: 213456 tokens > 200000 maximum"), "too long for the model", true},
+		"too long, Gemini":     {errors.New("The input token count (1208000) exceeds the maximum number of tokens allowed"), "too long", true},
+		"too large a number":   {errors.New("max_tokens is too large"), "Internal error", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var last error
@@ -39,15 +45,40 @@ func TestStreamErrors(t *testing.T) {
 			}) {
 				last = err
 			}
-			var e *rpcerr.RequestError
+			var e interface{ RequestError() *rpcerr.RequestError }
 			require.ErrorAs(t, last, &e)
-			assert.Contains(t, e.Error(), tt.detail)
-			assert.NotContains(t, e.Error(), strings.Repeat("x", 301))
+			assert.Contains(t, e.RequestError().Error()+" "+last.Error(), tt.detail)
+			assert.NotContains(t, e.RequestError().Error(), "secret")
 			assert.Equal(t, tt.tooLong, errors.Is(last, loop.ErrTooLong))
 			if tt.err == error(own) {
 				assert.Same(t, own, last)
 			}
 		})
+	}
+}
+
+// record is an error of a program's own type.
+type record struct{}
+
+func (record) Error() string { return "secret" }
+func (record) RequestError() *rpcerr.RequestError {
+	return rpcerr.InternalError(nil).WithDetail("mine")
+}
+
+// texts has one text of a service a line, with its source before it a line. Those after "no" are about something else.
+//
+//go:embed testdata/toolong.txt
+var texts string
+
+func TestSaysTooLong(t *testing.T) {
+	long, other, found := strings.Cut(texts, "\n# no\n")
+	require.True(t, found)
+	for want, lines := range map[bool]string{true: long, false: other} {
+		for line := range strings.Lines(lines) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				assert.Equal(t, want, loop.SaysTooLong(line), line)
+			}
+		}
 	}
 }
 

@@ -5,14 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // conversation is what the model reads during one turn. It is in memory and in the store.
@@ -21,6 +19,8 @@ type conversation struct {
 	session   *kit.Session
 	messages  []Message
 	compacted bool // the conversation was summarized in this turn
+	empty     int  // the latest answers of this turn that had nothing to show or to run
+	broken    int  // the latest answers of this turn whose calls had no complete input
 }
 
 // Turn makes a turn. Use it as kit.Options.Turn.
@@ -44,23 +44,78 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 		if err != nil {
 			return "", err
 		}
-		switch {
-		case len(a.message.Calls) > 0:
-			if err := c.run(ctx, a); err != nil {
-				return "", err
-			}
-		case a.stop == Length:
-			if a.text.Len() < 200 { // an answer this short did not reach a limit for answers, so the context was full
-				err = s.Text(ctx, "The model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.")
-			}
-			return acp.StopReasonMaxTokens, err
-		case a.stop == Refused:
-			return acp.StopReasonRefusal, nil
-		default:
-			return acp.StopReasonEndTurn, nil
+		if reason, err := c.after(ctx, a); reason != "" || err != nil {
+			return reason, err
 		}
 	}
 	return acp.StopReasonMaxTurnRequests, nil
+}
+
+// maxBroken is the number of answers in a row with incomplete calls after which a turn ends.
+const maxBroken = 3
+
+// after runs the calls of an answer, and tells the person how the answer has ended. If it returns
+// neither a reason nor an error, the model is asked again.
+func (c *conversation) after(ctx context.Context, a *answer) (acp.StopReason, error) {
+	switch {
+	case a.stop.Reason == Refused && len(a.message.Parts) == 0:
+		return acp.StopReasonRefusal, c.tell(ctx, "The model has refused to answer"+a.stop.said()+".")
+	case a.stop.Reason == Refused:
+		return acp.StopReasonRefusal, nil
+	case a.stop.Reason == Filtered:
+		return acp.StopReasonRefusal, c.tell(ctx, "A filter of the service has ended the answer"+a.stop.said()+".")
+	case len(a.message.Calls) > 0:
+		if a.broken {
+			c.broken++
+		} else {
+			c.broken = 0
+		}
+		c.empty = 0
+		if err := c.run(ctx, a); err != nil || c.broken < maxBroken {
+			return "", err
+		}
+		return acp.StopReasonMaxTokens, c.tell(ctx, "The calls of the model are cut off again and again: give it a larger limit for its answers, or a smaller task.")
+	case a.stop.Reason == Length:
+		if a.text.Len() < 200 { // an answer this short did not reach a limit for answers, so the context was full
+			return acp.StopReasonMaxTokens, c.tell(ctx, "The model had no room left for its answer: give it a larger context, for Ollama with OLLAMA_CONTEXT_LENGTH=32768.")
+		}
+		return acp.StopReasonMaxTokens, nil
+	case a.stop.Reason == Done && len(a.message.Parts) > 0:
+		return acp.StopReasonEndTurn, nil
+	}
+	if c.empty++; c.empty < 2 {
+		return "", nil
+	}
+	if a.stop.Reason == ToolCalls {
+		return acp.StopReasonEndTurn, c.tell(ctx, "The model has announced tool calls twice and has sent none. Ask again, or choose another model.")
+	}
+	return acp.StopReasonEndTurn, c.tell(ctx, "The model has answered twice without a text or a call. Ask again, or choose another model.")
+}
+
+// said returns the word of the service for a reason, in brackets.
+func (s Stop) said() string {
+	if s.Text == "" {
+		return ""
+	}
+	return " (" + cut(s.Text, 300) + ")"
+}
+
+// tell shows the person a sentence that is not part of the conversation. A client without notices gets
+// it as a message.
+func (c *conversation) tell(ctx context.Context, text string) error {
+	if c.session.Conn().ClientCapabilities().Has("session.notices") {
+		return c.session.Notice(ctx, text)
+	}
+	if err := cmp.Or(c.session.EndMessage(), c.session.Text(ctx, text)); err != nil {
+		return err
+	}
+	return c.session.EndMessage()
+}
+
+// used reports what a request has used.
+func (c *conversation) used(ctx context.Context, u Usage) error {
+	c.session.Count(u.Tokens, u.Cost)
+	return c.session.Usage(ctx, u.Used, u.Size)
 }
 
 // open reads the conversation from the store. If a crash has left a call without a result, open
@@ -79,6 +134,9 @@ func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) 
 		var m Message
 		if err := json.Unmarshal(item, &m); err != nil {
 			return nil, err
+		}
+		if i := slices.IndexFunc(results, func(open Result) bool { return open.ID == m.Began }); i >= 0 {
+			results[i].Parts = []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}}
 		}
 		for _, r := range m.Results {
 			if i := slices.IndexFunc(results, func(open Result) bool { return open.ID == r.ID }); i >= 0 {
@@ -100,7 +158,7 @@ func interrupted(calls []Call) (results []Result) {
 	for _, call := range calls {
 		results = append(results, Result{
 			ID: call.ID, Name: call.Name, Failed: true,
-			Parts: []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}},
+			Parts: []tools.Part{{Text: "The call did not run, because the agent was interrupted before."}},
 		})
 	}
 	return results
@@ -118,7 +176,7 @@ func (c *conversation) add(m Message) error {
 // generate sends a request, shows the answer, and adds the answer to the conversation. If it fails,
 // the part that has arrived is added.
 func (c *conversation) generate(ctx context.Context) (*answer, error) {
-	a := &answer{calls: make(map[int]*pending)}
+	a := &answer{calls: make(map[int]*pending), room: c.loop.opts.MaxAnswer}
 	err := c.read(ctx, a)
 	err = cmp.Or(err, c.session.EndMessage())
 	a.finish(err == nil)
@@ -149,18 +207,26 @@ func (c *conversation) read(ctx context.Context, a *answer) error {
 		}
 		switch e := e.(type) {
 		case Text:
-			a.text.WriteString(string(e))
-			err = s.Text(ctx, string(e))
+			if err = a.take(len(e)); err == nil {
+				a.text.WriteString(string(e))
+				err = s.Text(ctx, string(e))
+			}
 		case Thought:
-			err = s.Thought(ctx, string(e))
+			err = cmp.Or(a.take(len(e)), s.Thought(ctx, string(e)))
 		case CallDelta:
-			if named := a.add(e); named != nil {
+			var named *pending
+			if named, err = a.add(e); named != nil {
 				named.shown, err = s.Announce(ctx, named.Name)
 			}
+		case Notice:
+			err = c.tell(ctx, string(e))
 		case Usage:
-			err = s.Usage(ctx, e.Used, e.Size)
+			err = c.used(ctx, e)
 		case Stop:
-			a.stop, a.message.Opaque = e.Reason, e.Opaque
+			a.stop, a.message.Opaque = e, e.Opaque
+			if e.Reason == Failed {
+				return kind.ServiceUnavailable.New("the service has ended the answer of the model" + e.said()).WithHint("Send the prompt again.")
+			}
 			return nil
 		}
 		if err != nil {
@@ -170,15 +236,19 @@ func (c *conversation) read(ctx context.Context, a *answer) error {
 	return context.Cause(ctx)
 }
 
-// run runs the calls of an answer and adds their results. The result of each call is stored when
-// the call ends.
+// run runs the calls of an answer and adds their results. That a call begins and its result are
+// stored at once.
 func (c *conversation) run(ctx context.Context, a *answer) error {
 	ended := func(d tools.Done) error {
 		return c.session.Remember(Message{Role: Results, Results: []Result{resultOf(d)}})
 	}
 	requests := make([]tools.Request, len(a.message.Calls))
 	for i, call := range a.message.Calls {
-		requests[i] = tools.Request{ID: call.ID, Name: call.Name, Input: call.Input, ToolCallID: a.shown[i], Ended: ended}
+		began := func() error { return c.session.Remember(Message{Role: Results, Began: call.ID}) }
+		requests[i] = tools.Request{ID: call.ID, Name: call.Name, Input: a.inputs[i], ToolCallID: a.shown[i], Began: began, Ended: ended}
+	}
+	if a.stop.Reason == Length && a.broken {
+		requests[len(requests)-1].Err = tools.Failf("Your output was cut at the limit of tokens for one answer, so this call did not run. Do it in smaller steps.")
 	}
 	done, err := c.session.Run(ctx, requests...)
 	m := Message{Role: Results}
@@ -191,70 +261,4 @@ func (c *conversation) run(ctx context.Context, a *answer) error {
 
 func resultOf(d tools.Done) Result {
 	return Result{ID: d.ID, Name: d.Name, Parts: d.Model, Failed: d.Outcome != tools.Completed}
-}
-
-// answer collects one message of the model while it arrives.
-type answer struct {
-	text    strings.Builder
-	calls   map[int]*pending // by the index of their deltas
-	stop    StopReason
-	message Message // set by finish
-	shown   []acp.ToolCallID
-}
-
-// pending is a tool call that has not arrived completely.
-type pending struct {
-	Call
-	input strings.Builder
-	shown acp.ToolCallID // the id under which the client knows the call; empty if it does not
-}
-
-// add adds a part of a call. It returns the call when its name becomes known.
-func (a *answer) add(d CallDelta) (named *pending) {
-	p := a.calls[d.Index]
-	if p == nil {
-		p = &pending{}
-		a.calls[d.Index] = p
-	}
-	p.ID = cmp.Or(p.ID, d.ID)
-	p.input.WriteString(d.Input)
-	if p.Name == "" && d.Name != "" {
-		p.Name = d.Name
-		return p
-	}
-	return nil
-}
-
-// finish builds the message. It includes the calls only if the answer is complete.
-func (a *answer) finish(whole bool) {
-	a.message.Role = Assistant
-	if text := strings.ToValidUTF8(a.text.String(), "\uFFFD"); text != "" {
-		a.message.Parts = []tools.Part{{Text: text}}
-	}
-	if !whole {
-		return
-	}
-	ids := make(map[string]bool)
-	for _, i := range slices.Sorted(maps.Keys(a.calls)) {
-		p := a.calls[i]
-		for n := len(a.message.Calls); p.ID == "" || ids[p.ID]; n++ {
-			p.ID = fmt.Sprintf("call_%d", n)
-		}
-		ids[p.ID] = true
-		p.Input = input(p.input.String())
-		a.message.Calls = append(a.message.Calls, p.Call)
-		a.shown = append(a.shown, p.shown)
-	}
-}
-
-// input returns the input of a call as valid JSON, even if the model sent something else.
-func input(text string) json.RawMessage {
-	switch text = strings.TrimSpace(text); {
-	case text == "":
-		return json.RawMessage("{}")
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text)
-	}
-	quoted, _ := json.Marshal(text) // a string can always be encoded
-	return quoted
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
 )
@@ -168,9 +170,9 @@ func TestCrashInACall(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, a.Close(t.Context()))
 	}
-	const interrupted = "The call was interrupted: it may have taken effect. Look before you repeat it."
+	const interrupted, neverRan = "The call was interrupted: it may have taken effect. Look before you repeat it.", "The call did not run, because the agent was interrupted before."
 	assert.Equal(t, []string{"user: go\nassistant: I deploy. a write({\"path\":\"x\"}) b deploy({\"path\":\"x\"}) c write({\"path\":\"y\"})\n" +
-		"results: a=written b!" + interrupted + " c!" + interrupted + "\nuser: and now?\nassistant: I look.\nuser: and now?"}, m.seen)
+		"results: a=written b!" + interrupted + " c!" + neverRan + "\nuser: and now?\nassistant: I look.\nuser: and now?"}, m.seen)
 	assert.Equal(t, int32(1), ran.Load())
 }
 
@@ -197,13 +199,117 @@ func TestParallelReads(t *testing.T) {
 	})
 }
 
-// An empty answer ends the turn and is not sent to the model again.
+// An answer without a text and a call is not stored, and the model is asked once more. If that gives
+// nothing, the person reads it.
 func TestEmptyAnswer(t *testing.T) {
-	m := &script{answers: answers{says(), says(loop.Thought("hm")), says(loop.Text("Ok."))}}
+	announced := says(loop.Stop{Reason: loop.ToolCalls})
+	m := &script{answers: answers{says(), says(loop.Thought("hm")), says(), says(loop.Text("Ok.")),
+		announced, announced, says(loop.Thought("hm")), says(loop.CallDelta{Name: "read", Input: `{"path":"x"}`}), says(), says(loop.Text("Done."))}}
 	p := &person{}
-	converse(t, m, p, "one", "two", "three")
-	assert.Equal(t, "user: one\nuser: two\nuser: three", m.seen[2])
-	assert.Equal(t, []string{"Ok."}, p.messages)
+	converse(t, m, p, "one", "two", "three", "four")
+	assert.Equal(t, []string{
+		"The model has answered twice without a text or a call. Ask again, or choose another model.", "Ok.",
+		"The model has announced tool calls twice and has sent none. Ask again, or choose another model.", "Done.",
+	}, p.messages)
+	assert.Equal(t, "user: one\nuser: two", m.seen[3])
+}
+
+// However an answer ends, the person reads why.
+func TestEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer answer
+		stop   acp.StopReason
+		text   string
+		err    string
+	}{
+		"refused":                {says(loop.Text("No."), loop.Stop{Reason: loop.Refused}), acp.StopReasonRefusal, "No.", ""},
+		"refused without a word": {says(loop.Stop{Reason: loop.Refused, Text: "policy"}), acp.StopReasonRefusal, "The model has refused to answer (policy).", ""},
+		"filtered": {says(loop.Text("I "), loop.CallDelta{Name: "read", Input: `{"path":"x"}`}, loop.Stop{Reason: loop.Filtered, Text: "safety"}), acp.StopReasonRefusal,
+			"I A filter of the service has ended the answer (safety).", ""},
+		"failed":  {says(loop.Text("I "), loop.Stop{Reason: loop.Failed, Text: "crash"}), "", "I ", "the service has ended the answer of the model (crash)"},
+		"too big": {says(loop.Text(strings.Repeat("x", 2<<20)), loop.Stop{}), "", "", "the answer of the model is too long"},
+		"too many calls": {func(_ context.Context, yield func(loop.Event, error) bool) {
+			for i := range 1000 {
+				if !yield(loop.CallDelta{Index: i, Name: "read"}, nil) {
+					return
+				}
+			}
+		}, "", "", "more than 128 tool calls"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &script{answers: answers{tt.answer, says(loop.Text("Ok."))}}
+			p := &person{}
+			conn := connect(t, kit.New(&kit.Options{Turn: loop.New(m, &loop.Options{MaxAnswer: 1 << 20}).Turn}), p)
+			session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
+			require.NoError(t, err)
+			stop, err := ask(t, conn, session.SessionID, "go")
+			assert.Equal(t, tt.stop, stop)
+			assert.Equal(t, tt.text, p.text)
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+			}
+			_, err = ask(t, conn, session.SessionID, "and now?")
+			assert.NoError(t, err, "the session goes on")
+			assert.Less(t, len(m.seen[1]), 100<<10)
+		})
+	}
+}
+
+// A call that is cut off does not run. The model reads why, and the turn ends if it happens again and
+// again.
+func TestCutCalls(t *testing.T) {
+	write := func(input string, reason loop.StopReason) answer {
+		return says(loop.CallDelta{ID: "a", Name: "write", Input: `{"path":"x"}`}, loop.CallDelta{Index: 1, ID: "b", Name: "write", Input: input}, loop.Stop{Reason: reason})
+	}
+	m := &script{answers: answers{write(`{"pa`, loop.Length), says(loop.Text("Ok.")), write("", loop.Length), write(`{"pa`, loop.Done), write(`{"pa`, loop.ToolCalls)}}
+	p := &person{}
+	conn, id := converse(t, m, p, "one")
+	const sentence = "b!Your output was cut at the limit of tokens for one answer, so this call did not run. Do it in smaller steps."
+	assert.Contains(t, m.seen[1], "results: a=written "+sentence)
+	stop, err := ask(t, conn, id, "two")
+	require.NoError(t, err)
+	assert.Equal(t, acp.StopReasonMaxTokens, stop)
+	assert.Contains(t, m.seen[3], "b write({})\nresults: a=written "+sentence)
+	assert.Contains(t, m.seen[4], "b!The input of the call is not a JSON object.")
+	assert.Contains(t, p.text, "The calls of the model are cut off again and again")
+}
+
+// An input that is longer than what a tool takes is not stored whole, and names are cut.
+func TestHugeCalls(t *testing.T) {
+	m := &script{answers: answers{says(loop.CallDelta{ID: strings.Repeat("i", 1000), Name: strings.Repeat("n", 1000), Input: `{"path":"` + strings.Repeat("x", 2<<20) + `"}`}), says(loop.Text("Ok."))}}
+	converse(t, m, &person{}, "one")
+	assert.Less(t, len(m.seen[1]), 10<<10)
+	assert.Contains(t, m.seen[1], "There is no tool")
+}
+
+// What services send as the input of a call is read as the object that it contains.
+func TestInputs(t *testing.T) {
+	for given, want := range map[string]string{
+		`{}{"path":"x"}`: `{"path":"x"}`, `{"path":"x"}{"path":"x"}`: `{"path":"x"}`, `"{\"path\":\"x\"}"`: `{"path":"x"}`, "null": "{}", " ": "{}", `{"path":"x"}{}`: `{"path":"x"}`,
+		"```json\n{\"path\":\"x\"}\n```": `{"path":"x"}`, `{"path":"x"}{"path":"y"}`: `"{\"path\":\"x\"}{\"path\":\"y\"}"`, `{"path`: `"{\"path"`, `[]`: `[]`,
+	} {
+		m := &script{answers: answers{says(loop.CallDelta{ID: "a", Name: "read", Input: given}), says(loop.Text("Ok."))}}
+		converse(t, m, &person{}, "one")
+		assert.Contains(t, m.seen[1], "a read("+want+")\n", given)
+	}
+}
+
+// The tokens of a turn are in the response to its prompt, and a window that is not known is not
+// reported.
+func TestUsage(t *testing.T) {
+	usage := func(in, out, size uint64) loop.Usage {
+		return loop.Usage{Used: in + out, Size: size, Tokens: &acp.Usage{InputTokens: in, OutputTokens: out, TotalTokens: in + out, ThoughtTokens: new(uint64(1))}, Cost: &acp.Cost{Amount: 0.5, Currency: "USD"}}
+	}
+	m := &script{answers: answers{says(loop.CallDelta{Name: "read", Input: `{"path":"x"}`}, usage(10, 1, 0)), says(loop.Text("Ok."), usage(20, 2, 100)), says(loop.Text("Ok."))}}
+	p := &person{}
+	conn, id := start(t, m, p)
+	res, err := conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("go")}})
+	require.NoError(t, err)
+	assert.Equal(t, &acp.Usage{InputTokens: 30, OutputTokens: 3, TotalTokens: 33, ThoughtTokens: new(uint64(2))}, res.Usage)
+	assert.Equal(t, []*acp.UsageUpdate{{Used: 22, Size: 100, Cost: &acp.Cost{Amount: 1, Currency: "USD"}}}, p.usage)
+	res, err = conn.Prompt(t.Context(), &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.Text("go")}})
+	require.NoError(t, err)
+	assert.Nil(t, res.Usage)
 }
 
 // A prompt that arrives between two requests to the model waits for the end of the turn.

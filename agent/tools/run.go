@@ -156,6 +156,7 @@ func depth(data []byte) (most int) {
 func (b *batch) run(d *Done) {
 	t := b.registry.find(d.Name)
 	input, bad := inputOf(d.Input)
+	bad = cmp.Or(d.Err, bad)
 	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: input}
 	known := c.id != ""
 	if !known {

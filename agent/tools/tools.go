@@ -136,6 +136,9 @@ type Request struct {
 	// ToolCallID is the result of Announce for this call, or empty.
 	ToolCallID acp.ToolCallID
 
+	// Err, if not nil, is why the call cannot run. The model reads it.
+	Err error
+
 	// Began, if not nil, is called just before the tool runs, when the call is allowed. If it returns
 	// an error, the call does not run, and the turn ends.
 	Began func() error

@@ -5,20 +5,22 @@
 //	l := loop.New(model, nil)
 //	a := kit.New(&kit.Options{Auth: model.Auth(), Settings: kit.Settings{model.Setting()}, Turn: l.Turn})
 //
-// Its errors are one sentence that says what is wrong with the URL, the key, the model or the
-// server. They contain at most 200 characters of the server's response, and never the key.
+// Its errors are records of package rpcerr/kind. Their text says what is wrong with the URL, the key,
+// the model or the server, and what to do next; they contain a part of the server's response, and never
+// the key or the query of a URL. A program reads from the record whether to wait, and how long.
+//
+// Answers are read in every form that servers are known to send, and what a server refuses, such as
+// images, is left out of later requests for its model.
 package chat
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,11 +28,13 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // Options configure a Model.
 type Options struct {
-	// BaseURL is the URL before /chat/completions, such as http://localhost:11434/v1.
+	// BaseURL is the URL before /chat/completions, such as http://localhost:11434/v1. It may have a
+	// query, such as ?api-version=2024-10-21 for Azure.
 	BaseURL string
 
 	// Key is sent as a bearer token if it is not empty.
@@ -40,53 +44,93 @@ type Options struct {
 	// used. If the server lists several, the person must choose one with [Model.Setting].
 	Model string
 
-	// Client sends the requests. Nil means a client that waits up to two minutes for the begin of
-	// an answer. A client without a CheckRedirect does not follow redirects to another host,
-	// because that host would receive the key.
+	// Header is added to each request.
+	Header http.Header
+
+	// MaxTokens limits an answer. Zero leaves the limit to the server.
+	MaxTokens int
+
+	// Temperature is that of each request. Nil leaves it to the server.
+	Temperature *float64
+
+	// Extra has further members of each request. A member that is nil is left out of it.
+	Extra map[string]any
+
+	// Window is the size of the context of the model in tokens. Zero means what the server says of the
+	// model in its list, if it says that.
+	Window uint64
+
+	// FirstByte is how long a server may take to begin an answer. Zero means 10 minutes for hosts of a
+	// network of its own, which may have to load the model, and 2 minutes for others. Silence is how
+	// long a server may send nothing in the middle of an answer. Zero means 3 minutes. Whole is the
+	// maximum duration of an answer. Zero means no limit, and so does a negative value of the others.
+	FirstByte, Silence, Whole time.Duration
+
+	// Client sends the requests. Nil means one without limits of its own. A client without a
+	// CheckRedirect does not follow redirects to another host, because that host would receive the
+	// key.
 	Client *http.Client
 }
 
 // A Model sends requests to a server of chat completions. It is safe for concurrent use.
 type Model struct {
-	opts Options
-	base string // the base URL without a slash at its end
-	host string // that of base
-	bad  error  // the error of an invalid base URL
+	opts      Options
+	base      *url.URL // without a slash at its end
+	host      string   // that of base
+	bad       error    // the error of an invalid base URL
+	service   service
+	secrets   []string
+	firstByte time.Duration
 
 	mu      sync.Mutex
 	version string // "/v1" once a request has shown that the server needs it
+	listed  bool   // known has the list of the server
+	known   map[string]*info
+	changed map[string]map[change]bool // by model
 }
 
 // New returns a model. It sends no request. If the options are invalid, the first request, and
 // Ready of [Model.Auth], return the error.
 func New(opts *Options) *Model {
-	m := &Model{}
+	m := &Model{base: &url.URL{}}
 	if opts != nil {
 		m.opts = *opts
 	}
 	if m.opts.Client == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.ResponseHeaderTimeout = 2 * time.Minute // a server may have to load the model
-		m.opts.Client = &http.Client{Transport: t}
+		m.opts.Client = &http.Client{Transport: http.DefaultTransport}
 	}
 	if m.opts.Client.CheckRedirect == nil {
 		m.opts.Client = new(*m.opts.Client)
 		m.opts.Client.CheckRedirect = sameHost
 	}
-	m.base = strings.TrimRight(strings.TrimSpace(m.opts.BaseURL), "/")
-	m.base = strings.TrimSuffix(m.base, "/chat/completions") // some documents include this in the URL
-	u, err := url.Parse(m.base)
-	wrong := func(text string) { m.bad = errors.New(text) }
+	m.opts.Silence = cmp.Or(m.opts.Silence, 3*time.Minute)
+	given := strings.TrimSpace(m.opts.BaseURL)
+	u, err := url.Parse(given)
 	switch {
-	case m.base == "":
-		wrong("BASE_URL is not set. Set it to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama.")
+	case given == "":
+		m.bad = kind.Configuration.New("Set BASE_URL to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama.")
 	case err != nil:
-		wrong("BASE_URL is not a URL. It looks like http://localhost:11434/v1.")
+		m.bad = kind.Configuration.New("BASE_URL is not a URL: it looks like http://localhost:11434/v1.")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		wrong("BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1.")
+		m.bad = kind.Configuration.New("BASE_URL must begin with http:// or https://, such as http://localhost:11434/v1.")
 	default:
-		m.host = u.Host
+		u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions") // some documents include this in the URL
+		u.RawPath, u.Fragment = "", ""
+		m.base, m.host = u, u.Host
 	}
+	m.firstByte = m.opts.FirstByte
+	if m.firstByte == 0 {
+		m.firstByte = 2 * time.Minute
+		if local(m.base.Hostname()) {
+			m.firstByte = 10 * time.Minute
+		}
+	}
+	for _, s := range services {
+		if strings.HasSuffix(m.base.Hostname(), s.host) {
+			m.service = s
+		}
+	}
+	m.secrets = secretsOf(&m.opts, m.base)
 	return m
 }
 
@@ -141,45 +185,6 @@ func (m *Model) Setting() kit.Setting {
 	return t
 }
 
-const (
-	listTime = 5 * time.Second // for the list of models when a session is opened
-	maxList  = 8 << 20
-	maxError = 64 << 10 // bytes of an error response that are read
-)
-
-// models returns the models that the server lists.
-func (m *Model) models(ctx context.Context) ([]string, error) {
-	limited, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	res, err := m.send(limited, http.MethodGet, "/models", nil)
-	if err != nil {
-		return nil, m.explain(ctx, err, "")
-	}
-	defer res.Body.Close()
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxList))
-	switch {
-	case err != nil:
-		return nil, m.explain(ctx, err, "")
-	case isPage(body):
-		return nil, m.explain(ctx, newStatusError(res, body), "")
-	}
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, m.failed("the list of models of %s is not JSON", m.host).WithCause(err)
-	}
-	ids := make([]string, 0, len(list.Data))
-	for _, d := range list.Data {
-		if d.ID != "" && !slices.Contains(ids, d.ID) {
-			ids = append(ids, d.ID)
-		}
-	}
-	return ids, nil
-}
-
 // name returns the name of the model for a request.
 func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 	if chosen == notChosen || chosen == "" {
@@ -189,14 +194,14 @@ func (m *Model) name(ctx context.Context, chosen string) (string, error) {
 		return chosen, nil
 	}
 	ids, err := m.models(ctx)
-	var status *statusError
+	missing, ok := errors.AsType[*refusal](err)
 	switch {
-	case errors.As(err, &status) && status.status == http.StatusNotFound && !status.html:
-		return "", m.failed("MODEL is not set, and %s has no list of models at %s/models: set MODEL, and see whether BASE_URL ends in /v1", m.host, m.base).WithCause(err)
+	case ok && missing.status == http.StatusNotFound && !missing.page:
+		return "", kind.Configuration.New(fmt.Sprintf("MODEL is not set, and %s has no list of models at %s/models: set MODEL, and see whether BASE_URL ends in /v1", m.host, m.shown())).WithCause(err)
 	case err != nil:
 		return "", err
 	case len(ids) != 1:
-		return "", m.failed("MODEL is not set, and %s has %s: set it to one of them, or choose one in the session", m.host, listed(ids))
+		return "", kind.Configuration.New(fmt.Sprintf("MODEL is not set, and %s has %s: set it to one of them, or choose one in the session", m.host, listed(ids)))
 	}
 	return ids[0], nil
 }
@@ -219,15 +224,6 @@ func (m *Model) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 		if err != nil {
 			return err
 		}
-		body, err := json.Marshal(requestOf(model, req))
-		if err != nil {
-			return err
-		}
-		res, err := m.retry(ctx, body)
-		if err != nil {
-			return m.explain(ctx, err, model)
-		}
-		defer res.Body.Close()
-		return m.stream(res.Body, show)
+		return m.repeat(ctx, model, req, show)
 	})
 }

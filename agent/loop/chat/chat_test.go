@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // events returns the events of an answer. Texts and thoughts are joined; calls are formatted as "id
@@ -52,7 +53,7 @@ func events(t *testing.T, m *chat.Model, req *loop.Request) (all []string, err e
 		case loop.Usage:
 			all = append(all, fmt.Sprintf("usage %d", e.Used))
 		case loop.Stop:
-			all = append(all, "stop "+string(e.Reason))
+			all = append(all, "stop "+strings.TrimPrefix(string(e.Reason), string(loop.ToolCalls)))
 		}
 	}
 	for _, i := range order {
@@ -114,7 +115,7 @@ func TestStreams(t *testing.T) {
 			[]string{"stop ", `call a read({"p":1})`}},
 		"DeepSeek, thoughts": {data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, `{"choices":[{"delta":{"content":"Hi"},"finish_reason":"length"}]}`, "[DONE]"), []string{"thought hm", "text Hi", "stop length"}},
 		"OpenRouter, comments and thoughts": {": OPENROUTER PROCESSING\n\n" + data(`{"choices":[{"delta":{"content":"","reasoning":"hm"}}]}`, `{"choices":[{"delta":{"content":"Hi"},"finish_reason":"content_filter"}]}`, "[DONE]"),
-			[]string{"thought hm", "text Hi", "stop refused"}},
+			[]string{"thought hm", "text Hi", "stop filtered"}},
 		"no [DONE], CRLF": {strings.ReplaceAll("data:"+`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`+"\n\n", "\n", "\r\n"), []string{"text Hi", "stop "}},
 		"a server that does not stream": {"{\n" + `"choices":[{"message":{"role":"assistant","content":"Hi","tool_calls":[{"id":"a","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{"total_tokens":9}` + "}\n",
 			[]string{"text Hi", "usage 9", "stop ", "call a read({})"}},
@@ -147,14 +148,14 @@ func TestErrors(t *testing.T) {
 		h                http.HandlerFunc
 		want             string
 	}{
-		"unset":                 {model: "m", want: "BASE_URL is not set. Set it to"},
+		"unset":                 {model: "m", want: "Set BASE_URL to the address"},
 		"no scheme":             {base: "localhost:11434", model: "m", want: "BASE_URL must begin with http:// or https://"},
 		"refused":               {base: "http://127.0.0.1:1/v1", model: "m", want: "127.0.0.1:1 cannot be reached: connection refused. Is the server running?"},
 		"not found host":        {base: "http://no-such-host.invalid/v1", model: "m", want: "the host of BASE_URL, no-such-host.invalid, cannot be found"},
 		"nothing there":         {h: http.NotFound, model: "m", want: "has nothing at"},
 		"a page":                {h: status(200, "<!doctype html><html>"), model: "m", want: "BASE_URL leads to a web page"},
 		"a page, 404":           {h: status(404, "<html>"), model: "m", want: "BASE_URL leads to a web page"},
-		"no key":                {h: status(401, `{"error":{"message":"Missing bearer"}}`), model: "m", want: "wants a key: set API_KEY: Missing bearer"},
+		"no key":                {h: status(401, `{"error":{"message":"Missing bearer"}}`), model: "m", want: "wants a key: Missing bearer. Set API_KEY"},
 		"wrong key":             {h: status(401, `{"error":{"message":"Incorrect API key provided: `+key+`"}}`), key: key, model: "m", want: "rejects API_KEY (status 401): Incorrect API key provided: [API_KEY]"},
 		"unknown model":         {h: status(404, `{"error":{"message":"model 'm' not found"}}`), model: "m", want: "does not know the model m; it has the models a, b"},
 		"no model":              {h: status(500, ""), want: "MODEL is not set, and"},
@@ -163,20 +164,21 @@ func TestErrors(t *testing.T) {
 		"no model, no list":     {h: http.NotFound, want: "MODEL is not set, and"},
 		"no model, a page, 404": {h: answering(404, "<html>"), want: "BASE_URL leads to a web page"},
 		"no model, a page":      {h: answering(200, "<html>"), want: "BASE_URL leads to a web page"},
-		"no model, no key":      {h: answering(401, `{"error":{"message":"Missing bearer"}}`), want: "wants a key: set API_KEY: Missing bearer"},
+		"no model, no key":      {h: answering(401, `{"error":{"message":"Missing bearer"}}`), want: "wants a key: Missing bearer. Set API_KEY"},
 		"no model, other":       {h: answering(500, `{"detail":"no"}`), want: "has answered with status 500: no"},
 		"no model, none listed": {h: answering(200, `{"data":[]}`), want: "MODEL is not set, and"},
 		"no model, not a list":  {h: answering(200, `[`), want: "is not JSON"},
 		"no model, other list":  {h: answering(200, `{"data":null}`), want: "has no models: set it to one of them"},
-		"wrong path, JSON":      {h: answering(404, `{"detail":"Not Found"}`), model: "m", want: "/chat/completions: BASE_URL usually ends in /v1"},
+		"wrong path, JSON":      {h: answering(404, `{"detail":"Not Found"}`), model: "m", want: "/chat/completions: Not Found. See whether BASE_URL and MODEL are right: BASE_URL usually ends in /v1"},
 		"no tools":              {h: status(400, `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`), model: "m", want: "the model m cannot call tools"},
-		"quota":                 {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "has a limit that is reached (status 402): Insufficient credits"},
-		"other":                 {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 199) + "…"},
-		"junk":                  {h: answering(200, "data: {\n\n"), model: "m", want: "has sent an event that is not JSON"},
+		"quota":                 {h: status(402, `{"error":{"message":"Insufficient credits"}}`), model: "m", want: "wants to be paid (status 402): Insufficient credits. Add credit"},
+		"other":                 {h: status(500, `{"detail":"`+strings.Repeat("x", 500)+`"}`), model: "m", want: "has answered with status 500: " + strings.Repeat("x", 299) + "…"},
+		"junk":                  {h: answering(200, "data: {\n\n"), model: "m", want: "ended in the middle"},
 		"cut":                   {h: answering(200, `data: {"choices":[{"delta":{"content":"Hi"}}]}`+"\n\n"), model: "m", want: "ended in the middle"},
 		"error in mid-stream":   {h: answering(200, data(`{"choices":[{"delta":{"content":"Hi"}}]}`, `{"error":{"message":"overloaded"}}`)), model: "m", want: "has ended its answer with an error: overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if tt.h != nil {
 				tt.base = serve(t, tt.h)
 			}
@@ -196,7 +198,7 @@ func TestTooLong(t *testing.T) {
 		_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
 		assert.ErrorIs(t, err, loop.ErrTooLong)
 		code, _ := rpcerr.CodeOf(err)
-		assert.Equal(t, rpcerr.CodeInternalError, code)
+		assert.Equal(t, kind.ContextTooLarge.Code(), code)
 	}
 }
 
@@ -316,8 +318,7 @@ func TestRolesAlternate(t *testing.T) {
 		"system user assistant user assistant user":                {user, user, user},
 		"system user assistant tool assistant user":                {user, calls, text, user},
 		"system user assistant tool":                               {user, calls, text},
-		"system user assistant tool assistant user assistant":      {user, calls, image, says},
-		"system user assistant tool assistant user assistant user": {user, calls, image, user},
+		"system user assistant tool assistant user assistant user": {user, calls, image, says},
 	} {
 		body.Messages = nil
 		_, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), &loop.Request{System: "Be brief.", Messages: messages})

@@ -1,176 +1,162 @@
 package chat
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/agent/loop"
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-// statusError is a response with a status other than 200, or a web page.
-type statusError struct {
-	status  int
-	message string        // message of a JSON error
-	code    string        // code or type of a JSON error
-	html    bool          // the response is a web page
-	to      string        // target of a redirect that was not followed, without the path of the request
-	after   time.Duration // value of Retry-After
+// steps has what a person can do after a status.
+var steps = map[int]string{
+	400: "If the conversation has become too long, shorten it with /compact; otherwise choose another model.",
+	402: "Add credit to the account at this service, or choose another model.",
+	403: "See whether the key may use this model, or choose another model.",
+	404: "See whether BASE_URL and MODEL are right: BASE_URL usually ends in /v1.",
+	408: "Send the prompt again.",
+	409: "Send the prompt again.",
+	413: compactStep,
+	422: "If the conversation has become too long, shorten it with /compact; otherwise choose another model.",
+	429: "Wait a little, and send the prompt again.",
+	529: "The service is overloaded: wait a little, and send the prompt again.",
 }
 
-func (e *statusError) Error() string { return fmt.Sprintf("chat: status %d: %s", e.status, e.message) }
+const (
+	keyStep     = "Set API_KEY to a valid key of this service."
+	compactStep = "Shorten the conversation with /compact, or begin a new session."
+	laterStep   = "Wait a little, and send the prompt again."
+)
 
-func newStatusError(res *http.Response, body []byte) *statusError {
-	e := &statusError{status: res.StatusCode, html: isPage(body)}
-	e.message, e.code = errorOf(body)
-	if to, err := res.Location(); err == nil {
-		to = &url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path} // the query is omitted because it may contain a secret
-		e.to = strings.TrimSuffix(strings.TrimSuffix(to.String(), "/models"), "/chat/completions")
-	}
-	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 {
-		e.after = time.Duration(s) * time.Second
-	}
-	return e
-}
-
-func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
-
-// errorOf returns the message and the code of an error response. Servers use several forms:
-// {"error": {"message"}}, {"error": "text"}, {"message"}, {"detail"}, or only the value of "error".
-func errorOf(body []byte) (message, code string) {
-	var e struct {
-		Error   json.RawMessage `json:"error"`
-		Message json.RawMessage `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-		Code    json.RawMessage `json:"code"`
-		Type    string          `json:"type"`
-	}
-	if json.Unmarshal(body, &message) == nil {
-		return clip(message), ""
-	}
-	if json.Unmarshal(body, &e) != nil {
-		return "", ""
-	}
-	if len(e.Error) > 0 && string(e.Error) != "null" {
-		return errorOf(e.Error)
-	}
-	for _, raw := range []json.RawMessage{e.Message, e.Detail} {
-		if message == "" && json.Unmarshal(raw, &message) != nil {
-			message = ""
-		}
-	}
-	if json.Unmarshal(e.Code, &code) != nil {
-		code = e.Type
-	}
-	return clip(message), code
-}
-
-// clip turns a text of a server into one line of at most 200 characters.
-func clip(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if utf8.RuneCountInString(text) > 200 {
-		text = string([]rune(text)[:199]) + "…"
-	}
-	return text
-}
-
-// failed returns an error for the person.
-func (m *Model) failed(format string, args ...any) *rpcerr.RequestError {
-	text := fmt.Sprintf(format, args...)
-	if m.opts.Key != "" {
-		text = strings.ReplaceAll(text, m.opts.Key, "[API_KEY]")
-	}
-	return rpcerr.InternalError(nil).WithDetail(text)
+// failed returns an error about what a server has sent.
+func (m *Model) failed(format string, args ...any) *kind.Error {
+	return kind.Serialization.New(fmt.Sprintf(format, args...))
 }
 
 // explain converts the error of a request into an error for the person. The model is empty for a
 // request for the list of models.
 func (m *Model) explain(ctx context.Context, err error, model string) error {
-	var status *statusError
-	var own *rpcerr.RequestError
+	_, own := kind.From(err)
+	r, refused := errors.AsType[*refusal](err)
+	late, isLate := errors.AsType[*lateError](err)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(err, &own):
+	case own:
 		return err
-	case !errors.As(err, &status):
+	case isLate:
+		return told(kind.Timeout.New(late.text), "A server of this machine may still be loading the model: send the prompt again.", err)
+	case !refused:
 		return m.unreachable(err)
 	}
-	if loop.SaysTooLong(status.message + " " + status.code) {
-		return m.tooLong(status.message, err)
+	e, step := m.describe(ctx, r, model)
+	if r.after > 0 && e.Retryable {
+		e = e.WithRetryAfter(r.after)
+		step = fmt.Sprintf("Wait %v, and send the prompt again.", r.after.Round(1e9))
 	}
+	if r.tooLong() {
+		err = errors.Join(err, loop.ErrTooLong)
+	}
+	return told(e, step, err)
+}
+
+// told adds what a person can do to an error.
+func told(e *kind.Error, step string, cause error) *kind.Error {
+	if !strings.HasSuffix(e.Message, "?") {
+		e.Message = strings.TrimSuffix(e.Message, ".") + "."
+	}
+	e.Message += " " + step
+	return e.WithHint(step).WithCause(cause)
+}
+
+// describe returns the error for a refusal, and what a person can do.
+func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind.Error, step string) {
 	says := ""
-	if status.message != "" {
-		says = ": " + status.message
+	if r.text != "" {
+		says = ": " + clip(r.text)
 	}
+	upstream := func(status int, format string, args ...any) *kind.Error {
+		return kind.Upstream(fmt.Sprintf(format, args...)+says, status)
+	}
+	client := r.status >= 400 && r.status < 500
 	switch {
-	case status.to != "":
-		return m.failed("%s redirects (status %d): set BASE_URL to %s", m.host, status.status, clip(status.to)).WithCause(err)
-	case status.html:
-		return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)", m.host, status.status).WithCause(err)
-	case strings.Contains(strings.ToLower(status.message), "does not support tools"):
-		return m.failed("the model %s cannot call tools: choose another MODEL%s", model, says).WithCause(err)
-	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
+	case r.tooLong():
+		return kind.ContextTooLarge.New(m.host + " says that the conversation is too long for the model" + says), compactStep
+	case r.to != "":
+		return kind.Configuration.New(fmt.Sprintf("%s redirects (status %d)", m.host, r.status)), "Set BASE_URL to " + clip(r.to)
+	case r.page && (r.status == 200 || r.status == 404 || r.status == 405):
+		return kind.Configuration.New(fmt.Sprintf("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)%s", m.host, r.status, says)), "BASE_URL usually ends in /v1."
+	case strings.Contains(strings.ToLower(r.text), "does not support tools"):
+		return kind.Configuration.New("the model " + model + " cannot call tools" + says), "Choose another MODEL."
+	case r.status == 401, client && badKey.MatchString(r.code+" "+r.text):
 		if m.opts.Key == "" {
-			return m.failed("%s wants a key: set API_KEY%s", m.host, says).WithCause(err)
+			return upstream(401, "%s wants a key", m.host), keyStep
 		}
-		return m.failed("%s rejects API_KEY (status %d)%s", m.host, status.status, says).WithCause(err)
-	case status.status == http.StatusPaymentRequired, status.status == http.StatusTooManyRequests:
-		return m.failed("%s has a limit that is reached (status %d)%s", m.host, status.status, says).WithCause(err)
-	case model != "" && unknownModel(status):
-		if ids, listErr := m.models(ctx); listErr == nil {
-			return m.failed("%s does not know the model %s; it has %s", m.host, model, listed(ids)).WithCause(err)
+		return upstream(401, "%s rejects API_KEY (status %d)", m.host, r.status), keyStep
+	case r.status == 402, client && r.status != 403 && unpaid.MatchString(r.code+" "+r.text) && r.after == 0:
+		return upstream(402, "%s wants to be paid (status %d)", m.host, r.status), steps[402]
+	case r.status == 429:
+		return upstream(429, "%s has a limit that is reached (status 429)", m.host), steps[429]
+	case model != "" && (client || r.status == 0) && r.unknownModel():
+		if ids, err := m.models(ctx); err == nil {
+			says = ""
+			return upstream(404, "%s does not know the model %s; it has %s", m.host, model, listed(ids)), "Choose one of them."
 		}
-		return m.failed("%s does not know the model %s%s", m.host, model, says).WithCause(err)
-	case status.status == http.StatusNotFound:
-		return m.failed("%s has nothing at %s/chat/completions: BASE_URL usually ends in /v1", m.host, m.base).WithCause(err)
+		return upstream(404, "%s does not know the model %s", m.host, model), "Choose another MODEL."
+	case r.midway:
+		status := r.status
+		if status == 0 {
+			status = 503
+		}
+		return upstream(status, "%s has ended its answer with an error", m.host), or(steps[status], laterStep)
+	case r.status == 404:
+		return upstream(404, "%s has nothing at %s/chat/completions", m.host, m.shown()), steps[404]
+	case r.status < 400:
+		return kind.Serialization.New(fmt.Sprintf("%s has answered with status %d%s", m.host, r.status, says)), "See whether BASE_URL is right."
 	}
-	return m.failed("%s has answered with status %d%s", m.host, status.status, says).WithCause(err)
-}
-
-func unknownModel(e *statusError) bool {
-	text := strings.ToLower(e.message)
-	return e.code == "model_not_found" || strings.Contains(text, "model") &&
-		(e.status == http.StatusNotFound || strings.Contains(text, "not found") || strings.Contains(text, "does not exist") || strings.Contains(text, "not a valid model"))
-}
-
-func (m *Model) tooLong(says string, err error) error {
-	return m.failed("%s says that the conversation is too long for the model: %s", m.host, says).WithCause(errors.Join(err, loop.ErrTooLong))
-}
-
-// explainBody converts an error that the server has sent in the middle of an answer.
-func (m *Model) explainBody(body json.RawMessage) error {
-	message, code := errorOf(body)
-	if loop.SaysTooLong(message + " " + code) {
-		return m.tooLong(message, nil)
+	step = laterStep
+	if client {
+		step = steps[400]
 	}
-	if message == "" {
-		message = clip(string(body))
-	}
-	return m.failed("%s has ended its answer with an error: %s", m.host, message)
+	return upstream(r.status, "%s has answered with status %d", m.host, r.status), or(steps[r.status], step)
 }
 
-// unreachable converts the error of a request that got no response.
+func or(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// unreachable converts the error of a request that got no response, or whose answer was cut.
 func (m *Model) unreachable(err error) error {
-	var dns *net.DNSError
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	cut, isCut := errors.AsType[*cutError](err)
 	var timeout interface{ Timeout() bool }
+	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknownAuthority := errors.AsType[x509.UnknownAuthorityError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
-	case errors.As(err, &dns):
-		return m.failed("the host of BASE_URL, %s, cannot be found", m.host).WithCause(err)
+	case isCut:
+		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the answer of %s was cut: %v", m.host, short(cut.error))), "Send the prompt again.", err)
+	case isDNS && dns.IsNotFound:
+		return told(kind.Configuration.New(fmt.Sprintf("the host of BASE_URL, %s, cannot be found", m.host)), "See whether BASE_URL is right and this machine is online.", err)
+	case isDNS:
+		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the name of %s cannot be looked up now", m.host)), "See whether this machine is online, and send the prompt again.", err)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return m.failed("%s has not answered in time", m.host).WithCause(err)
+		return told(kind.Timeout.New(fmt.Sprintf("%s has not answered in time", m.host)), "Send the prompt again.", err)
+	case badCertificate, unknownAuthority:
+		return told(kind.Configuration.New(fmt.Sprintf("the certificate of %s is not valid: %v", m.host, short(err))), "See whether BASE_URL is right, and whether this machine knows who has signed the certificate.", err)
+	case noTLS, strings.Contains(err.Error(), http.ErrSchemeMismatch.Error()):
+		return told(kind.Configuration.New(fmt.Sprintf("%s does not speak TLS", m.host)), "BASE_URL must begin with http:// for this server.", err)
 	}
-	return m.failed("%s cannot be reached: %v. Is the server running?", m.host, short(err)).WithCause(err)
+	return told(kind.ServiceUnavailable.New(fmt.Sprintf("%s cannot be reached: %v. Is the server running?", m.host, short(err))), "Start it, or set BASE_URL to another one.", err)
 }
 
 // short returns the innermost error, whose text does not contain the URL.

@@ -70,7 +70,7 @@ func TestCut(t *testing.T) {
 			assert.NoError(t, err, "cut at %d", n)
 			continue
 		}
-		assert.Regexp(t, `^Internal error: the answer of 127\.0\.0\.1:\d+ was cut: `, sentence(t, err), "cut at %d", n)
+		assert.Regexp(t, `^the answer of 127\.0\.0\.1:\d+ was cut: `, sentence(t, err), "cut at %d", n)
 	}
 }
 
@@ -80,11 +80,11 @@ func TestJunk(t *testing.T) {
 	lines := []string{`{"choices":[{"delta":{"content":"He"}}]}`, `{"choices":[{"delta":{"content":"llo"}}]}`}
 	for n := range len(lines) + 1 {
 		for junk, want := range map[string]string{
-			"data: <html>\n\n":                          "has sent an event that is not JSON",
-			"data: {\"choices\":7}\n\n":                 "has sent an event that is not JSON",
-			"data: \x00\xff\n\n":                        "has sent an event that is not JSON",
+			"data: <html>\n\n":                          "BASE_URL leads to a web page",
+			"data: {\"choices\":7}\n\n":                 "ended in the middle.",
+			"data: \x00\xff\n\n":                        "ended in the middle, with",
 			"data: {\"error\":\"overloaded\"}\n\n":      "has ended its answer with an error: overloaded",
-			"Internal Server Error\n":                   "ended in the middle",
+			"Internal Server Error\n":                   "ended in the middle, with Internal Server Error",
 			"data: " + strings.Repeat("x", 17<<20) + "": "has sent an event of more than 16 MiB",
 		} {
 			body := ""
@@ -142,7 +142,7 @@ func TestRedirect(t *testing.T) {
 					http.Redirect(w, r, other+"/v1/chat/completions", status)
 				})
 				_, err := events(t, chat.New(&chat.Options{BaseURL: url, Key: "k", Model: "m", Client: client}), hello)
-				assert.Contains(t, sentence(t, err), fmt.Sprintf("redirects (status %d): set BASE_URL to %s/v1", status, other))
+				assert.Contains(t, sentence(t, err), fmt.Sprintf("redirects (status %d). Set BASE_URL to %s/v1", status, other))
 			})
 		}
 	}

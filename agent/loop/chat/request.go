@@ -2,108 +2,119 @@ package chat
 
 import (
 	"bytes"
-	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
+	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// request is the body of a request.
+type object = map[string]any
+
+// request is a request that is being built. What is stored of a conversation may be anything, for
+// example of another model, but what is sent is always acceptable.
 type request struct {
-	Model         string    `json:"model"`
-	Messages      []message `json:"messages"`
-	Tools         []tool    `json:"tools,omitempty"`
-	Stream        bool      `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
+	model    string
+	without  map[change]bool
+	validID  func(string) bool
+	messages []object
+	taken    map[string]bool // ids of calls
+	images   int             // images that the conversation has
+	leftOut  bool            // the last prompt has one that is left out
 }
 
-type message struct {
-	Role       string `json:"role"`
-	Content    any    `json:"content"` // a string, a list of parts, or null in a message with calls
-	ToolCalls  []call `json:"tool_calls,omitempty"`
-	ToolCallID string `json:"tool_call_id,omitempty"`
-}
-
-type call struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-type tool struct {
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-type part struct {
-	Type     string            `json:"type"`
-	Text     string            `json:"text,omitempty"`
-	ImageURL map[string]string `json:"image_url,omitempty"`
-}
-
-func requestOf(model string, req *loop.Request) *request {
-	r := &request{Model: model, Stream: true}
-	r.StreamOptions.IncludeUsage = true
-	if req.System != "" {
-		r.Messages = append(r.Messages, message{Role: "system", Content: req.System})
+// build returns the body of a request.
+func (m *Model) build(model string, req *loop.Request) (*request, []byte, error) {
+	r := &request{model: model, without: m.changesOf(model), validID: ids.MatchString, taken: make(map[string]bool)}
+	if m.service.id != nil {
+		r.validID = m.service.id
 	}
-	for _, m := range req.Messages {
-		switch m.Role {
+	if req.System != "" {
+		r.messages = append(r.messages, object{"role": "system", "content": req.System})
+	}
+	for i, msg := range req.Messages {
+		switch msg.Role {
 		case loop.User:
-			r.user(m.Parts)
+			r.leftOut = false
+			r.add("user", r.content(msg.Parts))
 		case loop.Assistant:
-			r.Messages = append(r.Messages, assistant(m))
-		case loop.Results:
-			r.results(m.Results)
+			var results []loop.Result
+			if i+1 < len(req.Messages) && req.Messages[i+1].Role == loop.Results {
+				results = req.Messages[i+1].Results
+			}
+			r.assistant(msg, results)
 		}
 	}
-	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, tool{Type: "function", Function: function{t.Name, t.Description, t.Schema}})
+	r.leftOut = r.leftOut && req.Messages[len(req.Messages)-1].Role == loop.User
+	if n := len(r.messages); n > 0 && r.messages[n-1]["role"] == "assistant" { // some servers continue such a message, others refuse it
+		r.add("user", "Go on.")
 	}
-	return r
+	body := object{"model": model, "messages": r.messages, "stream": true, "stream_options": object{"include_usage": true}}
+	var list []object
+	for _, t := range req.Tools {
+		f := object{"name": t.Name, "parameters": t.Schema}
+		if t.Description != "" {
+			f["description"] = t.Description
+		}
+		list = append(list, object{"type": "function", "function": f})
+	}
+	if list != nil {
+		body["tools"] = list
+	}
+	if m.opts.MaxTokens > 0 {
+		body["max_tokens"] = m.opts.MaxTokens
+		if r.without[completionMax] {
+			body["max_completion_tokens"] = m.opts.MaxTokens
+		}
+	}
+	if m.opts.Temperature != nil {
+		body["temperature"] = *m.opts.Temperature
+	}
+	for name := range r.without {
+		delete(body, string(name))
+	}
+	maps.Copy(body, m.opts.Extra)
+	maps.DeleteFunc(body, func(_ string, v any) bool { return v == nil })
+	data, err := json.Marshal(body)
+	return r, data, err
 }
 
-// user adds a message of the user. If there is no answer of the model since the previous message of
-// the user or the results of tools, user first adds one, because the templates of some models refuse
-// two messages of the user in a row, even with calls and results between them.
-func (r *request) user(parts []tools.Part) {
-	if n := len(r.Messages); n > 0 && (r.Messages[n-1].Role == "user" || r.Messages[n-1].Role == "tool") {
-		r.Messages = append(r.Messages, message{Role: "assistant", Content: "(no answer yet)"})
+// add adds a message. The templates of some models refuse two messages of the user in a row, even with
+// calls and results between them, and two of the assistant.
+func (r *request) add(role string, content any) object {
+	last := ""
+	if n := len(r.messages); n > 0 {
+		last, _ = r.messages[n-1]["role"].(string)
 	}
-	r.Messages = append(r.Messages, message{Role: "user", Content: content(parts)})
+	switch {
+	case role == "user" && (last == "user" || last == "tool"):
+		r.messages = append(r.messages, object{"role": "assistant", "content": "(no answer yet)"})
+	case role == "assistant" && last == "assistant":
+		r.messages = append(r.messages, object{"role": "user", "content": "Go on."})
+	}
+	msg := object{"role": role, "content": content}
+	r.messages = append(r.messages, msg)
+	return msg
 }
 
 // content returns a string if there are only texts, because some servers accept nothing else.
-func content(parts []tools.Part) any {
-	var all []part
+func (r *request) content(parts []tools.Part) any {
+	var all []object
 	texts := true
 	for _, p := range parts {
-		if strings.HasPrefix(p.MIMEType, "image/") {
+		if isImage(p) && !r.leaveOut() {
 			texts = false
 			url := "data:" + p.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
-			all = append(all, part{Type: "image_url", ImageURL: map[string]string{"url": url}})
+			all = append(all, object{"type": "image_url", "image_url": object{"url": url}})
 		} else {
-			all = append(all, part{Type: "text", Text: p.String()})
+			all = append(all, object{"type": "text", "text": p.String()})
 		}
 	}
 	if !texts {
@@ -111,116 +122,183 @@ func content(parts []tools.Part) any {
 	}
 	lines := make([]string, len(all))
 	for i, p := range all {
-		lines[i] = p.Text
+		lines[i] = p["text"].(string)
 	}
-	return strings.Join(lines, "\n")
+	if text := strings.Join(lines, "\n"); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return "(empty)"
 }
 
-func assistant(m loop.Message) message {
-	out := message{Role: "assistant"}
+func isImage(p tools.Part) bool { return strings.HasPrefix(p.MIMEType, "image/") && len(p.Data) > 0 }
+
+// leaveOut counts an image, and reports whether a sentence takes its place.
+func (r *request) leaveOut() bool {
+	r.images++
+	r.leftOut = r.leftOut || r.without[noImages]
+	return r.without[noImages]
+}
+
+// assistant adds an answer of the model and the results of its calls.
+func (r *request) assistant(m loop.Message, results []loop.Result) {
+	if len(m.Parts) == 0 && len(m.Calls) == 0 {
+		return
+	}
+	var content any
 	if len(m.Parts) > 0 {
-		out.Content = content(m.Parts)
+		content = r.content(m.Parts)
+	} else if r.without[noNull] {
+		content = ""
 	}
-	for _, c := range m.Calls {
-		t := call{ID: c.ID, Type: "function"}
-		t.Function.Name, t.Function.Arguments = c.Name, string(c.Object())
-		out.ToolCalls = append(out.ToolCalls, t)
+	msg := r.add("assistant", content)
+	var back opaque
+	if json.Unmarshal(m.Opaque, &back) != nil || back.Model != r.model { // it is of another model
+		back = opaque{}
 	}
-	return out
-}
-
-// results adds the results of calls. Their images follow in a message of the user, because the
-// message of a tool can only contain text.
-func (r *request) results(all []loop.Result) {
+	r.keep(msg, back.Message, len(m.Calls) > 0)
+	if len(m.Calls) == 0 {
+		return
+	}
+	if r.without[anyReasoning] && msg["reasoning_content"] == nil {
+		msg["reasoning_content"] = " "
+	}
+	calls := make([]object, len(m.Calls))
 	var images []tools.Part
-	for _, result := range all {
-		var texts []string
-		for _, p := range result.Parts {
-			if p.Data == nil {
-				texts = append(texts, p.Text)
-				continue
-			}
-			texts = append(texts, "[the "+p.MIMEType+" follows]")
-			images = append(images, p)
+	var answers []object
+	for i, c := range m.Calls {
+		id := r.id(c.ID)
+		calls[i] = object{"id": id, "type": "function", "function": object{"name": name(c.Name), "arguments": string(c.Object())}}
+		if i < len(back.Calls) {
+			r.keep(calls[i], back.Calls[i], true)
 		}
-		r.Messages = append(r.Messages, message{Role: "tool", ToolCallID: result.ID, Content: strings.Join(texts, "\n")})
+		if r.without[anySignature] && calls[i]["extra_content"] == nil {
+			calls[i]["extra_content"] = object{"google": object{"thought_signature": "skip_thought_signature_validator"}}
+		}
+		text := "(There is no result.)"
+		if at := slices.IndexFunc(results, func(result loop.Result) bool { return result.ID == c.ID }); at >= 0 {
+			text = r.result(results[at], &images)
+		}
+		answers = append(answers, object{"role": "tool", "tool_call_id": id, "content": text})
 	}
+	msg["tool_calls"] = calls
+	r.messages = append(r.messages, answers...)
 	if images != nil {
-		r.user(images)
+		r.add("user", r.content(images))
 	}
 }
 
-const (
-	attempts = 4
-	maxWait  = 30 * time.Second // the longest Retry-After for which a request is repeated
+// keep adds the kept members. Thoughts are sent back with calls alone, as services demand.
+func (r *request) keep(to, members object, calls bool) {
+	for name, v := range members {
+		if v != nil && !r.without[change(name)] && !r.without[noKept] && (calls || !slices.Contains(thoughts, name)) {
+			to[name] = v
+		}
+	}
+}
+
+// result returns the text of a result. Its images follow in a message of the user, because the message
+// of a tool can only contain text.
+func (r *request) result(result loop.Result, images *[]tools.Part) string {
+	var texts []string
+	for _, p := range result.Parts {
+		switch {
+		case isImage(p) && !r.leaveOut():
+			texts = append(texts, "[the "+p.MIMEType+" follows]")
+			*images = append(*images, p)
+		default:
+			texts = append(texts, p.String())
+		}
+	}
+	if text := strings.Join(texts, "\n"); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return "(no output)"
+}
+
+var (
+	ids       = regexp.MustCompile(`^[A-Za-z0-9_.:/|-]{1,64}$`)
+	badInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 )
 
-// busy lists the response codes after which a request is repeated, because the answer has not
-// begun.
-var busy = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+// id returns the id of a call, or another one if this one is not valid or not the first.
+func (r *request) id(given string) string {
+	id := given
+	for n := 0; !r.validID(id) || r.taken[id]; n++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", given, n))
+		id = hex.EncodeToString(sum[:])[:9]
+	}
+	r.taken[id] = true
+	return id
+}
 
-// retry sends a request for an answer. It repeats the request if the server is busy, but not if the
-// server cannot be reached.
-func (m *Model) retry(ctx context.Context, body []byte) (*http.Response, error) {
-	wait := time.Second
-	for n := 1; ; n++ {
-		res, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
-		status, ok := errors.AsType[*statusError](err)
-		if !ok || n == attempts || status.after > maxWait || !slices.Contains(busy, status.status) {
-			return res, err
+// name returns a valid name for a tool that the model has called, which may be an invented one.
+func name(given string) string {
+	valid := badInName.ReplaceAllString(given, "_")
+	if valid == "" {
+		return "unknown"
+	}
+	return valid[:min(len(valid), 64)]
+}
+
+// opaque is the Opaque of a message.
+type opaque struct {
+	Model   string   `json:"model"`
+	Message object   `json:"message,omitempty"`
+	Calls   []object `json:"calls,omitempty"` // in the order of the calls
+}
+
+// merge adds the kept members of a chunk to those before it: texts are joined, and lists as OpenRouter
+// sends them, whose elements have an index.
+func merge(to, more object) {
+	for name, v := range more {
+		switch old := to[name].(type) {
+		case nil:
+			to[name] = v
+		case string:
+			if text, ok := v.(string); ok && slices.Contains(joined, name) {
+				to[name] = old + text
+			} else if v != nil {
+				to[name] = v
+			}
+		case object:
+			if o, ok := v.(object); ok {
+				merge(old, o)
+			}
+		case []any:
+			list, _ := v.([]any)
+			for _, e := range list {
+				part, _ := e.(object)
+				at := slices.IndexFunc(old, func(x any) bool {
+					o, ok := x.(object)
+					return ok && part != nil && part["index"] != nil && o["index"] == part["index"] && o["type"] == part["type"]
+				})
+				if at >= 0 {
+					merge(old[at].(object), part)
+				} else {
+					old = append(old, e)
+				}
+			}
+			to[name] = old
 		}
-		select {
-		case <-time.After(max(status.after, wait)):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		wait *= 2
 	}
 }
 
-// send sends one request. An error response of the server is a *statusError. If the server has
-// nothing at the base URL, send tries once more with /v1 after it.
-func (m *Model) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	if m.bad != nil {
-		return nil, rpcerr.AuthRequired(nil).WithDetail(m.bad.Error())
-	}
-	m.mu.Lock()
-	version := m.version
-	m.mu.Unlock()
-	res, err := m.sendTo(ctx, method, version+path, body)
-	missing, ok := err.(*statusError)
-	if !ok || missing.status != http.StatusNotFound || version != "" || path != "/models" && unknownModel(missing) || strings.HasSuffix(m.base, "/v1") {
-		return res, err
-	}
-	if res, err := m.sendTo(ctx, method, "/v1"+path, body); err == nil {
-		m.mu.Lock()
-		m.version = "/v1"
-		m.mu.Unlock()
-		return res, nil
-	}
-	return nil, err
-}
+// joined lists the members of which each chunk has a part.
+var joined = append([]string{"text", "summary", "data", "encrypted_content", "reasoning_signature"}, thoughts...)
 
-func (m *Model) sendTo(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, m.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+// keptOf returns the kept members of a message or call.
+func keptOf(raw members) object {
+	var found object
+	for _, name := range kept {
+		var v any
+		d := json.NewDecoder(bytes.NewReader(raw[name]))
+		d.UseNumber()
+		if len(raw[name]) > 0 && d.Decode(&v) == nil && v != nil && v != "" {
+			if found == nil {
+				found = make(object)
+			}
+			found[name] = v
+		}
 	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "text/event-stream, application/json")
-	}
-	if m.opts.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.opts.Key)
-	}
-	res, err := m.opts.Client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode == http.StatusOK {
-		return res, nil
-	}
-	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // a part of the text is enough
-	return nil, newStatusError(res, text)
+	return found
 }

@@ -3,214 +3,234 @@ package chat
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
-
-	"github.com/acpkit/go-sdk/agent/loop"
+	"regexp"
+	"strings"
 )
 
-// chunk is one event of an answer, or the complete answer of a server that does not stream.
-type chunk struct {
-	Choices []struct {
-		Delta        delta  `json:"delta"`
-		Message      delta  `json:"message"` // in a complete answer
-		FinishReason string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage *struct {
-		PromptTokens     uint64 `json:"prompt_tokens"`
-		CompletionTokens uint64 `json:"completion_tokens"`
-		TotalTokens      uint64 `json:"total_tokens"`
-	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
-}
+// The limits of what a server may send. The loop limits what an answer contains.
+const (
+	maxEvent = 16 << 20 // bytes of an event, of an answer that is no stream, and of events in a row that bring nothing
+	maxError = 64 << 10 // bytes of an error that are read
+)
 
-type delta struct {
-	Content          string     `json:"content"`
-	Reasoning        string     `json:"reasoning"`         // OpenRouter, Ollama, newer vLLM
-	ReasoningContent string     `json:"reasoning_content"` // DeepSeek, llama.cpp, older vLLM
-	Refusal          string     `json:"refusal"`
-	ToolCalls        []fragment `json:"tool_calls"`
-}
-
-// fragment is a part of a tool call.
-type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"` // a JSON string; some servers send an object
-	} `json:"function"`
-}
-
-// maxEvent is the maximum length of one event in bytes.
-const maxEvent = 16 << 20
-
-// stream reads an answer. The answer ends with data [DONE], or with the end of the input after a
-// finish reason.
-func (m *Model) stream(body io.Reader, show func(loop.Event)) error {
-	r := &reader{show: show, calls: calls{byIndex: make(map[int]int)}}
+// stream reads an answer: events, or JSON of a server that does not stream. The answer ends with data
+// [DONE], or with the end of the input after a finish reason.
+func (m *Model) stream(body io.Reader, a *answer) error {
+	r := &frames{a: a, m: m}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
-	partial := false // the line has no line feed
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(data, atEOF)
-		partial = n > 0 && data[n-1] != '\n'
-		return n, line, err
-	})
-	var whole []byte // the answer of a server that does not stream
+	lines.Split(r.split)
+	first := true
 	for lines.Scan() {
-		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
-		data, ok := bytes.CutPrefix(line, []byte("data:"))
-		switch data = bytes.TrimSpace(data); {
-		case !ok && bytes.HasPrefix(line, []byte("<")) && len(whole) == 0:
-			return m.failed("BASE_URL leads to a web page and not to a server of chat completions (%s)", m.host)
-		case !ok && (len(whole) > 0 || bytes.HasPrefix(line, []byte("{"))):
-			whole = append(append(whole, line...), '\n')
-			continue
-		case !ok || len(data) == 0: // a comment, the name of an event, or a blank line
-			continue
-		case string(data) == "[DONE]":
-			r.end()
-			return nil
-		case partial && !json.Valid(data): // the line is cut off; the next read returns the reason
-			continue
+		line := lines.Bytes()
+		if first {
+			line, first = bytes.TrimPrefix(line, []byte("\ufeff")), false
 		}
-		if err := m.chunk(r, data); err != nil {
+		if done, err := r.line(line); done || err != nil {
 			return err
+		}
+		if r.idle += len(line) + 1; r.idle > maxEvent || len(r.data)+len(r.body) > maxEvent {
+			return m.failed("%s has sent more than %d MiB in one event, or without a text", m.host, maxEvent>>20)
 		}
 	}
 	err := lines.Err()
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
 		return m.failed("%s has sent an event of more than %d MiB", m.host, maxEvent>>20)
-	case err != nil && !r.finished:
-		return m.failed("the answer of %s was cut: %v", m.host, short(err)).WithCause(err)
+	case err == nil:
+		err = r.rest()
+	default:
+		err = &cutError{err}
 	}
-	if len(whole) > 0 {
-		if err := m.chunk(r, whole); err != nil {
-			return err
-		}
-	}
-	if !r.finished {
-		return m.failed("the answer of %s ended in the middle", m.host)
-	}
-	r.end()
-	return nil
-}
-
-// chunk handles one event.
-func (m *Model) chunk(r *reader, data []byte) error {
-	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return m.failed("%s has sent an event that is not JSON", m.host).WithCause(err)
-	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return m.explainBody(c.Error)
-	}
-	r.read(&c)
-	return nil
-}
-
-// reader converts chunks to events.
-type reader struct {
-	show     func(loop.Event)
-	calls    calls
-	finished bool
-	reason   loop.StopReason
-}
-
-func (r *reader) read(c *chunk) {
-	for _, choice := range c.Choices {
-		for _, d := range []delta{choice.Delta, choice.Message} {
-			if t := cmp.Or(d.Reasoning, d.ReasoningContent); t != "" {
-				r.show(loop.Thought(t))
-			}
-			if t := d.Content + d.Refusal; t != "" {
-				r.show(loop.Text(t))
-			}
-			for _, f := range d.ToolCalls {
-				r.show(r.calls.delta(f))
-			}
-		}
-		if choice.FinishReason != "" {
-			r.finished, r.reason = true, reasonOf(choice.FinishReason)
-		}
-	}
-	if u := c.Usage; u != nil {
-		r.show(loop.Usage{Used: max(u.TotalTokens, u.PromptTokens+u.CompletionTokens)})
-	}
-}
-
-func (r *reader) end() { r.show(loop.Stop{Reason: r.reason}) }
-
-func reasonOf(reason string) loop.StopReason {
-	switch reason {
-	case "length":
-		return loop.Length
-	case "content_filter":
-		return loop.Refused
-	}
-	return loop.Done
-}
-
-// calls assigns fragments to calls. Servers number the calls from 0 or from 1, give all of them the
-// number 0, or give none. They repeat the id in each fragment, send it only in the first one, or
-// never.
-type calls struct {
-	all     []started
-	byIndex map[int]int // the number of the latest call with each index, from 1
-}
-
-type started struct {
-	id, name string
-	input    []byte
-}
-
-func (c *calls) delta(f fragment) loop.CallDelta {
-	input := f.input()
-	i := c.find(f)
-	p := &c.all[i]
-	p.id, p.name = cmp.Or(p.id, f.ID), cmp.Or(p.name, f.Function.Name)
-	p.input = append(p.input, input...)
-	return loop.CallDelta{Index: i, ID: f.ID, Name: f.Function.Name, Input: input}
-}
-
-func (c *calls) find(f fragment) int {
-	latest := len(c.all) - 1
-	if f.Index != nil {
-		latest = c.byIndex[*f.Index] - 1
-	}
-	for i := range c.all {
-		if f.ID != "" && c.all[i].id == f.ID {
-			return i // regardless of the index
-		}
-	}
-	if latest >= 0 {
-		p := &c.all[latest]
-		another := f.ID != "" && p.id != "" ||
-			f.ID == "" && f.Function.Name != "" && json.Valid(p.input) // the previous call is complete
-		if !another {
-			return latest
-		}
-	}
-	c.all = append(c.all, started{})
-	if f.Index != nil {
-		c.byIndex[*f.Index] = len(c.all)
-	}
-	return len(c.all) - 1
-}
-
-// input returns the arguments as a string.
-func (f *fragment) input() string {
-	raw := f.Function.Arguments
-	var text string
 	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return ""
-	case json.Unmarshal(raw, &text) == nil:
-		return text
+	case a.finished:
+		return nil
+	case err != nil:
+		return err
 	}
-	return string(raw)
+	return r.unfinished()
+}
+
+// cutError reports that the connection was cut within an answer.
+type cutError struct{ error }
+
+func (e *cutError) Unwrap() error { return e.error }
+
+// frames splits a body into JSON.
+type frames struct {
+	m *Model
+	a *answer
+
+	data   []byte // lines of an event that are not complete JSON
+	body   []byte // lines that belong to no event: JSON over several lines, or a page or text
+	junk   []byte // what is no JSON, for the error
+	failed bool   // the next event is an error
+	idle   int    // bytes since something of an answer has arrived
+	cr     bool   // the last line has ended with a carriage return
+	open   bool   // the last line has no end, because the input has ended
+}
+
+// split splits at CR, LF or both.
+func (r *frames) split(data []byte, atEOF bool) (int, []byte, error) {
+	skip := 0
+	if r.cr && len(data) > 0 && data[0] == '\n' {
+		skip = 1
+	}
+	rest := data[skip:]
+	i := bytes.IndexAny(rest, "\r\n")
+	switch {
+	case i >= 0:
+		r.cr = rest[i] == '\r'
+		return skip + i + 1, rest[:i], nil
+	case atEOF && len(rest) > 0:
+		r.open = true
+		return len(data), rest, nil
+	}
+	return 0, nil, nil
+}
+
+// line reads one line. An event ends with a blank line, or when its data is complete.
+func (r *frames) line(line []byte) (done bool, err error) {
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch string(bytes.TrimSpace(field)) {
+	case "data":
+		for bytes.HasPrefix(value, []byte("data:")) { // of a proxy that has added one
+			value = bytes.TrimSpace(value[len("data:"):])
+		}
+	case "event":
+		r.failed = string(value) == "error"
+		return false, nil
+	case "error": // old versions of llama.cpp
+		r.failed = true
+	case "id", "retry":
+		return false, nil
+	case "":
+		if len(line) > 0 || len(r.body) > 0 {
+			return false, nil // a comment
+		}
+		return false, r.damaged()
+	default:
+		value = bytes.TrimSpace(line)
+		if len(r.data) == 0 && len(r.body) == 0 && json.Valid(value) && value[0] == '{' {
+			break // one of several lines with JSON, or an answer in one line
+		}
+		if string(value) != "[DONE]" {
+			r.body = append(append(r.body, line...), '\n')
+			return false, nil
+		}
+	}
+	switch value := bytes.Trim(value, `"`); {
+	case string(value) == "[DONE]":
+		return true, r.end()
+	case bytes.HasSuffix(value, []byte("}[DONE]")):
+		r.data = append(r.data[:0], bytes.TrimSuffix(value, []byte("[DONE]"))...)
+		if err = r.event(); err == nil {
+			err = r.end()
+		}
+		return true, err
+	}
+	if len(r.data) > 0 {
+		r.data = append(r.data, '\n')
+	}
+	r.data = append(r.data, value...)
+	if len(r.data) == 0 || !json.Valid(numbers(r.data)) {
+		return false, nil // the next lines complete it
+	}
+	return false, r.event()
+}
+
+// event handles complete data.
+func (r *frames) event() error {
+	data := r.data
+	r.data = r.data[:0]
+	failed := r.failed
+	r.failed = false
+	brought, said := r.a.read(numbers(data), failed)
+	if brought {
+		r.idle = 0
+	}
+	if said != nil && !r.a.finished {
+		return r.m.said(said)
+	}
+	return nil
+}
+
+// damaged handles the end of an event whose data is no JSON. A word, such as ping, is remembered, and
+// damaged JSON is an error, because a part of the answer is missing.
+func (r *frames) damaged() error {
+	data := bytes.TrimSpace(r.data)
+	r.data = r.data[:0]
+	if len(data) == 0 {
+		return nil
+	}
+	if r.junk == nil || r.failed {
+		r.junk = bytes.Clone(data[:min(len(data), maxError)])
+	}
+	if (data[0] == '{' || data[0] == '[' || r.failed) && !r.a.finished {
+		return r.unfinished()
+	}
+	return nil
+}
+
+// end handles [DONE].
+func (r *frames) end() error {
+	if r.a.finished || r.a.shown || r.junk == nil && len(r.body) == 0 {
+		r.a.finished = true
+		return nil
+	}
+	return r.unfinished()
+}
+
+// rest handles what the body ends with.
+func (r *frames) rest() error {
+	if r.open && !json.Valid(numbers(r.data)) && len(r.data) > 0 {
+		r.junk = bytes.Clone(r.data[:min(len(r.data), maxError)])
+		r.data = nil
+	}
+	if err := r.damaged(); err != nil {
+		return err
+	}
+	for d := json.NewDecoder(bytes.NewReader(numbers(r.body))); ; {
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			return nil
+		}
+		if v[0] == '{' || v[0] == '[' {
+			if _, said := r.a.read(v, false); said != nil {
+				return r.m.said(said)
+			}
+			r.body = nil
+		}
+	}
+}
+
+// unfinished returns the error for an answer without an end.
+func (r *frames) unfinished() error {
+	text := r.junk
+	if text == nil {
+		text = r.body
+	}
+	if isPage(text) {
+		return &refusal{status: 200, page: true, text: r.m.clean(titleOf(text))}
+	}
+	said := r.m.said(&report{texts: []string{strings.TrimSuffix("it ended in the middle, with "+string(bytes.TrimSpace(text)), ", with ")}})
+	said.status = 0 // the answer may have been complete in another form, so it is not asked for again
+	return said
+}
+
+// number matches values that servers in Python send, and that are no JSON.
+var number = regexp.MustCompile(`([:,\[]\s*)(NaN|-?Infinity)\b`)
+
+// numbers returns data with null in place of numbers that JSON does not have.
+func numbers(data []byte) []byte {
+	if bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Infinity")) {
+		if !json.Valid(data) {
+			return number.ReplaceAll(data, []byte("${1}null"))
+		}
+	}
+	return data
 }
