@@ -57,7 +57,7 @@ func TestCoderDemo(t *testing.T) {
 func TestCoderWithoutAModel(t *testing.T) {
 	t.Parallel()
 	out := converse(t, t.TempDir(), []string{"BASE_URL="}, "chat", "-prompt", "hello", "--", filepath.Join(programs, "coder"))
-	assert.Contains(t, out, "BASE_URL is not set. Set it to the address of a server of chat completions")
+	assert.Contains(t, out, "Set BASE_URL to the address of a server of chat completions")
 }
 
 // With a model, coder reads and edits the files of the client, and runs a command. Chat answers its
@@ -101,4 +101,35 @@ func TestCoderWithAModel(t *testing.T) {
 		assert.Contains(t, requests[2], `"content":"Wrote a.txt."`)
 		assert.Contains(t, requests[3], `"content":"two\r\n`)
 	}
+}
+
+// coder starts without HOME, and main.go compiles alone, as the README shows it.
+func TestCoderAlone(t *testing.T) {
+	t.Parallel()
+	coder := exec.Command(filepath.Join(programs, "coder"))
+	coder.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "BASE_URL=http://127.0.0.1:1/v1", "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	coder.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\n")
+	out, err := coder.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), `"agentInfo"`)
+	if _, err := exec.LookPath("go"); err == nil {
+		out, err := exec.Command("go", "vet", "coder/main.go").CombinedOutput()
+		assert.NoError(t, err, string(out))
+	}
+}
+
+// The key can be in a file, and no command needs to find it in an environment.
+func TestCoderKeyFile(t *testing.T) {
+	t.Parallel()
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte("sk-from-a-file\n"), 0o600))
+	out := converse(t, t.TempDir(), []string{"BASE_URL=" + server.URL + "/v1", "MODEL=m", "API_KEY=", "API_KEY_FILE=" + file}, "chat", "-prompt", "hello", "--", filepath.Join(programs, "coder"))
+	assert.Contains(t, out, "Hi.")
+	assert.Equal(t, "Bearer sk-from-a-file", got)
 }

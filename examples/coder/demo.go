@@ -20,18 +20,27 @@ import (
 	"github.com/acpkit/go-sdk/agent/workspace"
 )
 
+func init() { extend = flags }
+
 // flags reads the command line.
-func flags() (demo bool) {
-	log.SetFlags(0)
-	flag.BoolVar(&demo, "demo", false, "play: a scripted model repairs a program in a temporary folder, without a key")
+func flags(o *kit.Options) {
+	demo := flag.Bool("demo", false, "play: a scripted model repairs a program in a temporary folder, without a key")
+	flag.Func("env", "the name of an environment variable that commands get, such as GOFLAGS, or a pattern; it may be repeated", func(name string) error {
+		o.Workspace.Inherit = append(o.Workspace.Inherit, name)
+		return nil
+	})
 	flag.Usage = func() {
 		log.Print("usage: coder [flags]\n\nA client starts it and talks to it on standard input and output. BASE_URL is the address of a\n" +
-			"server of chat completions, API_KEY its key if it needs one, and MODEL the model.\n\n" +
+			"server of chat completions, API_KEY its key if it needs one, or API_KEY_FILE a file with it, and\nMODEL the model.\n\n" +
 			"  go run ./examples/chat -- go run ./examples/coder -demo\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	return demo
+	if *demo {
+		play(o)
+	} else if os.Getenv("BASE_URL") == "" {
+		log.Print("Set BASE_URL to the address of a server of chat completions, such as http://localhost:11434/v1 for Ollama.")
+	}
 }
 
 // play replaces the model by a scripted one, which repairs a program in a temporary folder with the
@@ -50,7 +59,7 @@ func play(o *kit.Options) {
 		log.Fatal(err)
 	}
 	l := loop.New(&script{dir: dir}, nil)
-	o.Store, o.Auth, o.Settings = new(journal.Memory), nil, nil
+	o.Store, o.Auth, o.Settings, o.Images = new(journal.Memory), nil, nil, nil
 	o.Tools = func(s *kit.Session) []tools.Tool {
 		w, err := workspace.New(s.Conn(), s.ID(), []string{dir}, &workspace.Options{OnlyLocal: true})
 		if err != nil {

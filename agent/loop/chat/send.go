@@ -83,7 +83,7 @@ func (m *Model) repeat(ctx context.Context, model string, req *loop.Request, sho
 // adapt notes the change that a refusal asks for. It reports whether the request has another form now.
 func (m *Model) adapt(r *request, err error) bool {
 	said, ok := errors.AsType[*refusal](err)
-	if !ok || said.tooLong() || slices.Contains([]int{0, 401, 402, 403, 408, 429}, said.status) || said.page {
+	if !ok || said.tooLong() || !slices.Contains([]int{400, 404, 415, 422, 500, 501}, said.status) || said.page || said.text == "" && said.status != 400 && said.status != 422 {
 		return false
 	}
 	for _, c := range changes {

@@ -14,6 +14,7 @@ import (
 const (
 	maxEvent = 16 << 20 // bytes of an event, of an answer that is no stream, and of events in a row that bring nothing
 	maxError = 64 << 10 // bytes of an error that are read
+	maxTries = 1000     // lines of an event after each of which it may be complete
 )
 
 // stream reads an answer: events, or JSON of a server that does not stream. The answer ends with data
@@ -65,6 +66,7 @@ type frames struct {
 	a *answer
 
 	data   []byte // lines of an event that are not complete JSON
+	tries  int    // lines of data
 	body   []byte // lines that belong to no event: JSON over several lines, or a page or text
 	junk   []byte // what is no JSON, for the error
 	failed bool   // the next event is an error
@@ -137,7 +139,7 @@ func (r *frames) line(line []byte) (done bool, err error) {
 		r.data = append(r.data, '\n')
 	}
 	r.data = append(r.data, value...)
-	if len(r.data) == 0 || !json.Valid(numbers(r.data)) {
+	if r.tries++; r.tries > maxTries || !bytes.HasSuffix(value, []byte("}")) && !bytes.HasSuffix(value, []byte("]")) || !json.Valid(numbers(r.data)) {
 		return false, nil // the next lines complete it
 	}
 	return false, r.event()
@@ -146,7 +148,7 @@ func (r *frames) line(line []byte) (done bool, err error) {
 // event handles complete data.
 func (r *frames) event() error {
 	data := r.data
-	r.data = r.data[:0]
+	r.data, r.tries = r.data[:0], 0
 	failed := r.failed
 	r.failed = false
 	brought, said := r.a.read(numbers(data), failed)
@@ -163,7 +165,10 @@ func (r *frames) event() error {
 // damaged JSON is an error, because a part of the answer is missing.
 func (r *frames) damaged() error {
 	data := bytes.TrimSpace(r.data)
-	r.data = r.data[:0]
+	if json.Valid(data) && len(data) > 0 && (data[0] == '{' || data[0] == '[') {
+		return r.event() // it has very many lines
+	}
+	r.data, r.tries = r.data[:0], 0
 	if len(data) == 0 {
 		return nil
 	}
