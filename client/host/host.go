@@ -113,10 +113,13 @@ func (h *Host) Client(conn *client.Conn) acp.Client {
 	return s
 }
 
-// Capabilities returns the capabilities of c, which is or wraps a result of Client: those of
-// client.Capabilities and those that have no interface. Add the capabilities of the program, such
+// Capabilities returns the capabilities of c, which is or wraps a result of Client, or nil for such a result:
+// those of client.Capabilities and those that have no interface. Add the capabilities of the program, such
 // as notices, and pass the result to client.Conn.Initialize.
 func (h *Host) Capabilities(c acp.Client) *acp.ClientCapabilities {
+	if c == nil {
+		c = &seat{host: h}
+	}
 	caps := client.Capabilities(c)
 	if h.opts.SignIn != nil && h.opts.SignIn.RunsCommands() {
 		caps.Auth = &acp.AuthCapabilities{Terminal: true}

@@ -1,211 +1,96 @@
 package connect
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/thread"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
-	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/envelope"
+	thread2 "github.com/acpkit/go-sdk/draft2/thread"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// attempt negotiates with one agent over one stream.
+// attempt negotiates with one agent over one stream. There is no connection before the version is
+// known.
 type attempt struct {
-	n      *negotiation
-	probe  *probe
-	conn   *Conn
-	v1, v2 *half // nil if the version is not offered
+	n     *negotiation
+	probe *probe
 }
 
-// half is one of the two connections. Its end of the stream waits until the version is known.
-type half struct {
-	version int
-	end     *end
-	request stream.Message // the initialize it wants to send
-	done    chan error     // receives the error of Initialize
-	over    bool           // done was read
-	conn    life
-}
-
-func (a *attempt) newHalf(version int) *half {
-	return &half{version: version, end: newEnd(a.probe), done: make(chan error, 1)}
-}
-
-// startV1 starts the connection of version 1. Nothing is sent yet.
-func (a *attempt) startV1() *half {
-	h, o := a.newHalf(acp.ProtocolVersion), &a.n.opts
-	var served acp.Client
-	conn := client.New(h.end, func(c *client.Conn) acp.Client {
-		if o.V1 == nil {
-			served = a.conn.clientV1(o.Permission, c)
-		} else {
-			served = o.V1(c)
-		}
-		return a.conn.set1.Client(served)
-	}, a.conn.optionsV1(o.ConnV1))
-	a.conn.v1, h.conn = conn, conn
-	h.initialize(conn.Start(a.n.ctx), func() error {
-		var req acp.InitializeRequest
-		if o.InitializeV1 != nil {
-			req = endpoint.ValueOf(o.InitializeV1(served))
-			req.ProtocolVersion = 0
-		}
-		_, err := conn.Initialize(a.n.start, &req)
-		return err
-	})
-	return h
-}
-
-// startV2 starts the connection of version 2. Nothing is sent yet.
-func (a *attempt) startV2() *half {
-	h, o := a.newHalf(acp2.ProtocolVersion), &a.n.opts
-	var served acp2.Client
-	conn := client2.New(h.end, func(c *client2.Conn) acp2.Client {
-		if o.V2 == nil {
-			served = a.conn.clientV2(o.Permission, c)
-		} else {
-			served = o.V2(c)
-		}
-		return a.conn.set2.Client(served)
-	}, a.conn.optionsV2(o.ConnV2))
-	a.conn.v2, h.conn = conn, conn
-	h.initialize(conn.Start(a.n.ctx), func() error {
-		var req acp2.InitializeRequest
-		if o.InitializeV2 != nil {
-			req = endpoint.ValueOf(o.InitializeV2(served))
-			req.ProtocolVersion = 0
-		}
-		_, err := conn.Initialize(a.n.start, &req)
-		return err
-	})
-	return h
-}
-
-// initialize calls Initialize of a connection. started is the error of its Start.
-func (h *half) initialize(started error, call func() error) {
-	if started != nil {
-		h.done <- started
-		return
-	}
-	go func() { // ends with the response, with the connection, or with the time to start
-		err := errGone
-		defer func() { h.done <- err }() // runs even if a middleware calls runtime.Goexit
-		err = call()
-	}()
-}
-
-var errGone = errors.New("draft2/connect: the goroutine of initialize was ended, for example by runtime.Goexit in a middleware")
-
-// wants waits until the connection wants to send its initialize.
-func (h *half) wants(ctx context.Context) error {
-	select {
-	case h.request = <-h.end.wants:
-		return nil
-	case err := <-h.done:
-		h.over = true
-		if err == nil {
-			err = errors.New("draft2/connect: a middleware responds to initialize itself")
-		}
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (h *half) params() []byte {
-	if e := envelope.Parse(h.request.Data); len(e.Params) > 0 {
-		return e.Params
-	}
-	return []byte("{}")
-}
-
-// leave closes the connection and waits until it has ended.
-func (h *half) leave() {
-	if h == nil {
-		return
-	}
-	h.conn.Close()
-	if !h.over {
-		<-h.done
-		h.over = true
-	}
-	_ = h.conn.Wait() // the connection was never used
-}
-
-// leave closes both connections and the stream.
-func (a *attempt) leave(s stream.Stream) {
-	s.Close()
-	a.v1.leave()
-	a.v2.leave()
-}
-
-// settle sends initialize, and attaches the stream to the connection of the agent's version.
-func (a *attempt) settle() error {
-	for _, h := range []*half{a.v1, a.v2} {
-		if h == nil {
-			continue
-		}
-		if err := h.wants(a.n.start); err != nil {
-			return err
-		}
+// settle sends initialize, in both versions or the one that is offered, and returns the connection of the
+// agent's version.
+func (a *attempt) settle(first, second bool) (*Conn, error) {
+	v1, v2, err := a.n.opts.params()
+	if err != nil {
+		return nil, err
 	}
 	switch {
-	case a.v1 == nil:
-		return a.alone(a.v2)
-	case a.v2 == nil:
-		return a.alone(a.v1)
+	case !first:
+		return a.alone(acp2.ProtocolVersion, v2)
+	case !second:
+		return a.alone(acp.ProtocolVersion, v1)
 	}
-	params, err := merged(a.v1.params(), a.v2.params())
+	both, err := merged(v1, v2)
 	if err != nil {
-		return fmt.Errorf("draft2/connect: the params of initialize: %w", err)
+		return nil, fmt.Errorf("draft2/connect: the params of initialize: %w", err)
 	}
-	got, err := a.probe.ask(a.n.start, params)
+	got, err := a.probe.ask(a.n.start, both)
 	if err != nil {
-		return a.again(err)
+		return nil, a.again(err)
 	}
 	switch got.verdict() {
 	case speaksV2:
 		got.result = got.as(acp2.ProtocolVersion)
-		return a.give(a.v2, &got, a.v1)
+		return a.open(acp2.ProtocolVersion, &got)
 	case speaksV1:
-		return a.speaksV1(got)
+		return a.speaksV1(got, v1)
 	case tryV1:
-		return a.tryV1(got)
+		return a.tryV1(got, v1)
 	}
-	return got.refusal()
+	return nil, got.refusal()
+}
+
+// params returns the params of initialize in each version, as the connection of that version would send them.
+func (o *Options) params() (v1, v2 []byte, err error) {
+	if v1, err = json.Marshal(o.InitializeV1); err == nil {
+		v2, err = json.Marshal(o.InitializeV2)
+	}
+	if err != nil {
+		err = fmt.Errorf("draft2/connect: the params of initialize: %w", err)
+	}
+	return v1, v2, err
 }
 
 // alone sends initialize in the only version that is offered.
-func (a *attempt) alone(h *half) error {
-	got, err := a.probe.ask(a.n.start, h.params())
+func (a *attempt) alone(version int, params []byte) (*Conn, error) {
+	got, err := a.probe.ask(a.n.start, params)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if h.version == acp2.ProtocolVersion && got.verdict() == speaksV1 {
-		return &acp.VersionError{Requested: h.version, Own: []int{h.version}, Answered: acp.ProtocolVersion}
+	if version == acp2.ProtocolVersion && got.verdict() == speaksV1 {
+		return nil, &acp.VersionError{Requested: version, Own: []int{version}, Answered: acp.ProtocolVersion}
 	}
-	return a.give(h, &got, nil)
+	return a.open(version, &got)
 }
 
 // speaksV1 continues in version 1. If the agent may not have received all capabilities of the
 // client, it gets a second initialize, which version 1 allows at any time. This goes over the same
 // stream, or over a new one if the endpoint accepts one initialize only.
-func (a *attempt) speaksV1(got answer) error {
-	if params := a.v1.params(); lossy(params) {
+func (a *attempt) speaksV1(got answer, params []byte) (*Conn, error) {
+	if lossy(params) {
 		single := a.probe.features.SingleInitialize
 		if single && a.n.dial != nil {
-			return &againError{errSingle}
+			return nil, &againError{errSingle}
 		}
 		if !single {
 			again, err := a.probe.ask(a.n.start, params)
 			if err != nil {
-				return a.again(err)
+				return nil, a.again(err)
 			}
 			if again.verdict() == speaksV1 {
 				got = again
@@ -213,25 +98,22 @@ func (a *attempt) speaksV1(got answer) error {
 		}
 	}
 	got.result = got.as(acp.ProtocolVersion)
-	return a.give(a.v1, &got, a.v2)
+	return a.open(acp.ProtocolVersion, &got)
 }
 
 var errSingle = errors.New("draft2/connect: the endpoint takes one initialize, which may not have told the agent of all capabilities")
 
 // tryV1 sends initialize again in version 1. It uses a new stream if possible, because the agent
 // may be in a bad state.
-func (a *attempt) tryV1(got answer) error {
+func (a *attempt) tryV1(got answer, params []byte) (*Conn, error) {
 	if a.n.dial != nil {
-		return &againError{got.refusal()}
+		return nil, &againError{got.refusal()}
 	}
-	again, err := a.probe.ask(a.n.start, a.v1.params())
+	conn, err := a.alone(acp.ProtocolVersion, params)
 	if err != nil {
-		return fmt.Errorf("%w (version %d before: %w)", err, acp2.ProtocolVersion, got.refusal())
+		return nil, fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, got.refusal())
 	}
-	if err := a.give(a.v1, &again, a.v2); err != nil {
-		return fmt.Errorf("%w (version %d before: %w)", named(err), acp2.ProtocolVersion, got.refusal())
-	}
-	return nil
+	return conn, nil
 }
 
 // again wraps an error that may not occur if the agent is dialed again in version 1.
@@ -242,16 +124,43 @@ func (a *attempt) again(err error) error {
 	return &againError{err}
 }
 
-// give attaches the stream with the response to one connection, and closes the other.
-func (a *attempt) give(h *half, got *answer, other *half) error {
-	other.leave()
-	a.conn.chosen(h.version)
-	if err := h.end.attach(append(a.probe.early, responseTo(&h.request, got))); err != nil {
-		return fmt.Errorf("draft2/connect: %w", err)
+// open makes the connection of the version, which gets the response to its initialize from got.
+func (a *attempt) open(version int, got *answer) (*Conn, error) {
+	c, o := newConn(version), &a.n.opts
+	var err error
+	s := newAnswered(a.probe, got)
+	if version == acp.ProtocolVersion {
+		c.set1 = new(thread.Set)
+		c.v1 = client.New(s, func(conn *client.Conn) acp.Client {
+			if o.V1 == nil {
+				return c.set1.Client(c.clientV1(o.Permission, conn))
+			}
+			return c.set1.Client(o.V1(conn))
+		}, c.optionsV1(o.ConnV1))
+		c.life, c.back = c.v1, &backendV1{conn: c.v1, set: c.set1}
+		if err = c.v1.Start(a.n.ctx); err == nil {
+			_, err = c.v1.Initialize(a.n.start, o.InitializeV1)
+		}
+	} else {
+		c.set2 = new(thread2.Set)
+		c.v2 = client2.New(s, func(conn *client2.Conn) acp2.Client {
+			if o.V2 == nil {
+				return c.set2.Client(c.clientV2(o.Permission, conn))
+			}
+			return c.set2.Client(o.V2(conn))
+		}, c.optionsV2(o.ConnV2))
+		c.life, c.back = c.v2, &backendV2{conn: c.v2, set: c.set2}
+		if err = c.v2.Start(a.n.ctx); err == nil {
+			_, err = c.v2.Initialize(a.n.start, o.InitializeV2)
+		}
 	}
-	err := <-h.done
-	h.over = true
-	return err
+	if err != nil {
+		c.Close()
+		_ = c.Wait() // the connection was never used
+		return nil, err
+	}
+	c.OnEnd(c.ended)
+	return c, nil
 }
 
 // refusal returns the error for an agent that supports none of the offered versions.
@@ -266,4 +175,13 @@ func (a *answer) refusal() error {
 		return &acp.VersionError{Requested: acp2.ProtocolVersion, Own: own, Supported: a.supported, Err: a.err}
 	}
 	return a.err
+}
+
+// attempt connects over s in one of the versions. If both are set, the newer one is preferred.
+func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
+	conn, err := (&attempt{n: n, probe: newProbe(s)}).settle(first, second)
+	if err != nil {
+		s.Close()
+	}
+	return conn, err
 }

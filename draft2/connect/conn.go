@@ -54,8 +54,8 @@ type backend interface {
 	authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error)
 }
 
-func newConn() *Conn {
-	return &Conn{sessions: map[string]*Session{}, folders: map[string]string{}, set1: new(thread.Set), set2: new(thread2.Set)}
+func newConn(version int) *Conn {
+	return &Conn{version: version, sessions: map[string]*Session{}, folders: map[string]string{}}
 }
 
 // optionsV1 adds the middleware that updates the threads. It is the innermost.
@@ -69,18 +69,6 @@ func (c *Conn) optionsV2(o *client2.Options) *client2.Options {
 	with := *o
 	with.Sending = append(slices.Clone(o.Sending), c.set2.Sending)
 	return &with
-}
-
-// chosen stores the connection of the version before that connection reads the response.
-func (c *Conn) chosen(version int) {
-	c.version = version
-	if version == acp.ProtocolVersion {
-		c.life, c.back = c.v1, &backendV1{conn: c.v1, set: c.set1}
-		c.v2, c.set2 = nil, nil
-		return
-	}
-	c.life, c.back = c.v2, &backendV2{conn: c.v2, set: c.set2}
-	c.v1, c.set1 = nil, nil
 }
 
 // ended ends the turns in the threads. In version 1 the end of the call of the prompt has done that.

@@ -50,10 +50,11 @@
 //
 // # What a client offers
 //
-// Options.V1 and Options.V2 return the client for each version. The interfaces that it
-// implements are advertised, as in the packages client and draft2/client. The client of version
-// 1 may be that of package client/host, with files and terminals. The default client
-// answers permission requests as Options.Permission decides, and implements nothing else.
+// Options.V1 and Options.V2 return the client for each version, and are called when the version
+// of the agent is known. What the client offers is sent before, so a program with a client of its own
+// gives it with Options.InitializeV1 and Options.InitializeV2. The client of version 1 may be that of
+// package client/host, with files and terminals. The default client answers permission requests as
+// Options.Permission decides, and implements nothing else.
 //
 // # The conversation
 //
@@ -128,10 +129,10 @@ type negotiation struct {
 }
 
 func begin(ctx context.Context, opts *Options) (n *negotiation, stop func(), err error) {
-	n = &negotiation{ctx: ctx, start: ctx, opts: opts.clone()}
-	if err := n.opts.check(); err != nil {
+	if err := endpoint.ValueOf(opts).check(); err != nil {
 		return nil, nil, err
 	}
+	n = &negotiation{ctx: ctx, start: ctx, opts: opts.clone()}
 	if n.opts.StartTimeout < 0 {
 		return n, func() {}, nil
 	}
@@ -173,23 +174,6 @@ func (n *negotiation) run(s stream.Stream) (*Conn, error) {
 type againError struct{ err error }
 
 func (e *againError) Error() string { return e.err.Error() }
-
-// attempt connects over s in one of the versions. If both are set, the newer one is preferred.
-func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
-	a := &attempt{n: n, probe: newProbe(s), conn: newConn()}
-	if first {
-		a.v1 = a.startV1()
-	}
-	if second {
-		a.v2 = a.startV2()
-	}
-	if err := a.settle(); err != nil {
-		a.leave(s)
-		return nil, err
-	}
-	a.conn.OnEnd(a.conn.ended)
-	return a.conn, nil
-}
 
 // named adds both versions to an error about the version. It returns other errors unchanged.
 func named(err error) error {

@@ -266,6 +266,13 @@ func TestOnlyOneVersion(t *testing.T) {
 	}
 	_, err := connect.Connect(t.Context(), a.dial, &connect.Options{Only: 3})
 	assert.ErrorContains(t, err, "Only")
+	for want, o := range map[string]*connect.Options{
+		"InitializeV1": {V1: func(*client.Conn) acp.Client { return listener1{} }, InitializeV1: &acp.InitializeRequest{}},
+		"InitializeV2": {V2: func(*client2.Conn) acp2.Client { return listener2{} }},
+	} {
+		_, err := connect.Connect(t.Context(), a.dial, o)
+		assert.ErrorContains(t, err, want)
+	}
 	assert.Equal(t, 4, a.dialed(), "no agent is started for nothing")
 }
 
@@ -378,6 +385,7 @@ func TestNothingIsLost(t *testing.T) {
 			conn, err := connect.Connect(t.Context(), a.dial, &connect.Options{
 				V1: func(*client.Conn) acp.Client { return listener1{} }, ConnV1: &client.Options{Receiving: []acp.Middleware{note}},
 				V2: func(*client2.Conn) acp2.Client { return listener2{} }, ConnV2: &client2.Options{Receiving: []acp.Middleware{note}},
+				InitializeV1: nothing1, InitializeV2: nothing2,
 			})
 			require.NoError(t, err)
 			for i := range 3 {
@@ -387,6 +395,12 @@ func TestNothingIsLost(t *testing.T) {
 		})
 	}
 }
+
+// nothing1 and nothing2 offer nothing.
+var (
+	nothing1 = &acp.InitializeRequest{ClientCapabilities: &acp.ClientCapabilities{}}
+	nothing2 = &acp2.InitializeRequest{Capabilities: &acp2.ClientCapabilities{}}
+)
 
 // listener1 and listener2 handle extensions.
 type listener1 struct{ acp.Client }

@@ -25,7 +25,10 @@ func (reader) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.Read
 	return &acp.ReadTextFileResponse{Content: "text"}, nil
 }
 
-var withFiles = &connect.Options{V1: func(*client.Conn) acp.Client { return reader{} }}
+var withFiles = &connect.Options{
+	V1:           func(*client.Conn) acp.Client { return reader{} },
+	InitializeV1: &acp.InitializeRequest{ClientCapabilities: client.Capabilities(reader{})},
+}
 
 // A client with files sends its capabilities to an agent of version 1 that has not seen them.
 func TestFileCapabilitiesAreSentAgain(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,8 +31,7 @@ type Options struct {
 
 	// V1 and V2 return the client of a connection of that version, like the function given to
 	// New of the package. Nil means a client that answers permission requests as Permission
-	// decides. Both are called before the version of the agent is known; the connection of the
-	// other version is closed afterwards. V1 is called again if the agent is dialed again.
+	// decides. One of them is called, once the version of the agent is known.
 	V1 func(*client.Conn) acp.Client
 	V2 func(*client2.Conn) acp2.Client
 
@@ -39,10 +39,12 @@ type Options struct {
 	ConnV1 *client.Options
 	ConnV2 *client2.Options
 
-	// InitializeV1 and InitializeV2 return the initialize requests. Nil means the default
-	// of the package of that version. The version in the result is ignored.
-	InitializeV1 func(acp.Client) *acp.InitializeRequest
-	InitializeV2 func(acp2.Client) *acp2.InitializeRequest
+	// InitializeV1 and InitializeV2 are the initialize requests; the version in them is ignored. They
+	// are sent before V1 or V2 is called, so they must name the capabilities of the client if V1 or V2 is
+	// set: the functions Capabilities of the packages client and draft2/client return those of a value, and
+	// that of client/host those of a Host. What a middleware of ConnV1 or ConnV2 changes in them is not sent.
+	InitializeV1 *acp.InitializeRequest
+	InitializeV2 *acp2.InitializeRequest
 
 	// Only, if it is not 0, restricts the connection to one version: 1 or 2.
 	Only int
@@ -56,6 +58,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+const missing = "draft2/connect: Options.%s needs Options.%s, which are sent before the client is made: the function Capabilities of package %s returns those of a value"
+
 const defaultStartTimeout = time.Minute
 
 func (o *Options) clone() Options {
@@ -65,13 +69,25 @@ func (o *Options) clone() Options {
 	v1, v2 := endpoint.ValueOf(c.ConnV1), endpoint.ValueOf(c.ConnV2)
 	v1.Logger, v2.Logger = cmp.Or(v1.Logger, c.Logger), cmp.Or(v2.Logger, c.Logger)
 	c.ConnV1, c.ConnV2 = &v1, &v2
+	first, second := endpoint.ValueOf(c.InitializeV1), endpoint.ValueOf(c.InitializeV2)
+	first.ProtocolVersion, second.ProtocolVersion = acp.ProtocolVersion, acp2.ProtocolVersion
+	first.ClientCapabilities = cmp.Or(first.ClientCapabilities, &acp.ClientCapabilities{})
+	second.Capabilities = cmp.Or(second.Capabilities, &acp2.ClientCapabilities{})
+	second.Info.Name, second.Info.Version = cmp.Or(second.Info.Name, "unknown"), cmp.Or(second.Info.Version, "unknown")
+	c.InitializeV1, c.InitializeV2 = &first, &second
 	if c.Permission == nil {
 		c.Permission, _ = permission.New(nil) // New cannot fail without rules
 	}
 	return c
 }
 
-func (o *Options) check() error {
+func (o Options) check() error {
+	if o.V1 != nil && endpoint.ValueOf(o.InitializeV1).ClientCapabilities == nil {
+		return fmt.Errorf(missing, "V1", "InitializeV1.ClientCapabilities", "client")
+	}
+	if o.V2 != nil && endpoint.ValueOf(o.InitializeV2).Capabilities == nil {
+		return fmt.Errorf(missing, "V2", "InitializeV2.Capabilities", "draft2/client")
+	}
 	if o.Only != 0 && o.Only != acp.ProtocolVersion && o.Only != acp2.ProtocolVersion {
 		return errors.New("draft2/connect: Options.Only is neither 1 nor 2")
 	}

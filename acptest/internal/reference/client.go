@@ -73,7 +73,8 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 			}
 			return h.Client(conn)
 		},
-		ConnV1: &client.Options{CancelGrace: cancelGrace}, ConnV2: &client2.Options{CancelGrace: cancelGrace},
+		InitializeV1: &acp.InitializeRequest{ClientCapabilities: h.Capabilities(nil)},
+		ConnV1:       &client.Options{CancelGrace: cancelGrace}, ConnV2: &client2.Options{CancelGrace: cancelGrace},
 	})
 	if err != nil {
 		return err

@@ -244,9 +244,7 @@ func (s *story) tell(t *testing.T, version int) *thread.Snapshot {
 	require.NoError(t, err)
 	conn, err := connect.ConnectOver(t.Context(), near, &connect.Options{
 		Only: version, Permission: policy, Logger: quiet,
-		InitializeV1: func(acp.Client) *acp.InitializeRequest {
-			return &acp.InitializeRequest{ClientCapabilities: everything()}
-		},
+		InitializeV1: &acp.InitializeRequest{ClientCapabilities: everything()},
 	})
 	require.NoError(t, err)
 	var session *connect.Session

@@ -110,7 +110,7 @@ func TestNegotiateFilesWithTypeScriptRouter(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
 				h := newGoClient(t)
-				opts := &connect.Options{Logger: pairtest.StrictLogger(t), V1: h.of, ConnV1: &client.Options{Unstable: true}}
+				opts := &connect.Options{Logger: pairtest.StrictLogger(t), V1: h.of, InitializeV1: &acp.InitializeRequest{ClientCapabilities: client.Capabilities(h)}, ConnV1: &client.Options{Unstable: true}}
 				var conn *connect.Conn
 				var err error
 				if again {

@@ -35,9 +35,11 @@ func NewClient(t *testing.T, version int, s stream.Stream, onUpdate func()) *Cli
 	c := &Client{t: t, sessions: map[string]*connect.Session{}, onUpdate: onUpdate, cancelled: make(chan struct{}, 1)}
 	var err error
 	c.conn, err = connect.ConnectOver(t.Context(), s, &connect.Options{
-		V1:   func(*client.Conn) acp.Client { return handler1{c} },
-		V2:   func(*client2.Conn) acp2.Client { return handler2{c} },
-		Only: version, Logger: quiet,
+		V1:           func(*client.Conn) acp.Client { return handler1{c} },
+		V2:           func(*client2.Conn) acp2.Client { return handler2{c} },
+		InitializeV1: &acp.InitializeRequest{ClientCapabilities: client.Capabilities(handler1{})},
+		InitializeV2: &acp2.InitializeRequest{Capabilities: client2.Capabilities(handler2{})},
+		Only:         version, Logger: quiet,
 	})
 	c.must(err)
 	return c

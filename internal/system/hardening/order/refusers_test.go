@@ -210,15 +210,12 @@ func (e *refuser) connect(t *testing.T, near stream.Stream, version int, closed 
 	opts := &connect.Options{
 		V1: func(*client.Conn) acp.Client { return &peertest.FullClient{Do: do} }, ConnV1: &client.Options{Unstable: true},
 		V2: func(*client2.Conn) acp2.Client { return &peertest2.FullClient{Do: do} }, ConnV2: &client2.Options{Unstable: true},
-		Only: version, Logger: quiet,
+		InitializeV1: &acp.InitializeRequest{ClientCapabilities: client.Capabilities(&peertest.FullClient{})},
+		InitializeV2: &acp2.InitializeRequest{Capabilities: client2.Capabilities(&peertest2.FullClient{})},
+		Only:         version, Logger: quiet,
 	}
 	if closed {
-		opts.InitializeV1 = func(acp.Client) *acp.InitializeRequest {
-			return &acp.InitializeRequest{ClientCapabilities: &acp.ClientCapabilities{}}
-		}
-		opts.InitializeV2 = func(acp2.Client) *acp2.InitializeRequest {
-			return &acp2.InitializeRequest{Capabilities: &acp2.ClientCapabilities{}}
-		}
+		opts.InitializeV1.ClientCapabilities, opts.InitializeV2.Capabilities = &acp.ClientCapabilities{}, &acp2.ClientCapabilities{}
 	}
 	done := make(chan error, 1)
 	go func() { // ends with the call

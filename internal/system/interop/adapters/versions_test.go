@@ -84,7 +84,7 @@ func TestHostKit(t *testing.T) {
 		require.NoError(t, err)
 		defer h.Close()
 		conn, err := connect.Connect(ctx, stream.CommandDial(place.command, nil),
-			&connect.Options{V1: h.Client, Only: 1, Logger: pairtest.StrictLogger(t)})
+			&connect.Options{V1: h.Client, InitializeV1: &acp.InitializeRequest{ClientCapabilities: h.Capabilities(nil)}, Only: 1, Logger: pairtest.StrictLogger(t)})
 		require.NoError(t, err)
 		session, err := conn.StartSession(ctx, &connect.SessionParams{Cwd: place.dir})
 		require.NoError(t, err)
