@@ -9,8 +9,8 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -80,9 +80,9 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 func (c *Conn) refuse(t *endpoint.Table) {
 	for _, e := range t.Entries {
 		if e.Name == acp.MethodMCPMessage && !c.remote {
-			e.Handle = rules.MCPMessages(e.Handle)
+			e.Handle = params.MCPMessages(e.Handle)
 		}
-		e.Refuse = func(params any) *rpcerr.RequestError {
+		e.Refuse = func(p any) *rpcerr.RequestError {
 			told := c.told.Load()
 			if c.remote {
 				told = nil
@@ -90,7 +90,7 @@ func (c *Conn) refuse(t *endpoint.Table) {
 			if e.Capability != "" && e.Name != acp.MethodElicitationCreate && told != nil && !told.Has(e.Capability) {
 				return rpcerr.MethodNotFound(e.Name)
 			}
-			return rules.Client(told, params)
+			return params.Client(told, p)
 		}
 	}
 }

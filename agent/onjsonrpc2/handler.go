@@ -38,8 +38,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/libconn"
+	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -62,11 +62,11 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 		e := &end{agent: a, table: t}
 		e.addRows(t)
 		for _, row := range t.Entries {
-			row.Refuse = func(params any) *rpcerr.RequestError {
+			row.Refuse = func(p any) *rpcerr.RequestError {
 				if caps := e.told.Load(); row.Capability != "" && !caps.Has(row.Capability) {
 					return rpcerr.MethodNotFound(row.Name)
 				}
-				return rules.Agent(e.told.Load(), params, false)
+				return params.Rules.Agent(e.told.Load().Has, p, false)
 			}
 		}
 		t.Entry(methodPrompt.Method).Ended = func() any { return &acp.PromptResponse{StopReason: acp.StopReasonCancelled} }

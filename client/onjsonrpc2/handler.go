@@ -18,8 +18,8 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/libconn"
+	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
-	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -108,15 +108,15 @@ func tell(conn *jsonrpc2.Conn, caps *acp.ClientCapabilities) {
 func refuse(conn *jsonrpc2.Conn, t *endpoint.Table) {
 	for _, row := range t.Entries {
 		if row.Name == acp.MethodMCPMessage {
-			row.Handle = rules.MCPMessages(row.Handle)
+			row.Handle = params.MCPMessages(row.Handle)
 		}
-		row.Refuse = func(params any) *rpcerr.RequestError {
+		row.Refuse = func(p any) *rpcerr.RequestError {
 			v, known := told.Load(conn)
 			caps, _ := v.(*acp.ClientCapabilities)
 			if row.Capability != "" && row.Name != acp.MethodElicitationCreate && known && !caps.Has(row.Capability) {
 				return rpcerr.MethodNotFound(row.Name)
 			}
-			return rules.Client(caps, params)
+			return params.Client(caps, p)
 		}
 	}
 }

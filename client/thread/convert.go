@@ -1,5 +1,3 @@
-// Copied to draft2/thread by go generate.
-
 package thread
 
 import (
@@ -9,8 +7,8 @@ import (
 	"github.com/acpkit/go-sdk/internal/fold"
 )
 
-// This file converts the updates that are alike in both versions. The others are in fromv1.go for
-// version 1, and in event.go of draft2/thread for version 2.
+// This file converts the updates that are alike in both versions of the protocol; the others are in
+// fromv1.go. For version 2, draft2/thread does.
 
 // alike returns the event of an update that is the same in both versions, or nil for another one.
 func alike(u acp.SessionUpdate) Event {
@@ -22,7 +20,7 @@ func alike(u acp.SessionUpdate) Event {
 	case *acp.ConfigOptionUpdate:
 		return OptionsChanged{Options: optionsOf(u.ConfigOptions)}
 	case *acp.SessionInfoUpdate:
-		return InfoChanged{Title: patch(u.Title), UpdatedAt: patch(u.UpdatedAt), Meta: Meta(u.Meta)}
+		return InfoChanged{Title: fold.TextPatch(u.Title), UpdatedAt: fold.TextPatch(u.UpdatedAt), Meta: Meta(u.Meta)}
 	case *acp.Notice:
 		return Noticed{Notice: Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description, Meta: Meta(u.Meta)}}
 	case *acp.CompactionSummaryChunk:
@@ -35,13 +33,7 @@ func alike(u acp.SessionUpdate) Event {
 	return nil
 }
 
-func contentBlocks(list []acp.ContentBlock) []Block {
-	var all []Block
-	for _, b := range list {
-		all = append(all, block(b))
-	}
-	return all
-}
+func contentBlocks(list []acp.ContentBlock) []Block { return fold.Each(list, block) }
 
 func block(b acp.ContentBlock) Block {
 	switch b := b.(type) {
@@ -78,20 +70,10 @@ func annotations(a *acp.Annotations) *Annotations {
 	if a == nil {
 		return nil
 	}
-	n := &Annotations{LastModified: a.LastModified, Priority: a.Priority, Meta: Meta(a.Meta)}
-	for _, role := range a.Audience {
-		n.Audience = append(n.Audience, string(role))
-	}
-	return n
+	return &Annotations{Audience: fold.Texts(a.Audience), LastModified: a.LastModified, Priority: a.Priority, Meta: Meta(a.Meta)}
 }
 
-func toolContents(list []acp.ToolCallContent) []ToolContent {
-	var all []ToolContent
-	for _, c := range list {
-		all = append(all, toolContent(c))
-	}
-	return all
-}
+func toolContents(list []acp.ToolCallContent) []ToolContent { return fold.Each(list, toolContent) }
 
 func toolContent(c acp.ToolCallContent) ToolContent {
 	switch c := c.(type) {
@@ -109,17 +91,15 @@ func toolContent(c acp.ToolCallContent) ToolContent {
 }
 
 func locations(list []acp.ToolCallLocation) []Location {
-	var all []Location
-	for _, l := range list {
-		all = append(all, Location{Path: string(l.Path), Line: l.Line, Meta: Meta(l.Meta)})
-	}
-	return all
+	return fold.Each(list, func(l acp.ToolCallLocation) Location {
+		return Location{Path: string(l.Path), Line: l.Line, Meta: Meta(l.Meta)}
+	})
 }
 
 func optionsOf(list []acp.SessionConfigOption) []Option {
 	var all []Option
 	for _, o := range list {
-		option := Option{ID: optionID(&o), Name: o.Name, Description: o.Description, Category: string(o.Category), Meta: Meta(o.Meta)}
+		option := Option{ID: string(o.ID), Name: o.Name, Description: o.Description, Category: string(o.Category), Meta: Meta(o.Meta)}
 		switch k := o.Kind.(type) {
 		case *acp.SessionConfigSelect:
 			option.Type, option.Value, option.Groups = OptionSelect, string(k.CurrentValue), groups(k.Options)
@@ -139,17 +119,15 @@ func groups(o acp.SessionConfigSelectOptions) []OptionGroup {
 		all = append(all, OptionGroup{Values: values(o.Ungrouped)})
 	}
 	for _, g := range o.Grouped {
-		all = append(all, OptionGroup{ID: groupID(&g), Name: g.Name, Values: values(g.Options), Meta: Meta(g.Meta)})
+		all = append(all, OptionGroup{ID: string(g.Group), Name: g.Name, Values: values(g.Options), Meta: Meta(g.Meta)})
 	}
 	return all
 }
 
 func values(list []acp.SessionConfigSelectOption) []OptionValue {
-	var all []OptionValue
-	for _, v := range list {
-		all = append(all, OptionValue{ID: string(v.Value), Name: v.Name, Description: v.Description, Meta: Meta(v.Meta)})
-	}
-	return all
+	return fold.Each(list, func(v acp.SessionConfigSelectOption) OptionValue {
+		return OptionValue{ID: string(v.Value), Name: v.Name, Description: v.Description, Meta: Meta(v.Meta)}
+	})
 }
 
 func plan(u *acp.PlanUpdate) Event {
@@ -172,15 +150,13 @@ func plan(u *acp.PlanUpdate) Event {
 }
 
 func entries(list []acp.PlanEntry) []PlanEntry {
-	var all []PlanEntry
-	for _, e := range list {
-		all = append(all, PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status), Meta: Meta(e.Meta)})
-	}
-	return all
+	return fold.Each(list, func(e acp.PlanEntry) PlanEntry {
+		return PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status), Meta: Meta(e.Meta)}
+	})
 }
 
 func sessionMessage(u *acp.SessionMessage) Event {
-	c := MessageChanged{Role: RoleSession, ID: string(u.MessageID), Content: mapped(u.Content, contentBlocks), Meta: Meta(u.Meta)}
+	c := MessageChanged{Role: RoleSession, ID: string(u.MessageID), Content: fold.Patch(u.Content, contentBlocks), Meta: Meta(u.Meta)}
 	if !u.SenderSessionID.IsZero() || !u.SenderMessageID.IsZero() {
 		c.From = &Address{SessionID: string(u.SenderSessionID.Or("")), MessageID: string(u.SenderMessageID.Or(""))}
 	}
@@ -193,19 +169,17 @@ func sessionMessage(u *acp.SessionMessage) Event {
 // subagentChanged returns the event of an update of a subagent, without its state.
 func subagentChanged(u *acp.SubagentUpdate) SubagentChanged {
 	return SubagentChanged{
-		SessionID: string(u.SessionID), Title: patch(u.Title), Description: patch(u.Description), Cwd: patch(u.Cwd),
-		AdditionalDirectories: mapped(u.AdditionalDirectories, texts),
-		Cancellable:           mapped(u.Capabilities, func(c acp.SubagentSessionCapabilities) bool { return c.Cancel != nil }),
+		SessionID: string(u.SessionID), Title: fold.TextPatch(u.Title), Description: fold.TextPatch(u.Description), Cwd: fold.TextPatch(u.Cwd),
+		AdditionalDirectories: fold.Patch(u.AdditionalDirectories, fold.Texts),
+		Cancellable:           fold.Patch(u.Capabilities, func(c acp.SubagentSessionCapabilities) bool { return c.Cancel != nil }),
 		Meta:                  Meta(u.Meta),
 	}
 }
 
 func permissionOptions(list []acp.PermissionOption) []PermissionOption {
-	var all []PermissionOption
-	for _, o := range list {
-		all = append(all, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: Meta(o.Meta)})
-	}
-	return all
+	return fold.Each(list, func(o acp.PermissionOption) PermissionOption {
+		return PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind), Meta: Meta(o.Meta)}
+	})
 }
 
 func tokens(u *acp.Usage) *Tokens {
@@ -216,27 +190,4 @@ func tokens(u *acp.Usage) *Tokens {
 		Total: u.TotalTokens, Input: u.InputTokens, Output: u.OutputTokens, Thought: u.ThoughtTokens,
 		CachedRead: u.CachedReadTokens, CachedWrite: u.CachedWriteTokens, Meta: Meta(u.Meta),
 	}
-}
-
-// patch returns nil for an absent value, and the empty text for null.
-func patch[T ~string](o acp.Opt[T]) *string { return mapped(o, func(v T) string { return string(v) }) }
-
-// mapped returns nil for an absent value, and the zero value for null.
-func mapped[T, U any](o acp.Opt[T], f func(T) U) *U {
-	if o.IsZero() {
-		return nil
-	}
-	var u U
-	if v, ok := o.Get(); ok {
-		u = f(v)
-	}
-	return &u
-}
-
-func texts[T ~string](list []T) []string {
-	var all []string
-	for _, s := range list {
-		all = append(all, string(s))
-	}
-	return all
 }

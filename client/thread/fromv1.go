@@ -112,8 +112,8 @@ func event(u acp.SessionUpdate) Event {
 	case *acp.UsageUpdate:
 		return usage(u)
 	case *acp.CompactionUpdate:
-		c := CompactionChanged{ID: string(u.CompactionID), Status: fold.Text(string(u.Status)), Error: patch(u.Error), Meta: Meta(u.Meta)}
-		c.Summary = mapped(u.Summary, contentBlocks)
+		c := CompactionChanged{ID: string(u.CompactionID), Status: fold.Text(string(u.Status)), Error: fold.TextPatch(u.Error), Meta: Meta(u.Meta)}
+		c.Summary = fold.Patch(u.Summary, contentBlocks)
 		return c
 	case *acp.SubagentUpdate:
 		return subagent(u)
@@ -243,7 +243,3 @@ func diff(c *acp.Diff) ToolContent {
 		Diff: &Diff{Changes: []FileChange{change}, OldText: c.OldText, NewText: &c.NewText},
 	}
 }
-
-func optionID(o *acp.SessionConfigOption) string { return string(o.ID) }
-
-func groupID(g *acp.SessionConfigSelectGroup) string { return string(g.Group) }

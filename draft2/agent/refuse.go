@@ -4,24 +4,24 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
-	"github.com/acpkit/go-sdk/draft2/internal/rules"
+	"github.com/acpkit/go-sdk/draft2/internal/params"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // refuse changes the rows of t so that they refuse what the agent did not advertise. What an agent
-// behind a connection cannot do, it refuses itself; see [rules.Agent].
+// behind a connection cannot do, it refuses itself; see [rules.Version.Agent].
 func (c *Conn) refuse(t *endpoint.Table) error {
 	if applies, override := c.promptModes(); override && !applies {
 		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
 	}
 	for _, e := range t.Entries {
-		e.Refuse = func(params any) *rpcerr.RequestError {
+		e.Refuse = func(p any) *rpcerr.RequestError {
 			told := c.told.Load()
 			if e.Capability != "" && !c.remote && !told.Has(e.Capability) {
 				return rpcerr.MethodNotFound(e.Name)
 			}
-			return rules.Agent(told, params, c.remote)
+			return params.Rules.Agent(told.Has, p, c.remote)
 		}
 	}
 	return nil

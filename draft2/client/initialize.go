@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
-	"github.com/acpkit/go-sdk/draft2/internal/rules"
+	"github.com/acpkit/go-sdk/draft2/internal/params"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/talk"
@@ -111,9 +111,9 @@ func (c *Conn) versionError(err error, requested, asked int) error {
 func (c *Conn) refuse(t *endpoint.Table) {
 	for _, e := range t.Entries {
 		if e.Name == acp.MethodMCPMessage && !c.remote {
-			e.Handle = rules.MCPMessages(e.Handle)
+			e.Handle = params.MCPMessages(e.Handle)
 		}
-		e.Refuse = func(params any) *rpcerr.RequestError {
+		e.Refuse = func(p any) *rpcerr.RequestError {
 			told := c.told.Load()
 			if c.remote {
 				told = nil
@@ -121,7 +121,7 @@ func (c *Conn) refuse(t *endpoint.Table) {
 			if e.Capability != "" && e.Name != acp.MethodElicitationCreate && told != nil && !told.Has(e.Capability) {
 				return rpcerr.MethodNotFound(e.Name)
 			}
-			return rules.Client(told, params)
+			return params.Client(told, p)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package thread
 import (
 	"encoding/base64"
 	"encoding/json"
-	"math"
 	"strings"
 
 	"github.com/acpkit/go-sdk/client/thread"
@@ -32,16 +31,49 @@ func event(u acp.SessionUpdate) thread.Event {
 	case *acp.AvailableCommandsUpdate:
 		return thread.CommandsChanged{Commands: commandsOf(u.AvailableCommands)}
 	case *acp.UsageUpdate:
-		return thread.UsageChanged{Used: u.Used, Size: u.Size, Cost: mapped(u.Cost, cost), Meta: thread.Meta(u.Meta)}
+		return thread.UsageChanged{Used: u.Used, Size: u.Size, Cost: fold.Patch(u.Cost, cost), Meta: thread.Meta(u.Meta)}
 	case *acp.CompactionUpdate:
 		return thread.CompactionChanged{
-			ID: string(u.CompactionID), Status: new(string(u.Status)), Summary: mapped(u.Summary, contentBlocks),
-			Error: patch(u.Error), Meta: thread.Meta(u.Meta),
+			ID: string(u.CompactionID), Status: new(string(u.Status)), Summary: fold.Patch(u.Summary, contentBlocks),
+			Error: fold.TextPatch(u.Error), Meta: thread.Meta(u.Meta),
 		}
 	case *acp.SubagentUpdate:
 		return subagent(u)
 	}
-	return alike(u)
+	return other(u)
+}
+
+// other returns the event of an update that is rare.
+func other(u acp.SessionUpdate) thread.Event {
+	switch u := u.(type) {
+	case *acp.PlanUpdate:
+		return plan(u)
+	case *acp.PlanRemoved:
+		return thread.PlanRemoved{ID: string(u.PlanID)}
+	case *acp.ConfigOptionUpdate:
+		return thread.OptionsChanged{Options: optionsOf(u.ConfigOptions)}
+	case *acp.SessionInfoUpdate:
+		return thread.InfoChanged{Title: fold.TextPatch(u.Title), UpdatedAt: fold.TextPatch(u.UpdatedAt), Meta: thread.Meta(u.Meta)}
+	case *acp.Notice:
+		return thread.Noticed{Notice: thread.Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description, Meta: thread.Meta(u.Meta)}}
+	case *acp.CompactionSummaryChunk:
+		return thread.CompactionChanged{ID: string(u.CompactionID), Append: []thread.Block{block(u.Content)}, Meta: thread.Meta(u.Meta)}
+	case *acp.SessionMessage:
+		c := thread.MessageChanged{Role: thread.RoleSession, ID: string(u.MessageID), Content: fold.Patch(u.Content, contentBlocks), Meta: thread.Meta(u.Meta)}
+		c.From, c.To = address(u.SenderSessionID, u.SenderMessageID), address(u.RecipientSessionID, u.RecipientMessageID)
+		return c
+	case *acp.UnknownSessionUpdate:
+		return thread.Unrecognized{Type: u.Type, Raw: u.Raw}
+	}
+	return nil
+}
+
+// address returns nil if neither id is given.
+func address(session acp.Opt[acp.SessionID], message acp.Opt[acp.MessageID]) *thread.Address {
+	if session.IsZero() && message.IsZero() {
+		return nil
+	}
+	return &thread.Address{SessionID: string(session.Or("")), MessageID: string(message.Or(""))}
 }
 
 // fallback is patch for a value that null sets to its default.
@@ -49,7 +81,7 @@ func fallback[T ~string](o acp.Opt[T], byDefault T) *string {
 	if o.IsNull() {
 		return new(string(byDefault))
 	}
-	return patch(o)
+	return fold.TextPatch(o)
 }
 
 // present returns nil for absent JSON, and no JSON for null.
@@ -68,7 +100,7 @@ func chunk(role thread.Role, id acp.MessageID, content acp.ContentBlock, meta ac
 }
 
 func message(role thread.Role, id acp.MessageID, content acp.Opt[[]acp.ContentBlock], meta acp.Meta) thread.Event {
-	return thread.MessageChanged{Role: role, ID: string(id), Content: mapped(content, contentBlocks), Meta: thread.Meta(meta)}
+	return thread.MessageChanged{Role: role, ID: string(id), Content: fold.Patch(content, contentBlocks), Meta: thread.Meta(meta)}
 }
 
 // ToolCallOf returns what an update changes in a tool call, and reports whether the update is
@@ -77,11 +109,11 @@ func ToolCallOf(u acp.SessionUpdate) (c thread.ToolCallChanged, ok bool) {
 	switch u := u.(type) {
 	case *acp.ToolCallUpdate:
 		return thread.ToolCallChanged{
-			ID: string(u.ToolCallID), Title: patch(u.Title), Name: patch(u.Name),
+			ID: string(u.ToolCallID), Title: fold.TextPatch(u.Title), Name: fold.TextPatch(u.Name),
 			Kind: fallback(u.Kind, acp.ToolKindOther), Status: fallback(u.Status, acp.ToolCallStatusPending),
-			Content: mapped(u.Content, toolContents), Locations: mapped(u.Locations, locations),
+			Content: fold.Patch(u.Content, toolContents), Locations: fold.Patch(u.Locations, locations),
 			RawInput: present(u.RawInput), RawOutput: present(u.RawOutput),
-			Cancellable: mapped(u.Capabilities, func(c acp.ToolCallCapabilities) bool { return c.Cancel != nil }),
+			Cancellable: fold.Patch(u.Capabilities, func(c acp.ToolCallCapabilities) bool { return c.Cancel != nil }),
 			Meta:        thread.Meta(u.Meta),
 		}, true
 	case *acp.ToolCallContentChunk:
@@ -92,12 +124,12 @@ func ToolCallOf(u acp.SessionUpdate) (c thread.ToolCallChanged, ok bool) {
 
 func terminal(u *acp.TerminalUpdate) thread.Event {
 	c := thread.TerminalChanged{
-		ID: string(u.TerminalID), Command: patch(u.Command), Cwd: patch(u.Cwd), Exit: mapped(u.ExitStatus, exit),
-		Cancellable: mapped(u.Capabilities, func(c acp.TerminalCapabilities) bool { return c.Cancel != nil }),
+		ID: string(u.TerminalID), Command: fold.TextPatch(u.Command), Cwd: fold.TextPatch(u.Cwd), Exit: fold.Patch(u.ExitStatus, exit),
+		Cancellable: fold.Patch(u.Capabilities, func(c acp.TerminalCapabilities) bool { return c.Cancel != nil }),
 		Meta:        thread.Meta(u.Meta),
 	}
-	c.Columns = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Cols) })
-	c.Rows = mapped(u.Size, func(s acp.TerminalSize) int { return int(s.Rows) })
+	c.Columns = fold.Patch(u.Size, func(s acp.TerminalSize) int { return int(s.Cols) })
+	c.Rows = fold.Patch(u.Size, func(s acp.TerminalSize) int { return int(s.Rows) })
 	if o, ok := u.Output.Get(); ok {
 		data, _ := decode(o.Data)
 		c.Output, c.Meta = &data, fold.Meta(c.Meta, thread.Meta(o.Meta))
@@ -189,7 +221,12 @@ func failure(e *acp.Error) *thread.Failure {
 // subagent returns the event of an update of a subagent. A state of null is unknown, and
 // not idle.
 func subagent(u *acp.SubagentUpdate) thread.Event {
-	c := subagentChanged(u)
+	c := thread.SubagentChanged{
+		SessionID: string(u.SessionID), Title: fold.TextPatch(u.Title), Description: fold.TextPatch(u.Description), Cwd: fold.TextPatch(u.Cwd),
+		AdditionalDirectories: fold.Patch(u.AdditionalDirectories, fold.Texts),
+		Cancellable:           fold.Patch(u.Capabilities, func(c acp.SubagentSessionCapabilities) bool { return c.Cancel != nil }),
+		Meta:                  thread.Meta(u.Meta),
+	}
 	if u.State.IsZero() {
 		return c
 	}
@@ -210,82 +247,3 @@ func TurnOf(idle *acp.IdleStateUpdate) thread.Turn {
 	}
 	return t
 }
-
-func link(b *acp.ResourceLink) thread.Block {
-	l := thread.Block{
-		Type: thread.BlockResourceLink, URI: b.URI, Name: b.Name, Title: b.Title, Description: b.Description,
-		MIMEType: string(b.MIMEType), Annotations: annotations(b.Annotations), Meta: thread.Meta(b.Meta),
-	}
-	if b.Size != nil {
-		l.Size = new(int64(min(*b.Size, math.MaxInt64)))
-	}
-	for _, i := range b.Icons {
-		l.Icons = append(l.Icons, thread.Icon{
-			URI: i.Src, MIMEType: string(i.MIMEType), Sizes: i.Sizes, Theme: string(i.Theme), Meta: thread.Meta(i.Meta),
-		})
-	}
-	return l
-}
-
-func diff(c *acp.Diff) thread.ToolContent {
-	d := &thread.Diff{}
-	for _, change := range c.Changes {
-		d.Changes = append(d.Changes, fileChange(&change))
-	}
-	content := thread.ToolContent{Type: thread.ToolContentDiff, Diff: d, Meta: thread.Meta(c.Meta)}
-	if c.Patch != nil {
-		d.Patch, d.PatchFormat = c.Patch.Text, string(c.Patch.Format)
-		content.Meta = fold.Meta(content.Meta, thread.Meta(c.Patch.Meta))
-	}
-	return content
-}
-
-func fileChange(c *acp.DiffChange) thread.FileChange {
-	f := thread.FileChange{FileType: string(c.FileType), MIMEType: string(c.MIMEType), Meta: thread.Meta(c.Meta)}
-	switch o := c.Operation.(type) {
-	case *acp.DiffAdd:
-		f.Operation, f.Path = thread.FileAdd, string(o.Path)
-	case *acp.DiffDelete:
-		f.Operation, f.Path = thread.FileDelete, string(o.Path)
-	case *acp.DiffModify:
-		f.Operation, f.Path = thread.FileModify, string(o.Path)
-	case *acp.DiffMove:
-		f.Operation, f.OldPath, f.Path = thread.FileMove, string(o.OldPath), string(o.Path)
-	case *acp.DiffCopy:
-		f.Operation, f.OldPath, f.Path = thread.FileCopy, string(o.OldPath), string(o.Path)
-	case *acp.UnknownDiffOperation:
-		f.Operation, f.Raw = o.Type, o.Raw
-	}
-	return f
-}
-
-func commandsOf(list []acp.AvailableCommand) []thread.Command {
-	var all []thread.Command
-	for _, c := range list {
-		switch c := c.(type) {
-		case *acp.Command:
-			all = append(all, command(c))
-		case *acp.UnknownAvailableCommand:
-			var named struct{ Name, Description string }
-			_ = json.Unmarshal(c.Raw, &named) // without a name it cannot be typed, but Raw is there
-			all = append(all, thread.Command{Name: named.Name, Description: named.Description, Raw: c.Raw})
-		}
-	}
-	return all
-}
-
-func command(c *acp.Command) thread.Command {
-	command := thread.Command{Name: c.Name, Description: c.Description, Meta: thread.Meta(c.Meta)}
-	switch in := c.Input.(type) {
-	case *acp.TextCommandInput:
-		command.TakesInput, command.Hint = true, in.Hint
-		command.Meta = fold.Meta(command.Meta, thread.Meta(in.Meta))
-	case *acp.UnknownAvailableCommandInput:
-		command.TakesInput, command.Raw = true, in.Raw
-	}
-	return command
-}
-
-func optionID(o *acp.SessionConfigOption) string { return string(o.ConfigID) }
-
-func groupID(g *acp.SessionConfigSelectGroup) string { return string(g.GroupID) }

@@ -1,11 +1,10 @@
-// Copied to internal/system/peertest/v2 by go generate.
-
 package peertest
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -18,6 +17,20 @@ import (
 type Do = func(ctx context.Context, method string, params any) (any, error)
 
 func result[R any](ctx context.Context, f Do, method string, params any) (*R, error) {
+	raw := RawResult(method)
+	if p, ok := params.(*acp.RequestPermissionRequest); ok && len(p.Options) > 0 {
+		raw = Choice(p.Options[0].OptionID)
+	}
+	return Result[R](ctx, f, method, params, raw)
+}
+
+// Choice is the result of a permission request, in every version.
+func Choice(id acp.PermissionOptionID) string {
+	return fmt.Sprintf(`{"outcome":{"outcome":"selected","optionId":%q}}`, id)
+}
+
+// Result returns the result of f, or raw if f returns none.
+func Result[R any](ctx context.Context, f Do, method string, params any, raw string) (*R, error) {
 	if f != nil {
 		res, err := f(ctx, method, params)
 		if err != nil {
@@ -27,14 +40,12 @@ func result[R any](ctx context.Context, f Do, method string, params any) (*R, er
 			return r, nil
 		}
 	}
-	if p, ok := params.(*acp.RequestPermissionRequest); ok && len(p.Options) > 0 {
-		return any(acp.Selected(p.Options[0].OptionID)).(*R), nil
-	}
 	r := new(R)
-	return r, json.Unmarshal([]byte(RawResult(method)), r)
+	return r, json.Unmarshal([]byte(raw), r)
 }
 
-func note(ctx context.Context, f Do, method string, params any) error {
+// Note calls f with a notification.
+func Note(ctx context.Context, f Do, method string, params any) error {
 	if f == nil {
 		return nil
 	}
@@ -42,7 +53,8 @@ func note(ctx context.Context, f Do, method string, params any) error {
 	return err
 }
 
-func extension(ctx context.Context, f Do, method string, params json.RawMessage) (any, error) {
+// Extension returns the result of f, or the params if f returns none.
+func Extension(ctx context.Context, f Do, method string, params json.RawMessage) (any, error) {
 	if f != nil {
 		if res, err := f(ctx, method, params); res != nil || err != nil {
 			return res, err
@@ -50,6 +62,8 @@ func extension(ctx context.Context, f Do, method string, params json.RawMessage)
 	}
 	return params, nil
 }
+
+var note, extension = Note, Extension // for the generated methods
 
 // Around returns a middleware that is written as one function.
 func Around(f func(ctx context.Context, method string, params any, next acp.Handler) (any, error)) acp.Middleware {
@@ -65,12 +79,18 @@ func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
 // lacks one of them.
 func Requests(t testing.TB, side wire.Side) []string {
 	t.Helper()
+	return RequestsOf(t, acp.ProtocolVersion, side, Params)
+}
+
+// RequestsOf is Requests for any version.
+func RequestsOf(t testing.TB, version int, side wire.Side, params map[string]string) []string {
+	t.Helper()
 	all := []string{"_extension"}
-	for _, m := range wire.Methods(acp.ProtocolVersion) {
+	for _, m := range wire.Methods(version) {
 		if m.Side&side == 0 || m.Notification {
 			continue
 		}
-		if Params[m.Name] == "" {
+		if params[m.Name] == "" {
 			t.Errorf("Params lacks %s", m.Name)
 		}
 		all = append(all, m.Name)

@@ -1,5 +1,3 @@
-// Copied to internal/system/hardening/pairtest/v2 by go generate.
-
 package pairtest
 
 import (

@@ -1,6 +1,41 @@
 // Package peertest has an agent and a client of version 2 with every method.
 package peertest
 
+import (
+	"cmp"
+	"context"
+	"testing"
+
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/wire"
+)
+
+// A Do handles any method of a [FullAgent] or [FullClient]; see [peertest.Do].
+type Do = peertest.Do
+
+// Around returns a middleware that is written as one function.
+var Around = peertest.Around
+
+var note, extension = peertest.Note, peertest.Extension // for the generated methods
+
+func result[R any](ctx context.Context, f Do, method string, params any) (*R, error) {
+	raw := RawResult(method)
+	if p, ok := params.(*acp.RequestPermissionRequest); ok && len(p.Options) > 0 {
+		raw = peertest.Choice(p.Options[0].OptionID)
+	}
+	return peertest.Result[R](ctx, f, method, params, raw)
+}
+
+// RawResult returns a valid result for a request.
+func RawResult(method string) string { return cmp.Or(results[method], `{}`) }
+
+// Requests lists the requests that one side handles, and an extension.
+func Requests(t testing.TB, side wire.Side) []string {
+	t.Helper()
+	return peertest.RequestsOf(t, acp.ProtocolVersion, side, Params)
+}
+
 // Params has valid params for every request of the protocol, and for an extension.
 var Params = map[string]string{
 	"initialize":                 `{"protocolVersion":2,"info":{"name":"n","version":"v"},"capabilities":{}}`,

@@ -1,0 +1,103 @@
+// Package params reads what internal/rules asks of the params of version 2.
+package params
+
+import (
+	"encoding/json"
+
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/params"
+	"github.com/acpkit/go-sdk/internal/rules"
+	"github.com/acpkit/go-sdk/rpcerr"
+)
+
+// Rules are the rules for requests to an agent.
+var Rules = rules.Version{Session: "session.", Prompt: "session.prompt.", Server: "session.mcp.", Read: read}
+
+func read(p any) (r rules.Request) {
+	switch p := p.(type) {
+	case *acp.PromptRequest:
+		for _, block := range p.Prompt { // kinds that are not known are left to the agent
+			switch block.(type) {
+			case *acp.ImageContent:
+				r.Blocks = append(r.Blocks, "image")
+			case *acp.AudioContent:
+				r.Blocks = append(r.Blocks, "audio")
+			case *acp.EmbeddedResource:
+				r.Blocks = append(r.Blocks, "embeddedContext")
+			}
+		}
+	case *acp.NewSessionRequest:
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+	case *acp.ForkSessionRequest:
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+	case *acp.ResumeSessionRequest:
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+		// A client relies on a replay that it has requested.
+		if from, ok := p.ReplayFrom.(*acp.UnknownReplayFrom); ok && rules.OfProtocol(from.Type) != "" {
+			r.Wrong = "replayFrom: the agent can replay from the start only"
+		}
+	case *acp.SetSessionTitleRequest:
+		r.Title = &p.Title
+	case *acp.ListSessionsRequest:
+		r.Filter = string(p.Archived)
+	}
+	return r
+}
+
+// opens adds what a request has that opens a session.
+func opens(r *rules.Request, dirs int, servers []acp.MCPServer, prompt *acp.SystemPrompt) {
+	r.Folders = dirs > 0
+	if prompt != nil {
+		r.System = rules.Of(string(prompt.Mode), prompt.Content, func(block acp.ContentBlock) (string, bool) {
+			text, ok := block.(*acp.TextContent)
+			return endpoint.ValueOf(text).Text, ok && text != nil
+		})
+	}
+	names := make(map[string]bool, len(servers))
+	for _, server := range servers {
+		name, need := "", rules.Server{}
+		switch s := server.(type) {
+		case *acp.MCPServerStdio:
+			name, need.Kind = s.Name, "stdio"
+		case *acp.MCPServerHTTP:
+			name, need.Kind = s.Name, "http"
+		case *acp.MCPServerACP:
+			name, need.Kind = s.Name, "acp"
+		case *acp.UnknownMCPServer:
+			var named struct{ Name string }
+			_ = json.Unmarshal(s.Raw, &named) // it may have no name
+			name, need = named.Name, rules.Server{Kind: rules.OfProtocol(s.Type), Unknown: true}
+		}
+		if need.Kind != "" {
+			r.Servers = append(r.Servers, need)
+		}
+		if name != "" && names[name] {
+			r.WrongServers = "mcpServers: two servers have the same name"
+		}
+		names[name] = true
+	}
+}
+
+// MCPMessages returns a handler of the request mcp/message, whose params are those of version 1, that
+// refuses an id that is in use.
+var MCPMessages = params.MCPMessages
+
+// Client returns the error for params that the protocol obliges a client to refuse, or nil. told is
+// what the client has advertised, or nil if that is not known.
+func Client(told *acp.ClientCapabilities, req any) *rpcerr.RequestError {
+	p, ok := req.(*acp.CreateElicitationRequest)
+	if !ok {
+		return nil
+	}
+	var has func(string) bool
+	if told != nil {
+		has = told.Has
+	}
+	if m, ok := p.Mode.(*acp.ElicitationURLMode); ok {
+		return rules.Client(has, "url", &m.URL)
+	} else if _, ok := p.Mode.(*acp.ElicitationFormMode); ok {
+		return rules.Client(has, "form", nil)
+	}
+	return nil
+}
