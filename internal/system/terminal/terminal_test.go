@@ -53,8 +53,11 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	for _, name := range []string{"chat", "ask", "ci", "bridge", "proxy"} {
 		build.Args = append(build.Args, "github.com/acpkit/go-sdk/examples/"+name)
 	}
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%w: %s", err, out)
+	draft := exec.Command("go", "build", "-ldflags=-w", "-o", filepath.Join(programs, "draft2")+string(filepath.Separator), "github.com/acpkit/go-sdk/draft2/examples/chat")
+	for _, build := range []*exec.Cmd{build, draft} {
+		if out, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%w: %s", err, out)
+		}
 	}
 	return m.Run(), nil
 }
@@ -134,6 +137,8 @@ func TestHostileAgent(t *testing.T) {
 		"ask, signed out":   {play: "session/new", args: []string{"ask", "x", self}, stderr: []string{"way"}},
 		"ask, no session":   {play: "initialize", args: []string{"ask", "x", self}, stderr: []string{"message"}},
 		"ask, no agent":     {play: "silent", args: []string{"ask", "x", self}, stderr: []string{"stderr"}},
+		"draft2/chat":       {play: "end_turn", input: "x\n1\n1\n1\n1\n1\n1\n", args: []string{"draft2/chat", self}, stdout: []string{"said", "title"}},
+		"draft2/chat fails": {play: "end", input: "x\n", args: []string{"draft2/chat", self}, stderr: []string{"message", "details"}},
 		"ci":                {play: "end_turn", args: []string{"ci", "x", self}, stdout: []string{"said"}, stderr: []string{"stderr", "title", "run", "file"}},
 		"ci, a turn fails":  {play: "end", args: []string{"ci", "x", self}, stdout: []string{"said"}, stderr: []string{"message"}},
 		"ci, signed out":    {play: "session/new", args: []string{"ci", "x", self}, stderr: []string{"message"}},
