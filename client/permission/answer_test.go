@@ -292,11 +292,10 @@ func TestQuestionsWithManyFiles(t *testing.T) {
 		for _, c := range []struct{ one, all permission.Tool }{{oneDiff, allDiff}, {onePath, allPath}} {
 			d := newTestScope(t, permission.Options{Extract: extract, Ask: pick(permission.RejectOnce)})
 			took := func(times int, tool permission.Tool) float64 {
-				asked, begin := d.timesAsked(), time.Now()
+				begin := time.Now()
 				for range times {
-					d.Decide(t.Context(), question(tool))
+					assert.Equal(t, permission.Deny, d.Decide(t.Context(), question(tool)).Decision)
 				}
-				assert.Equal(t, asked+times, d.timesAsked())
 				return time.Since(begin).Seconds()
 			}
 			best := math.Inf(1)

@@ -34,6 +34,9 @@ const (
 	ByError Reason = "error"
 	// ByOptions means that the question had no options, or two with the same id.
 	ByOptions Reason = "options"
+	// ByLength means that the question is too long to be read by a person: its [Question.Lines] about
+	// what would be done have more than 16 KiB.
+	ByLength Reason = "length"
 	// ByCancel means that the turn was cancelled or the connection has ended.
 	ByCancel Reason = "cancel"
 )
@@ -141,6 +144,9 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	p := d.scope.policy
 	if p.opts.Ask == nil {
 		return d.deny(ByNoOne, "")
+	}
+	if !d.q.readable(d.variables) {
+		return d.deny(ByLength, "")
 	}
 	d.q.Options = d.label(d.q.Options)
 	if !p.opts.Concurrent {

@@ -215,7 +215,11 @@ var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session 
 // RequestError returns the error that the agent receives.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
 	what := map[Action]string{ActionRead: "reading this file", ActionWrite: "writing this file", ActionCommand: "running this command"}[e.Operation.Action]
-	return &rpcerr.RequestError{Code: 403, Message: "Permission denied: " + what + " was not allowed"}
+	why := ""
+	if e.By == ByLength {
+		why = ", because it is too long for a person to read"
+	}
+	return &rpcerr.RequestError{Code: 403, Message: "Permission denied: " + what + " was not allowed" + why}
 }
 
 // Requests answers session/request_permission of version 1 of the protocol. It is made for

@@ -9,12 +9,32 @@ import (
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
-// longestSaid is the number of bytes of a text of the agent in a question. What would be done is never cut.
-const longestSaid = 2000
+// longestSaid is the number of bytes of a text of the agent in a question. What would be done is never cut: a
+// question about more than longestAsked bytes, which nobody reads, is denied.
+const (
+	longestSaid  = 2000
+	longestAsked = 16 << 10
+)
 
-// quoted returns a text of the agent as one line in quotation marks.
+// quoted returns a text of the agent as one line in quotation marks, and how much of it is left out.
 func quoted(text string) string {
-	return `"` + strings.ReplaceAll(safetext.OneLine(text, longestSaid), `"`, `\"`) + `"`
+	line := `"` + strings.ReplaceAll(safetext.OneLine(text, longestSaid), `"`, `\"`) + `"`
+	if n := len(text) - longestSaid; n > 0 {
+		line += fmt.Sprintf(" (%d bytes more are not shown)", n)
+	}
+	return line
+}
+
+// readable reports whether a person can read what would be done.
+func (q *Question) readable(variables []Variable) bool {
+	n := 0
+	for i := range q.Operations {
+		n += len(q.Operations[i].line(q.Workspace, variables))
+		if n > longestAsked {
+			return false
+		}
+	}
+	return true
 }
 
 // whole returns all of a text on one line.

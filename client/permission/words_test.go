@@ -2,6 +2,7 @@ package permission_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -103,4 +104,37 @@ func TestLinesOfAQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, asks(t, permission.Options{}, c.ask).Lines()) })
 	}
+}
+
+// Nobody can read a very long command: it is denied, and the person is not asked. What is left out of a text
+// of the agent is counted.
+func TestQuestionsThatNobodyCanRead(t *testing.T) {
+	ask := func(_ context.Context, q *permission.Question) (string, error) {
+		return q.Pick(permission.AllowOnce), nil
+	}
+	for name, act := range map[string]permission.Act{
+		"an argument": command("echo", strings.Repeat("x", 17<<10)), "a line": shell("echo " + strings.Repeat("x ", 9<<10)),
+		"many arguments": command(strings.Split(strings.Repeat("x ", 9<<10), " ")...), "escapes": command("echo", strings.Repeat("\x01", 5<<10)),
+		"variables": {Session: "s", Workspace: "/w", Turn: 1, Operation: command("ls").Operation, Variables: []permission.Variable{{Name: "X", Value: strings.Repeat("x", 17<<10)}}},
+	} {
+		d := newTestScope(t, permission.Options{Ask: ask})
+		var denied *permission.DeniedError
+		if assert.ErrorAs(t, d.Authorize(t.Context(), act), &denied, name) {
+			assert.Equal(t, permission.ByLength, denied.By, name)
+			assert.Contains(t, denied.RequestError().Message, "too long for a person to read", name)
+		}
+		assert.Zero(t, d.timesAsked(), name)
+	}
+	d := newTestScope(t, permission.Options{Ask: ask})
+	assert.NoError(t, d.Authorize(t.Context(), command("echo", strings.Repeat("x", 16000))))
+	o := d.Decide(t.Context(), &permission.Question{Session: "s", Workspace: "/w", Turn: 1, Command: "echo " + strings.Repeat("x", 17<<10), Cwd: "/w", Options: usual})
+	assert.Equal(t, permission.Outcome{Decision: permission.Deny, OptionID: "id of reject_once", By: permission.ByLength}, o)
+	assert.Equal(t, 1, d.timesAsked())
+
+	q := asks(t, permission.Options{}, func(s *permission.Scope) {
+		q := question(permission.Tool{ID: "c"})
+		q.Title = strings.Repeat("x", 3000)
+		s.Decide(t.Context(), q)
+	})
+	assert.True(t, strings.HasSuffix(q.Lines()[0], `x..." (1000 bytes more are not shown)`), q.Lines()[0])
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -271,4 +272,16 @@ func TestChoiceThatComesLate(t *testing.T) {
 		Choose:  func(context.Context, error, []signin.Way) (acp.AuthMethodID, error) { cancel(); return "tty", nil },
 	})
 	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// A command that nobody can read is none that a person could choose.
+func TestCommandsThatNobodyCanRead(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, way := range []string{
+		`{"id":"t","name":"T","type":"terminal","args":["` + long + `"]}`, `{"id":"t","name":"T","type":"terminal","env":{"A":"` + long + `"}}`,
+		`{"id":"t","name":"T","_meta":{"terminal-auth":{"command":"` + long + `"}}}`,
+	} {
+		ways := signin.Ways(offer(t, way).methods)
+		assert.Equal(t, []signin.Way{{ID: "t", Name: "T", Kind: signin.KindUnknown}}, ways)
+	}
 }

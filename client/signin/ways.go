@@ -22,7 +22,7 @@ const (
 	KindTerminal Kind = "terminal"
 	// KindVariables are variables in the environment of the agent.
 	KindVariables Kind = "variables"
-	// KindUnknown is any other way.
+	// KindUnknown is any other way, also a command that is too long to be read by a person.
 	KindUnknown Kind = "unknown"
 )
 
@@ -116,6 +116,9 @@ type Variable struct {
 	Optional bool
 }
 
+// longestInstruction is the number of bytes of an instruction that a person reads.
+const longestInstruction = 4 << 10
+
 // Ways returns the ways to sign in of the given methods, in their order.
 func Ways(methods []acp.AuthMethod) []Way {
 	var ways []Way
@@ -129,6 +132,11 @@ func Ways(methods []acp.AuthMethod) []Way {
 			ways = append(ways, Way{ID: m.ID, Name: m.Name, Description: m.Description, Kind: KindTerminal, Args: m.Args, Env: m.Env})
 		case *acp.UnknownAuthMethod:
 			ways = append(ways, unknown(m))
+		}
+	}
+	for i, w := range ways {
+		if len(w.Instruction("")) > longestInstruction {
+			ways[i] = Way{ID: w.ID, Name: w.Name, Description: w.Description, Kind: KindUnknown}
 		}
 	}
 	return ways

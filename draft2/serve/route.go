@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // message handles a message that arrives before an agent is chosen. It returns an error only if the
@@ -29,7 +30,7 @@ func (r *router) message(msg []byte) (*choice, error) {
 		return nil, r.refuse(e.ID, rpcerr.InvalidRequest(nil).WithDetail(e.Reason))
 	case envelope.KindRequest:
 		if string(e.Method) != acp.MethodInitialize {
-			return nil, r.refuse(e.ID, rpcerr.InvalidRequest(nil).WithDetail("ACP connection must be initialized before '"+shown(e.Method)+"'"))
+			return nil, r.refuse(e.ID, rpcerr.InvalidRequest(nil).WithDetail("ACP connection must be initialized before '"+safetext.OneLine(string(e.Method), 128)+"'"))
 		}
 		chosen, refusal := r.route(msg, &e)
 		if refusal == nil {
@@ -148,14 +149,6 @@ func (r *router) refuse(id []byte, err *rpcerr.RequestError) error {
 		return nil
 	}
 	return writeErr
-}
-
-// shown returns the name of a method, shortened for a response.
-func shown(method []byte) string {
-	if len(method) > 128 {
-		return string([]rune(string(method[:128]))) + "..."
-	}
-	return string(method)
 }
 
 // downgraded returns an initialize for another version than 1 in a form that an agent of version 1

@@ -49,6 +49,16 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	return q.Options[n].ID, nil
 }
 
+// decided tells the user about a question that was not asked, because nobody could read it.
+func (c *chat) decided(r permission.Record) {
+	if r.Outcome.By != permission.ByLength {
+		return
+	}
+	lines := r.Question.Lines()
+	done := strings.Join(lines[len(lines)-len(r.Question.Operations):], "; ")
+	c.notice(fmt.Sprintf("refused, because its %d bytes are too many to be read: %s", len(done), short(done, 100)))
+}
+
 // number asks for a number from 1 to n and returns its index.
 func (c *chat) number(ctx context.Context, n int) (int, error) {
 	for {

@@ -12,6 +12,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
+	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/stream"
@@ -65,7 +66,7 @@ func run(ctx context.Context, s settings, console *console) error {
 		file = f
 	}
 	c.host, err = host.New(&host.Options{
-		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(), Update: c.updated,
+		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(), Update: c.updated, Permission: &permission.Options{Audit: c.decided},
 		Terminals: &terminals.Options{OnOutput: func(terminals.Output) { c.draw() }}, // the thread has it
 	})
 	if err != nil {

@@ -72,15 +72,15 @@ func (c *chat) showCommand(_ context.Context, _ *signin.Way, line string) error 
 func (c *chat) list(ways []signin.Way) string {
 	var b strings.Builder
 	for _, w := range ways {
-		fmt.Fprintf(&b, "\n  -auth %s    %s", oneLine(string(w.ID)), oneLine(c.describe(&w)))
+		fmt.Fprintf(&b, "\n  -auth %s    %s", oneLine(string(w.ID)), c.describe(&w))
 	}
 	return b.String()
 }
 
 func (c *chat) describe(w *signin.Way) string {
-	text := w.Name
+	text := oneLine(w.Name)
 	if w.Description != "" {
-		text += " (" + w.Description + ")"
+		text += " (" + oneLine(w.Description) + ")"
 	}
 	if how := w.Instruction(strings.Join(c.settings.argv(), " ")); how != "" {
 		text += ": " + how

@@ -57,6 +57,9 @@ type job struct {
 	agent         []string
 }
 
+// shownOfLine is the number of bytes of a line about what was denied.
+const shownOfLine = 4000
+
 func main() {
 	stream.EndOnSignal(nil) // a signal ends the agent too
 	var j job
@@ -121,7 +124,11 @@ func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
 				if r.Outcome.Decision == permission.Deny {
 					denied.Store(true)
 					for _, line := range r.Question.Lines() {
-						fmt.Fprintln(os.Stderr, "ci: denied:", line) // made to be printed
+						more := ""
+						if n := len(line) - shownOfLine; n > 0 {
+							more = fmt.Sprintf(" (%d bytes more)", n)
+						}
+						fmt.Fprintln(os.Stderr, "ci: denied:", safetext.OneLine(line, shownOfLine)+more)
 					}
 				}
 			},

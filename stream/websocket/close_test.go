@@ -76,6 +76,12 @@ func TestCloseCodes(t *testing.T) {
 	}
 }
 
+// The reason that a peer gives is printed as text.
+func TestReasonOfThePeer(t *testing.T) {
+	err := &websocket.CloseError{Code: 1008, Reason: "no\x1b[2J\u202e\u3164\" \n"}
+	assert.Equal(t, `websocket: the peer closed the connection with code 1008 "no\x1b[2J\u202e\u3164\" \n"`, err.Error())
+}
+
 // A client whose initialize was refused may send another one, and no more after that.
 func TestInitializeAgain(t *testing.T) {
 	client, server := rawConnect(t)

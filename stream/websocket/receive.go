@@ -13,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/inbox"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 const blockSize = 64 << 10
@@ -97,6 +98,9 @@ func (c *Conn) tellViolation(err error) {
 // errSilent ends a connection whose peer sends nothing, not even pings.
 var errSilent = errors.New("websocket: nothing was received for too long")
 
+// longestReason is the number of bytes that a reason can have in a frame.
+const longestReason = 123
+
 // CloseError reports that the peer closed the connection.
 type CloseError struct {
 	Code   int // 1005 if the peer gave none
@@ -104,7 +108,7 @@ type CloseError struct {
 }
 
 func (e *CloseError) Error() string {
-	return fmt.Sprintf("websocket: the peer closed the connection with code %d %q", e.Code, e.Reason)
+	return fmt.Sprintf(`websocket: the peer closed the connection with code %d "%s"`, e.Code, strings.ReplaceAll(safetext.OneLine(e.Reason, longestReason), `"`, `\"`))
 }
 
 // Is reports whether target is io.EOF and the end was clean: 1000, 1001, or no code. An end

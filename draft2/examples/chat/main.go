@@ -1,5 +1,6 @@
 // Command chat talks to an agent in the newest version of the protocol that the agent speaks; version 2
-// is a draft. It sends each line of its input as a prompt:
+// is a draft. It sends each line of its input as a prompt, and denies what the agent asks permission for, unless
+// -yes is given: a line that was typed before a question is no answer to it. The chat of version 1 asks.
 //
 //	go -C draft2 run ./examples/chat go run ./examples/agent
 package main
@@ -13,9 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/permission"
@@ -29,11 +28,9 @@ import (
 const shownAtMost = 1 << 20
 
 type chat struct {
+	in  *bufio.Reader
 	out io.Writer
 	yes bool // allow everything once
-
-	mu sync.Mutex // guards in: an agent may ask while the next prompt is typed
-	in *bufio.Reader
 }
 
 func main() {
@@ -76,13 +73,15 @@ func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
 	}
 	fmt.Fprintf(c.out, "The agent speaks version %d.\n", conn.ProtocolVersion())
 	for shown := 0; ; {
-		line, err := c.line("> ")
-		if errors.Is(err, io.EOF) {
+		fmt.Fprint(c.out, "> ")
+		line, err := c.in.ReadString('\n')
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && errors.Is(err, io.EOF):
 			return nil
-		} else if err != nil {
+		case line == "" && err != nil:
 			return err
-		}
-		if line == "" {
+		case line == "":
 			continue
 		}
 		turn, err := session.Prompt(ctx, connect.Text(line)).Wait()
@@ -108,19 +107,6 @@ func (c *chat) show(item thread.Item) {
 	}
 }
 
-// line returns a line of the input, without its end.
-func (c *chat) line(prompt string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fmt.Fprint(c.out, prompt)
-	line, err := c.in.ReadString('\n')
-	if line != "" {
-		err = nil
-	}
-	return strings.TrimSpace(line), err
-}
-
-// ask asks the person, who answers with the number of an option.
 func (c *chat) ask(_ context.Context, q *permission.Question) (string, error) {
 	for _, line := range q.Lines() {
 		fmt.Fprintln(c.out, "?", line) // made to be printed
@@ -128,12 +114,6 @@ func (c *chat) ask(_ context.Context, q *permission.Question) (string, error) {
 	if c.yes {
 		return q.Pick(permission.AllowOnce), nil
 	}
-	for i, o := range q.Options {
-		fmt.Fprintf(c.out, "  %d %s\n", i+1, o.Label)
-	}
-	line, err := c.line("choose a number: ")
-	if n, _ := strconv.Atoi(line); n >= 1 && n <= len(q.Options) {
-		return q.Options[n-1].ID, nil
-	}
-	return "", err // which denies it
+	fmt.Fprintln(c.out, "  denied, because -yes was not given")
+	return "", nil
 }

@@ -112,9 +112,9 @@ func (a *agent) update(session string, update object) {
 // turn sends each kind of update and then asks for everything.
 func (a *agent) turn(session string) {
 	content := func(tag string) object { return object{"type": "text", "text": "<" + tag + ">" + hostile} }
-	title := text("title")
+	title, line := text("title"), text("run")
 	if a.play == "megabyte" {
-		title = strings.Repeat("M", 1<<20)
+		title, line = strings.Repeat("M", 1<<20), "touch ran; echo "+strings.Repeat("M", 1<<20)
 	}
 	for _, u := range []object{
 		{"sessionUpdate": "agent_thought_chunk", "content": content("thought")},
@@ -141,7 +141,7 @@ func (a *agent) turn(session string) {
 			"options":  []object{{"optionId": text("choice id"), "name": text("choice"), "kind": "allow_once"}, {"optionId": "2", "name": text("other choice"), "kind": text("kind")}}}},
 		{"method": "fs/write_text_file", "params": object{"sessionId": session, "path": a.cwd + "/<file>" + hostile, "content": "<written>" + hostile}},
 		{"method": "fs/read_text_file", "params": object{"sessionId": session, "path": "/<read>" + hostile}},
-		{"method": "terminal/create", "params": object{"sessionId": session, "command": "sh", "args": []string{"-c", text("run")}}},
+		{"method": "terminal/create", "params": object{"sessionId": session, "command": "sh", "args": []string{"-c", line}}},
 		{"method": "elicitation/create", "params": object{"sessionId": session, "mode": "form", "message": text("form"), "requestedSchema": object{"type": "object",
 			"title": text("form title"), "properties": object{"p": object{"type": "string", "title": text("field"), "description": text("field description"), "enum": []string{text("enum"), "b"}}}}}},
 		{"method": text("request"), "params": object{}},

@@ -253,11 +253,15 @@ func TestHostilePeersOfABridge(t *testing.T) {
 	clean(t, shown.String())
 }
 
-// What was cut is neither cleaned nor shown: a title of a megabyte makes lines of a few kilobytes.
+// What was cut is neither cleaned nor shown: a title of a megabyte makes lines of a few kilobytes. A command that
+// nobody could read is refused, also by a person who has allowed everything, who is told.
 func TestLongTitle(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"ask", "x", self}, {"ci", "x", self}, {"chat", "-no", "-prompt", "x", "--", self}} {
+	for _, args := range [][]string{{"ask", "x", self}, {"ci", "x", self}, {"chat", "-no", "-prompt", "x", "--", self}, {"chat", "-yes", "-prompt", "x", "--", self}} {
 		stdout, stderr := run(t, "megabyte", "", args...)
+		if args[0] == "chat" {
+			assert.Regexp(t, `chat: refused, because its 104\d{4} bytes are too many to be read: run .*touch ran`, stderr)
+		}
 		clean(t, stdout, "said")
 		clean(t, stderr)
 		assert.Less(t, len(stdout)+len(stderr), 100<<10, args[0])
