@@ -29,8 +29,14 @@ func listOf(raw json.RawMessage) (list []json.RawMessage) {
 	if isNull(raw) {
 		return nil
 	}
-	if json.Unmarshal(raw, &list) != nil {
-		return []json.RawMessage{raw}
+	if json.Unmarshal(raw, &list) == nil {
+		return list
+	}
+	for o, n := objectOf(raw), 0; o[strconv.Itoa(n)] != nil; n++ { // a list of PHP
+		list = append(list, o[strconv.Itoa(n)])
+	}
+	if list == nil {
+		list = []json.RawMessage{raw}
 	}
 	return list
 }
@@ -80,6 +86,9 @@ type answer struct {
 
 // read reads a chunk, or a complete answer. brought reports whether it has a part of an answer.
 func (a *answer) read(data []byte, failed bool) (brought bool, said *report) {
+	if text := textOf(data); strings.HasPrefix(text, "{") { // JSON in JSON
+		data = []byte(text)
+	}
 	if bytes.HasPrefix(data, []byte("[")) {
 		for _, e := range listOf(data) {
 			b, s := a.read(e, failed)
@@ -94,7 +103,9 @@ func (a *answer) read(data []byte, failed bool) (brought bool, said *report) {
 	if len(choices) == 0 && objectOf(c["message"]) != nil { // Ollama's own endpoint
 		choices = []json.RawMessage{data}
 	}
-	if said := errorIn(c, choices, data, failed); said != nil {
+	if said := errorIn(c, choices, data, failed); said != nil && said.unsure {
+		return false, said
+	} else if said != nil {
 		for _, raw := range choices {
 			a.choice(objectOf(raw), false)
 		}
@@ -153,7 +164,13 @@ func (a *answer) part(d members) (brought bool) {
 		text += refusal
 	}
 	brought = a.say(text) || brought
-	for _, raw := range append(listOf(d["tool_calls"]), listOf(d["function_call"])...) {
+	fragments := append(listOf(d["tool_calls"]), listOf(d["function_call"])...)
+	for _, part := range listOf(d["content"]) {
+		if kind := textOf(objectOf(part)["type"]); kind == "tool_use" || kind == "tool_call" {
+			fragments = append(fragments, part)
+		}
+	}
+	for _, raw := range fragments {
 		if f := objectOf(raw); f != nil {
 			brought, a.shown = true, true
 			a.show(a.calls.delta(f))
@@ -232,7 +249,7 @@ func contentOf(raw json.RawMessage) (text, thought string) {
 			continue
 		}
 		var t string
-		for _, name := range []string{"text", "content", "thinking", "summary", "reasoning", "refusal", "output_text"} {
+		for _, name := range []string{"text", "content", "thinking", "summary", "reasoning", "refusal", "output_text", "parts"} {
 			if inner, hidden := contentOf(part[name]); t == "" {
 				t = inner + hidden
 			}
@@ -333,6 +350,9 @@ type started struct {
 func (c *calls) delta(f members) loop.CallDelta {
 	function := objectOf(f["function"])
 	if function == nil {
+		function = objectOf(json.RawMessage(textOf(f["function"])))
+	}
+	if function == nil {
 		function = f // older and own forms
 	}
 	name, id, index := textOf(function["name"]), textOf(cmpRaw(f["id"], f["call_id"])), textOf(f["index"])
@@ -387,7 +407,7 @@ func (c *calls) find(name, id, index, input string) int {
 		another := latest < 0
 		if !another {
 			s := c.all[latest]
-			complete := json.Valid(s.input) || len(s.input) == 0 && s.name != name
+			complete := json.Valid(s.input) || len(s.input) == 0 && s.name != name && (index == "" || id != "")
 			switch {
 			case id != "" && s.id != "" && id != s.id: // some send another id in each fragment
 				another = complete || index == ""

@@ -22,11 +22,12 @@ type report struct {
 	code   string
 	status int           // an HTTP status in the text; 0 if there is none
 	after  time.Duration // how long to wait; 0 if it is not said
+	unsure bool          // it may be no error
 }
 
 // The members with a text, and those that contain further ones, in all known forms of errors.
 var (
-	textMembers  = []string{"message", "msg", "error_msg", "error_message", "errmsg", "status_msg", "error_description", "title"}
+	textMembers  = []string{"message", "msg", "error_msg", "error_message", "errmsg", "status_msg", "error_description", "title", "reason"}
 	innerMembers = []string{"raw", "metadata", "error", "errors", "detail", "details", "base_resp", "innererror"}
 	codeMembers  = []string{"code", "error_code", "status_code", "type", "status", "reason"}
 )
@@ -41,19 +42,32 @@ func errorIn(c members, choices []json.RawMessage, data []byte, failed bool) *re
 	if code := textOf(objectOf(c["base_resp"])["status_code"]); code != "" && code != "0" { // MiniMax
 		inner = append(inner, c["base_resp"])
 	}
-	found := slices.ContainsFunc(inner, func(raw json.RawMessage) bool { return !isNull(raw) })
-	if !found && len(choices) == 0 {
-		found = failed || textOf(c["type"]) == "error" || textOf(c["object"]) == "error" || !isNull(c["detail"]) ||
-			slices.ContainsFunc(textMembers, func(name string) bool { return textOf(c[name]) != "" })
+	inner = slices.DeleteFunc(inner, isNull)
+	if len(inner) == 0 && len(choices) == 0 {
+		if failed || textOf(c["type"]) == "error" || textOf(c["object"]) == "error" || textOf(c["status"]) == "error" {
+			inner = []json.RawMessage{data}
+		} else if code := textOf(c["code"]); code != "0" && code != "200" { // otherwise it is the word success
+			p.unsure = true
+			for _, name := range append([]string{"detail"}, textMembers...) {
+				if !isNull(c[name]) {
+					inner = []json.RawMessage{data}
+				}
+			}
+		}
 	}
-	if !found {
+	if len(inner) == 0 {
 		return nil
 	}
-	p.read(data, 0)
+	if !p.unsure {
+		p.read(data, 0)
+	}
 	for _, raw := range inner {
 		p.read(raw, 0)
 	}
 	if len(p.texts) == 0 {
+		if code := strings.Fields(p.code); p.status == 0 && (len(code) == 0 || code[0] == "0") && !failed {
+			return nil // the members of an error, all empty
+		}
 		p.texts = []string{string(data[:min(len(data), maxError)])}
 	}
 	return p

@@ -65,14 +65,15 @@ type frames struct {
 	m *Model
 	a *answer
 
-	data   []byte // lines of an event that are not complete JSON
-	tries  int    // lines of data
-	body   []byte // lines that belong to no event: JSON over several lines, or a page or text
-	junk   []byte // what is no JSON, for the error
-	failed bool   // the next event is an error
-	idle   int    // bytes since something of an answer has arrived
-	cr     bool   // the last line has ended with a carriage return
-	open   bool   // the last line has no end, because the input has ended
+	data   []byte  // lines of an event that are not complete JSON
+	tries  int     // lines of data
+	body   []byte  // lines that belong to no event: JSON over several lines, or a page or text
+	junk   []byte  // what is no JSON, for the error
+	unsure *report // what may be an error, if the answer has no end
+	failed bool    // the next event is an error
+	idle   int     // bytes since something of an answer has arrived
+	cr     bool    // the last line has ended with a carriage return
+	open   bool    // the last line has no end, because the input has ended
 }
 
 // split splits at CR, LF or both.
@@ -98,7 +99,7 @@ func (r *frames) split(data []byte, atEOF bool) (int, []byte, error) {
 func (r *frames) line(line []byte) (done bool, err error) {
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimSpace(value)
-	switch string(bytes.TrimSpace(field)) {
+	switch strings.ToLower(string(bytes.TrimSpace(field))) {
 	case "data":
 		for bytes.HasPrefix(value, []byte("data:")) { // of a proxy that has added one
 			value = bytes.TrimSpace(value[len("data:"):])
@@ -139,7 +140,7 @@ func (r *frames) line(line []byte) (done bool, err error) {
 		r.data = append(r.data, '\n')
 	}
 	r.data = append(r.data, value...)
-	if r.tries++; r.tries > maxTries || !bytes.HasSuffix(value, []byte("}")) && !bytes.HasSuffix(value, []byte("]")) || !json.Valid(numbers(r.data)) {
+	if r.tries++; r.tries > maxTries || !bytes.HasSuffix(value, []byte("}")) && !bytes.HasSuffix(value, []byte("]")) || values(r.data) == nil {
 		return false, nil // the next lines complete it
 	}
 	return false, r.event()
@@ -147,26 +148,44 @@ func (r *frames) line(line []byte) (done bool, err error) {
 
 // event handles complete data.
 func (r *frames) event() error {
-	data := r.data
+	all := values(r.data)
 	r.data, r.tries = r.data[:0], 0
 	failed := r.failed
 	r.failed = false
-	brought, said := r.a.read(numbers(data), failed)
-	if brought {
-		r.idle = 0
-	}
-	if said != nil && !r.a.finished {
-		return r.m.said(said)
+	for _, data := range all {
+		brought, said := r.a.read(data, failed)
+		if brought {
+			r.idle = 0
+		}
+		if said != nil && said.unsure {
+			r.unsure = said
+		} else if said != nil && !r.a.finished {
+			return r.m.said(said)
+		}
 	}
 	return nil
+}
+
+// values returns the values in data, or nil if it is no JSON. Some servers put two into one line.
+func values(data []byte) (all []json.RawMessage) {
+	for d := json.NewDecoder(bytes.NewReader(numbers(data))); ; {
+		var v json.RawMessage
+		switch err := d.Decode(&v); {
+		case err == io.EOF:
+			return all
+		case err != nil:
+			return nil
+		}
+		all = append(all, v)
+	}
 }
 
 // damaged handles the end of an event whose data is no JSON. A word, such as ping, is remembered, and
 // damaged JSON is an error, because a part of the answer is missing.
 func (r *frames) damaged() error {
 	data := bytes.TrimSpace(r.data)
-	if json.Valid(data) && len(data) > 0 && (data[0] == '{' || data[0] == '[') {
-		return r.event() // it has very many lines
+	if len(data) > 0 && (data[0] == '{' || data[0] == '[' || data[0] == '"') && values(data) != nil {
+		return r.event() // it is a text with JSON, or has very many lines
 	}
 	r.data, r.tries = r.data[:0], 0
 	if len(data) == 0 {
@@ -183,7 +202,7 @@ func (r *frames) damaged() error {
 
 // end handles [DONE].
 func (r *frames) end() error {
-	if r.a.finished || r.a.shown || r.junk == nil && len(r.body) == 0 {
+	if r.a.finished || r.unsure == nil && (r.a.shown || r.junk == nil && len(r.body) == 0) {
 		r.a.finished = true
 		return nil
 	}
@@ -192,29 +211,26 @@ func (r *frames) end() error {
 
 // rest handles what the body ends with.
 func (r *frames) rest() error {
-	if r.open && !json.Valid(numbers(r.data)) && len(r.data) > 0 {
+	if r.open && values(r.data) == nil && len(r.data) > 0 {
 		r.junk = bytes.Clone(r.data[:min(len(r.data), maxError)])
 		r.data = nil
 	}
 	if err := r.damaged(); err != nil {
 		return err
 	}
-	for d := json.NewDecoder(bytes.NewReader(numbers(r.body))); ; {
-		var v json.RawMessage
-		if d.Decode(&v) != nil {
-			return nil
-		}
-		if v[0] == '{' || v[0] == '[' {
-			if _, said := r.a.read(v, false); said != nil {
-				return r.m.said(said)
-			}
-			r.body = nil
-		}
+	r.data = r.body
+	if all := values(r.data); len(all) == 0 || all[0][0] != '{' && all[0][0] != '[' {
+		return nil
 	}
+	r.body = nil
+	return r.event()
 }
 
 // unfinished returns the error for an answer without an end.
 func (r *frames) unfinished() error {
+	if r.unsure != nil {
+		return r.m.said(r.unsure)
+	}
 	text := r.junk
 	if text == nil {
 		text = r.body
