@@ -140,7 +140,7 @@ func (m *Model) attempt(ctx context.Context, body []byte, a *answer) error {
 	if err == nil {
 		defer res.Body.Close()
 		err = m.stream(&heard{res.Body, func() {
-			if silence != nil && silence.Stop() {
+			if silence == nil || silence.Stop() {
 				silence = late(m.opts.Silence, "sent more of its answer")
 			}
 		}}, a)
