@@ -10,6 +10,9 @@
 // descriptions of a server are not trusted. The environment of a server over stdio has the
 // variables that the client names and those that most programs need, such as PATH, and no others.
 // Headers are sent only to the origin of the server, also after a redirect.
+//
+// What a server sends is limited: 32 MiB a message, 1000 tools, ten texts of progress a second, and of
+// a result what package tools shows of any. It lists its tools once at a time.
 package mcp
 
 import (
@@ -73,7 +76,7 @@ func (c *connector) Connect(cwd string, servers []acp.MCPServer) (kit.MCPServers
 	all := &set{}
 	names := make(map[string]bool)
 	for _, described := range servers {
-		s := &server{connector: c, ready: make(chan struct{}), over: make(chan struct{}), calls: make(map[string]*tools.Call)}
+		s := &server{connector: c, ready: make(chan struct{}), over: make(chan struct{}), calls: make(map[string]*progress)}
 		switch d := described.(type) {
 		case *acp.MCPServerStdio:
 			s.name, s.dial = d.Name, stdio(d, cwd, s)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,9 +102,11 @@ func self(t *testing.T, name, play string, env ...acp.EnvVariable) acp.MCPServer
 // session is the tools.Session of a test.
 type session struct {
 	inform chan string // if not nil, receives each text that is shown
+	count  atomic.Int64
 }
 
 func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
+	s.count.Add(1)
 	if u, ok := u.(*acp.ToolCallUpdate); ok && len(u.Content) > 0 {
 		if c, ok := u.Content[0].(*acp.Content); ok && s.inform != nil {
 			s.inform <- acp.PlainText(c.Content)
@@ -280,6 +283,51 @@ func TestTwoServersOfOneName(t *testing.T) {
 	assert.ErrorContains(t, err, "two servers have this name")
 	_, err = mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "a"}})
 	assert.ErrorContains(t, err, "stdio and http")
+}
+
+// A server that reports progress without end is shown ten times a second.
+func TestProgressFlood(t *testing.T) {
+	server := newServer()
+	sdk.AddTool(server, &sdk.Tool{Name: "flood"}, func(ctx context.Context, req *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+		for i := range 2000 {
+			_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Message: fmt.Sprint("step ", i), Progress: float64(i)})
+		}
+		return text("done"), nil, nil
+	})
+	there := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	t.Cleanup(there.Close)
+	set := open(t, nil, &acp.MCPServerHTTP{Name: "a", URL: there.URL})
+	set.Ready(t.Context())
+	s := &session{}
+	begin := time.Now()
+	assert.Equal(t, "done", run(t.Context(), t, set, s, "mcp__a__flood", `{}`).Model[0].Text)
+	assert.LessOrEqual(t, s.count.Load(), 10+int64(time.Since(begin)/(90*time.Millisecond)))
+}
+
+// A response without end is an error that the model reads.
+func TestEndlessBody(t *testing.T) {
+	server := newServer()
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), "tools/call") {
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			handler.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, strings.Repeat(" ", 64<<10)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(there.Close)
+	set := open(t, nil, &acp.MCPServerHTTP{Name: "a", URL: there.URL})
+	set.Ready(t.Context())
+	d := run(t.Context(), t, set, &session{}, "mcp__a__echo", `{"text":"hi"}`)
+	assert.Equal(t, tools.Failed, d.Outcome)
+	assert.Contains(t, d.Model[0].Text, "MiB")
 }
 
 // An agent offers the tools of the MCP servers that its client names.

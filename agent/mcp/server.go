@@ -34,7 +34,9 @@ type server struct {
 	failed   string // why the server is not connected; cleared when it is reported
 	restarts int
 	closed   bool
-	calls    map[string]*tools.Call // running calls by their progress tokens
+	calls    map[string]*progress // of running calls, by their tokens
+	listing  bool                 // refresh is running
+	relist   bool                 // the tools have changed since it began
 }
 
 // start makes the first attempt to connect. The attempt continues after the session has stopped
@@ -61,7 +63,7 @@ func (s *server) connect(limit time.Duration) {
 	defer cancel()
 	client := sdk.NewClient(&sdk.Implementation{Name: s.connector.opts.Info.Name, Version: s.connector.opts.Info.Version}, &sdk.ClientOptions{
 		Capabilities:                &sdk.ClientCapabilities{},
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { go s.refresh() }, // ends with the session
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.changed() },
 		ProgressNotificationHandler: s.progress,
 	})
 	session, tail, err := s.dial(ctx, client)
@@ -183,25 +185,40 @@ func (s *server) list() []tools.Tool {
 	return s.tools
 }
 
-// refresh lists the tools again after the server has changed them.
-func (s *server) refresh() {
-	s.mu.Lock()
-	session := s.session
-	s.mu.Unlock()
-	if session == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, startTime)
-	defer cancel()
-	list, err := s.listed(ctx, session)
-	if err != nil {
-		s.connector.opts.Logger.Warn("an MCP server does not list its tools", "server", s.name, "error", s.hide(err.Error()))
-		return
-	}
+// changed lists the tools again after the server has changed them, once at a time.
+func (s *server) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.session == session {
-		s.tools = list
+	s.relist = true
+	if !s.listing {
+		s.listing = true
+		go s.refresh() // ends with the session, or when the tools have not changed again
+	}
+}
+
+func (s *server) refresh() {
+	for {
+		s.mu.Lock()
+		session := s.session
+		s.listing = s.relist && session != nil
+		s.relist = false
+		again := s.listing
+		s.mu.Unlock()
+		if !again {
+			return
+		}
+		ctx, cancel := context.WithTimeout(s.ctx, startTime)
+		list, err := s.listed(ctx, session)
+		cancel()
+		if err != nil {
+			s.connector.opts.Logger.Warn("an MCP server does not list its tools", "server", s.name, "error", s.hide(err.Error()))
+			continue
+		}
+		s.mu.Lock()
+		if s.session == session {
+			s.tools = list
+		}
+		s.mu.Unlock()
 	}
 }
 

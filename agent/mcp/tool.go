@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,7 +27,9 @@ func (s *server) listed(ctx context.Context, session *sdk.ClientSession) (list [
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, s.tool(t))
+		if list = append(list, s.tool(t)); len(list) > maxTools {
+			return nil, fmt.Errorf("it lists more than %d tools", maxTools)
+		}
 	}
 	return list, nil
 }
@@ -72,7 +76,8 @@ var (
 	invalid   = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 	encoding  = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 	maxName   = 64
-	hashBytes = 5 // eight letters
+	maxTools  = 1000 // of one server; models take fewer
+	hashBytes = 5    // eight letters
 )
 
 // toolName returns the name of a tool for models. It is the same in every session.
@@ -107,7 +112,7 @@ func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Re
 	defer cancel()
 	token := string(c.ID())
 	s.mu.Lock()
-	s.calls[token] = c
+	s.calls[token] = &progress{call: c}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -132,21 +137,49 @@ func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Re
 	return tools.Result{}, tools.Failf("%s", s.hide(err.Error()))
 }
 
-// progress shows the progress of a call.
-func (s *server) progress(ctx context.Context, req *sdk.ProgressNotificationClientRequest) {
+// progress joins the progress of a call, because a server may send any amount of it.
+type progress struct {
+	call *tools.Call
+
+	mu      sync.Mutex
+	text    string // that is not shown yet
+	waiting bool   // a timer will call show
+}
+
+const progressTime = 100 * time.Millisecond // between two texts
+
+// progress receives the progress of a call.
+func (s *server) progress(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 	token, _ := req.Params.ProgressToken.(string)
 	s.mu.Lock()
-	c := s.calls[token]
+	p := s.calls[token]
 	s.mu.Unlock()
-	if c == nil {
+	if p == nil {
 		return
 	}
 	text := req.Params.Message
 	if req.Params.Total > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s %.0f of %.0f", text, req.Params.Progress, req.Params.Total))
 	}
+	p.mu.Lock()
+	p.text = text
+	begin := !p.waiting
+	p.waiting = true
+	p.mu.Unlock()
+	if begin {
+		p.show()
+	}
+}
+
+// show shows the latest text, and the one after it not before progressTime.
+func (p *progress) show() {
+	p.mu.Lock()
+	text := p.text
+	p.text, p.waiting = "", text != ""
+	p.mu.Unlock()
 	if text != "" {
-		_ = c.Progress(ctx, text) // the end of the connection ends the call
+		_ = p.call.Progress(context.Background(), text) // it does nothing when the call has ended
+		time.AfterFunc(progressTime, p.show)            // ends when there is no more progress
 	}
 }
 

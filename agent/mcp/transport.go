@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -146,5 +147,35 @@ func (b *bound) RoundTrip(req *http.Request) (*http.Response, error) {
 			req.Header[name] = values
 		}
 	}
-	return http.DefaultTransport.RoundTrip(req)
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err == nil {
+		res.Body = &body{ReadCloser: res.Body, events: strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")}
+	}
+	return res, err
+}
+
+const maxBody = 32 << 20 // bytes of a body, or of an event of a stream, as for messages over stdio
+
+// body limits what a server sends.
+type body struct {
+	io.ReadCloser
+	events bool
+	size   int  // of the event so far, or of the body
+	line   bool // the line has anything
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	for _, c := range p[:n] {
+		switch b.size++; {
+		case c == '\n' && !b.line && b.events: // a blank line ends an event
+			b.size = 0
+		case c != '\r':
+			b.line = c != '\n'
+		}
+	}
+	if b.size > maxBody {
+		return 0, fmt.Errorf("its response is longer than %d MiB", maxBody>>20)
+	}
+	return n, err
 }
