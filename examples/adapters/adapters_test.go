@@ -113,7 +113,7 @@ func geminiChunk(parts, finish string) string {
 type person struct {
 	mu            sync.Mutex
 	text, thought string
-	used          uint64
+	used          uint64 // tokens of the last turn
 }
 
 func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
@@ -124,8 +124,6 @@ func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 		p.text += acp.PlainText(u.Content)
 	case *acp.AgentThoughtChunk:
 		p.thought += acp.PlainText(u.Content)
-	case *acp.UsageUpdate:
-		p.used = u.Used
 	}
 	return nil
 }
@@ -168,6 +166,9 @@ func talk(t *testing.T, m loop.Model, p *person, prompts ...string) (stop acp.St
 			SessionID: session.SessionID, Prompt: []acp.ContentBlock{acp.Text(text), &acp.ImageContent{MIMEType: "image/png", Data: "UE5H"}},
 		})
 		require.NoError(t, err)
+		if res.Usage != nil {
+			p.used = res.Usage.TotalTokens
+		}
 		stop = res.StopReason
 	}
 	return stop
@@ -205,7 +206,7 @@ func TestTurn(t *testing.T) {
 					claudeEnd("tool_use"), claudeStop),
 				named(claudeStart, claudeText, claudeHal, `{"type":"content_block_stop","index":0}`, claudeEnd("max_tokens"), claudeStop),
 			}},
-			key: "messages", used: 22,
+			key: "messages", used: 44,
 			want: `[
 				{"role":"user","content":[{"type":"text","text":"go"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"UE5H"}}]},
 				{"role":"assistant","content":[{"type":"thinking","thinking":"Let me look.","signature":"SIGNED"},{"type":"redacted_thinking","data":"HIDDEN"},
@@ -222,7 +223,7 @@ func TestTurn(t *testing.T) {
 					geminiChunk(`{"functionCall":{"id":"b","name":"look","args":{"path":"none"}}}`, "STOP")),
 				data(geminiChunk(`{"text":"Hal"}`, ""), geminiChunk(``, "MAX_TOKENS")),
 			}},
-			key: "contents", used: 22,
+			key: "contents", used: 44,
 			want: `[
 				{"role":"user","parts":[{"text":"go"},{"inlineData":{"mimeType":"image/png","data":"UE5H"}}]},
 				{"role":"model","parts":[{"text":"Let me look.","thought":true},{"text":"I look.","thoughtSignature":"U0lHTkVE"},
@@ -270,8 +271,8 @@ func TestEnds(t *testing.T) {
 		"anthropic, junk":    {service: &service{model: claude, bodies: []string{"event: message_start\ndata: {junk\n\n"}}, err: "invalid character"},
 		"anthropic overflow": {service: &service{model: claude, status: 400, bodies: []string{`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 213456 tokens > 200000 maximum"}}`}}, err: "213456", tooLong: true},
 		"anthropic, no key":  {service: &service{model: claude, status: 401, bodies: []string{`{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`}}, err: "invalid x-api-key"},
-		"genai refuses":      {service: &service{model: gemini, bodies: []string{data(`{"promptFeedback":{"blockReason":"SAFETY"}}`)}}, reason: loop.Refused},
-		"genai filters":      {service: &service{model: gemini, bodies: []string{data(geminiChunk(`{"text":"Hal"}`, "SAFETY"))}}, reason: loop.Refused},
+		"genai refuses":      {service: &service{model: gemini, bodies: []string{data(`{"promptFeedback":{"blockReason":"SAFETY"}}`)}}, reason: loop.Filtered},
+		"genai filters":      {service: &service{model: gemini, bodies: []string{data(geminiChunk(`{"text":"Hal"}`, "SAFETY"))}}, reason: loop.Filtered},
 		"genai, a bad call":  {service: &service{model: gemini, bodies: []string{data(geminiChunk(``, "MALFORMED_FUNCTION_CALL"))}}, err: "MALFORMED_FUNCTION_CALL"},
 		"genai fails":        {service: &service{model: gemini, bodies: []string{data(geminiChunk(`{"text":"Hal"}`, ""), `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`)}}, err: "The model is overloaded."},
 		"genai is cut":       {service: &service{model: gemini, bodies: []string{data(geminiChunk(`{"text":"Hal"}`, ""))}}, err: "ended in the middle"},

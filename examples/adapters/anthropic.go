@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -13,8 +15,11 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr/classify"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // Anthropic is a loop.Model. Params are those of each request, without System, Messages and Tools;
@@ -22,6 +27,7 @@ import (
 type Anthropic struct {
 	Client anthropic.Client
 	Params anthropic.MessageNewParams
+	Window uint64 // the size of the context of the model in tokens; 0 means not known
 }
 
 // Generate implements loop.Model.
@@ -33,12 +39,14 @@ func (m *Anthropic) Generate(ctx context.Context, req *loop.Request) iter.Seq2[l
 		for stream.Next() {
 			e := stream.Current()
 			if err := answer.Accumulate(e); err != nil {
-				return err
+				return told(err)
 			}
 			switch {
 			case e.Type == "message_stop":
 				u := answer.Usage
-				show(loop.Usage{Used: uint64(u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens + u.OutputTokens)})
+				in := uint64(u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens)
+				tokens := &acp.Usage{InputTokens: in, OutputTokens: uint64(u.OutputTokens), TotalTokens: in + uint64(u.OutputTokens)}
+				show(loop.Usage{Used: tokens.TotalTokens, Size: m.Window, Tokens: tokens})
 				show(stop(&answer))
 			case e.ContentBlock.Type == "tool_use":
 				show(loop.CallDelta{Index: int(e.Index), ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
@@ -50,8 +58,22 @@ func (m *Anthropic) Generate(ctx context.Context, req *loop.Request) iter.Seq2[l
 				show(loop.Text(e.Delta.Text))
 			}
 		}
-		return stream.Err()
+		return told(stream.Err())
 	})
+}
+
+// told returns the error of a service as a record with its own text, which is written for people.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := fmt.Sprintf("%.300s", err)
+	if loop.SaysTooLong(text) {
+		return kind.ContextTooLarge.New(text).WithCause(errors.Join(err, loop.ErrTooLong))
+	}
+	e := *classify.Error(err)
+	e.Message = text
+	return &e
 }
 
 func stop(answer *anthropic.Message) loop.Stop {

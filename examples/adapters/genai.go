@@ -10,8 +10,10 @@ import (
 
 	"google.golang.org/genai"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 // GenAI is a loop.Model. Config is that of each request, without SystemInstruction and Tools.
@@ -19,11 +21,12 @@ type GenAI struct {
 	Client *genai.Client
 	Model  string
 	Config genai.GenerateContentConfig
+	Window uint64 // the size of the context of the model in tokens; 0 means not known
 }
 
 var reasons = map[genai.FinishReason]loop.StopReason{
-	"STOP": loop.Done, "MAX_TOKENS": loop.Length, "SAFETY": loop.Refused, "PROHIBITED_CONTENT": loop.Refused,
-	"BLOCKLIST": loop.Refused, "SPII": loop.Refused, "RECITATION": loop.Refused, "LANGUAGE": loop.Refused,
+	"STOP": loop.Done, "MAX_TOKENS": loop.Length, "SAFETY": loop.Filtered, "PROHIBITED_CONTENT": loop.Filtered,
+	"BLOCKLIST": loop.Filtered, "SPII": loop.Filtered, "RECITATION": loop.Filtered, "LANGUAGE": loop.Filtered,
 }
 
 var roles = map[loop.Role]genai.Role{loop.User: genai.RoleUser, loop.Assistant: genai.RoleModel, loop.Results: genai.RoleUser}
@@ -31,13 +34,14 @@ var roles = map[loop.Role]genai.Role{loop.User: genai.RoleUser, loop.Assistant: 
 // Generate implements loop.Model.
 func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
 	return loop.Stream(ctx, func(ctx context.Context, show func(loop.Event)) error {
-		answer, finish, used, calls := genai.Content{Role: genai.RoleModel}, genai.FinishReason(""), int32(0), 0
+		answer, finish, used, calls := genai.Content{Role: genai.RoleModel}, genai.FinishReason(""), loop.Usage{}, 0
 		for chunk, err := range m.Client.Models.GenerateContentStream(ctx, cmp.Or(req.Model, m.Model), contents(req.Messages), m.config(req)) {
 			if err != nil {
-				return err
+				return told(err)
 			}
 			if u := chunk.UsageMetadata; u != nil {
-				used = u.TotalTokenCount
+				total, in := uint64(u.TotalTokenCount), uint64(u.PromptTokenCount)
+				used = loop.Usage{Used: total, Size: m.Window, Tokens: &acp.Usage{InputTokens: in, OutputTokens: total - min(in, total), TotalTokens: total}}
 			}
 			if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
 				finish = genai.FinishReasonProhibitedContent
@@ -59,15 +63,15 @@ func (m *GenAI) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.
 				}
 			}
 		}
-		show(loop.Usage{Used: uint64(used)})
+		show(used)
 		reason, known := reasons[finish]
 		if finish == "" {
 			return nil // without a Stop: the answer was cut
 		} else if !known {
-			return fmt.Errorf("the answer ended with %s", finish)
+			return kind.ServiceUnavailable.New(fmt.Sprintf("the answer ended with %s", finish))
 		}
 		opaque, err := json.Marshal(answer)
-		show(loop.Stop{Reason: reason, Opaque: opaque})
+		show(loop.Stop{Reason: reason, Text: string(finish), Opaque: opaque})
 		return err
 	})
 }
