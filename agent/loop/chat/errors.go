@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/internal/completions"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -34,11 +36,6 @@ const (
 	laterStep   = "Wait a little, and send the prompt again."
 )
 
-// failed returns an error about what a server has sent.
-func (m *Model) failed(format string, args ...any) *kind.Error {
-	return kind.Serialization.New(fmt.Sprintf(format, args...))
-}
-
 // explain converts the error of a request into an error for the person. The model is empty for a
 // request for the list of models.
 func (m *Model) explain(ctx context.Context, err error, model string) error {
@@ -52,6 +49,8 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 		return err
 	case isLate:
 		return told(kind.Timeout.New(late.text), "A server of this machine may still be loading the model: send the prompt again.", err)
+	case errors.Is(err, completions.ErrTooMuch):
+		return told(kind.Serialization.New(fmt.Sprintf("the answer of %s was ended: %v", m.host, err)), laterStep, err)
 	case !refused:
 		return m.unreachable(err)
 	}
@@ -90,7 +89,7 @@ func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind
 		return kind.ContextTooLarge.New(m.host + " says that the conversation is too long for the model" + says), compactStep
 	case r.to != "":
 		return kind.Configuration.New(fmt.Sprintf("%s redirects (status %d)", m.host, r.status)), "Set BASE_URL to " + clip(r.to)
-	case r.page && (r.status == 200 || r.status == 404 || r.status == 405):
+	case r.page && (r.status == 0 || r.status == 200 || r.status == 404 || r.status == 405):
 		return kind.Configuration.New(fmt.Sprintf("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)%s", m.host, r.status, says)), "BASE_URL usually ends in /v1."
 	case strings.Contains(strings.ToLower(r.text), "does not support tools"):
 		return kind.Configuration.New("the model " + model + " cannot call tools" + says), "Choose another MODEL."
@@ -114,7 +113,7 @@ func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind
 		if status == 0 {
 			status = 503
 		}
-		return upstream(status, "%s has ended its answer with an error", m.host), or(steps[status], laterStep)
+		return upstream(status, "%s has ended its answer with an error", m.host), cmp.Or(steps[status], laterStep)
 	case r.status == 404:
 		return upstream(404, "%s has nothing at %s/chat/completions", m.host, m.shown()), steps[404]
 	case r.status < 400:
@@ -124,27 +123,20 @@ func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind
 	if client {
 		step = steps[400]
 	}
-	return upstream(r.status, "%s has answered with status %d", m.host, r.status), or(steps[r.status], step)
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
+	return upstream(r.status, "%s has answered with status %d", m.host, r.status), cmp.Or(steps[r.status], step)
 }
 
 // unreachable converts the error of a request that got no response, or whose answer was cut.
 func (m *Model) unreachable(err error) error {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
-	cut, isCut := errors.AsType[*cutError](err)
+	cut, isCut := errors.AsType[*completions.Cut](err)
 	var timeout interface{ Timeout() bool }
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknownAuthority := errors.AsType[x509.UnknownAuthorityError](err)
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case isCut:
-		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the answer of %s was cut: %v", m.host, short(cut.error))), "Send the prompt again.", err)
+		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the answer of %s was cut: %v", m.host, short(cut.Err))), "Send the prompt again.", err)
 	case isDNS && dns.IsNotFound:
 		return told(kind.Configuration.New(fmt.Sprintf("the host of BASE_URL, %s, cannot be found", m.host)), "See whether BASE_URL is right and this machine is online.", err)
 	case isDNS:

@@ -85,7 +85,7 @@ func TestJunk(t *testing.T) {
 			"data: \x00\xff\n\n":                        "ended in the middle, with",
 			"data: {\"error\":\"overloaded\"}\n\n":      "has ended its answer with an error: overloaded",
 			"Internal Server Error\n":                   "ended in the middle, with Internal Server Error",
-			"data: " + strings.Repeat("x", 17<<20) + "": "has sent an event of more than 16 MiB",
+			"data: " + strings.Repeat("x", 17<<20) + "": "has sent more than 16 MiB",
 		} {
 			body := ""
 			if n > 0 {

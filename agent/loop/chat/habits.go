@@ -4,44 +4,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/internal/completions"
 )
 
 // This file lists the habits of services and servers. testdata/habits.txt has an answer for each, and
 // where it is from.
-
-// reasons has the reasons for which answers end, in small letters and with underscores. Any other one
-// is loop.Failed.
-var reasons = map[string]loop.StopReason{
-	"stop": loop.Done, "end": loop.Done, "end_turn": loop.Done, "eos": loop.Done, "eos_token": loop.Done, "stop_sequence": loop.Done,
-	"complete": loop.Done, "completed": loop.Done, "done": loop.Done, "finish": loop.Done, "finished": loop.Done, "stop_token": loop.Done,
-	"tool_calls": loop.ToolCalls, "tool_call": loop.ToolCalls, "tool_use": loop.ToolCalls, "function_call": loop.ToolCalls, "function_calls": loop.ToolCalls,
-	"length": loop.Length, "max_tokens": loop.Length, "max_output_tokens": loop.Length, "model_length": loop.Length, "token_limit": loop.Length,
-	"max_length": loop.Length, "model_context_window_exceeded": loop.Length, "context_length": loop.Length, "max_new_tokens": loop.Length,
-	"refusal": loop.Refused, "refused": loop.Refused,
-	"content_filter": loop.Filtered, "content_filtered": loop.Filtered, "content_filtering": loop.Filtered, "sensitive": loop.Filtered, "safety": loop.Filtered, "blocklist": loop.Filtered,
-	"prohibited_content": loop.Filtered, "recitation": loop.Filtered, "spii": loop.Filtered, "image_safety": loop.Filtered,
-	"guardrail_intervened": loop.Filtered, "risk_control": loop.Filtered, "moderation": loop.Filtered, "error_toxic": loop.Filtered,
-}
-
-func reasonOf(word string) loop.StopReason {
-	word, _, _ = strings.Cut(strings.ToLower(word), ":") // "content_filter: PROHIBITED_CONTENT"
-	reason, known := reasons[strings.NewReplacer("-", "_", " ", "_").Replace(strings.TrimSpace(word))]
-	if !known {
-		return loop.Failed
-	}
-	return reason
-}
-
-// kept lists the members of messages and calls that are stored and sent back to the model that made
-// them. Services that check signatures refuse the conversation without them.
-var kept = []string{
-	"reasoning_content", "reasoning", "reasoning_text", "reasoning_details", "reasoning_opaque", "reasoning_signature", "extra_content",
-	"thinking", "thinking_blocks", "thought_signature", "signature", "encrypted_content", "provider_specific_fields",
-}
-
-// thoughts lists the members that are thoughts as a text, by which services call them.
-var thoughts = []string{"reasoning_content", "reasoning", "reasoning_text", "thinking"}
 
 // A service has what is known of a service by the end of its host.
 type service struct {
@@ -52,7 +19,7 @@ type service struct {
 }
 
 var services = []service{
-	{host: "mistral.ai", refuses: kept, id: regexp.MustCompile(`^[A-Za-z0-9]{9}$`).MatchString},
+	{host: "mistral.ai", refuses: completions.Kept, id: regexp.MustCompile(`^[A-Za-z0-9]{9}$`).MatchString},
 	{host: "groq.com", refuses: []string{"reasoning_content", "reasoning_details"}},
 	{host: "cerebras.ai", refuses: []string{"reasoning_content", "reasoning_details"}},
 	{host: ".azure.com", header: "api-key"},
@@ -84,7 +51,7 @@ var changes = []struct {
 	{"temperature", refuses("temperature")},
 	{"reasoning_content", refuses("reasoning_content")}, {"reasoning_details", refuses("reasoning_details")}, {"reasoning", refuses("reasoning")},
 	{"extra_content", refuses("extra_content|thought_signature")},
-	{noKept, refuses(strings.Join(kept, "|"))},
+	{noKept, refuses(strings.Join(completions.Kept, "|"))},
 	{noImages, regexp.MustCompile(`(?i)\bimages?\b|image_url|vision|multi-?modal|mmproj|content.{0,80}(expected|must be|should be|valid).{0,20}(string|text)`)},
 	{noNull, regexp.MustCompile(`(?i)content.{0,60}(null|none\b|required|string)|(null|none).{0,40}content`)},
 	{noKept, regexp.MustCompile(`^$`)}, // some services refuse a member with an empty body

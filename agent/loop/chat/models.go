@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/completions"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -36,23 +37,23 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, m.explain(ctx, err, "")
-	case isPage(body):
+	case completions.IsPage(body):
 		return nil, m.explain(ctx, m.refused(res, body), "")
 	case !json.Valid(body):
 		return nil, kind.Serialization.New("the list of models of " + m.host + " is not JSON")
 	}
 	list := json.RawMessage(body)
-	if o := objectOf(body); o != nil {
-		list = cmpRaw(o["data"], o["models"])
+	if o := completions.ObjectOf(body); o != nil {
+		list = completions.First(o["data"], o["models"])
 	}
 	known := make(map[string]*info)
 	ids := []string{}
-	for _, raw := range listOf(list) {
-		o := objectOf(raw)
-		id := textOf(raw)
+	for _, raw := range completions.ListOf(list) {
+		o := completions.ObjectOf(raw)
+		id := completions.TextOf(raw)
 		for _, name := range []string{"id", "name", "model"} {
 			if id == "" {
-				id = textOf(o[name])
+				id = completions.TextOf(o[name])
 			}
 		}
 		if id != "" && known[id] == nil {
@@ -67,25 +68,25 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 }
 
 // infoOf reads what the server says of a model, in the members of several services.
-func infoOf(o members) *info {
+func infoOf(o completions.Members) *info {
 	i := &info{}
-	for _, of := range []members{o, objectOf(o["top_provider"]), objectOf(o["meta"]), objectOf(o["limits"]), objectOf(o["capabilities"])} {
+	for _, of := range []completions.Members{o, completions.ObjectOf(o["top_provider"]), completions.ObjectOf(o["meta"]), completions.ObjectOf(o["limits"]), completions.ObjectOf(o["capabilities"])} {
 		for _, name := range []string{"loaded_context_length", "max_model_len", "n_ctx", "context_window", "context_length", "max_context_length", "max_context_window_tokens", "input_token_limit"} {
-			if n, ok := countOf(of[name]); ok && i.window == 0 {
+			if n, ok := completions.CountOf(of[name]); ok && i.window == 0 {
 				i.window = n
 			}
 		}
 	}
 	capabilities := o["capabilities"]
-	if vision, ok := objectOf(capabilities)["vision"]; ok { // Mistral
+	if vision, ok := completions.ObjectOf(capabilities)["vision"]; ok { // Mistral
 		i.images = new(string(vision) == "true")
 	}
-	modalities := cmpRaw(objectOf(o["architecture"])["input_modalities"], o["input_modalities"])
-	if objectOf(capabilities) == nil && isNull(modalities) {
+	modalities := completions.First(completions.ObjectOf(o["architecture"])["input_modalities"], o["input_modalities"])
+	if completions.ObjectOf(capabilities) == nil && completions.IsNull(modalities) {
 		modalities = capabilities // llama.cpp
 	}
-	for n, raw := range listOf(modalities) {
-		if word := textOf(raw); word == "image" || word == "vision" || word == "multimodal" || n == 0 && i.images == nil && word != "" {
+	for n, raw := range completions.ListOf(modalities) {
+		if word := completions.TextOf(raw); word == "image" || word == "vision" || word == "multimodal" || n == 0 && i.images == nil && word != "" {
 			i.images = new(word == "image" || word == "vision" || word == "multimodal")
 		}
 	}

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/completions"
 )
 
 type object = map[string]any
@@ -151,9 +151,9 @@ func (r *request) assistant(m loop.Message, results []loop.Result) {
 		content = ""
 	}
 	msg := r.add("assistant", content)
-	var back opaque
+	var back completions.Opaque
 	if json.Unmarshal(m.Opaque, &back) != nil || back.Model != r.model { // it is of another model
-		back = opaque{}
+		back = completions.Opaque{}
 	}
 	r.keep(msg, back.Message, len(m.Calls) > 0)
 	if len(m.Calls) == 0 {
@@ -190,7 +190,7 @@ func (r *request) assistant(m loop.Message, results []loop.Result) {
 // keep adds the kept members. Thoughts are sent back with calls alone, as services demand.
 func (r *request) keep(to, members object, calls bool) {
 	for name, v := range members {
-		if v != nil && !r.without[change(name)] && !r.without[noKept] && (calls || !slices.Contains(thoughts, name)) {
+		if v != nil && !r.without[change(name)] && !r.without[noKept] && (calls || !slices.Contains(completions.Thoughts, name)) {
 			to[name] = v
 		}
 	}
@@ -238,67 +238,4 @@ func name(given string) string {
 		return "unknown"
 	}
 	return valid[:min(len(valid), 64)]
-}
-
-// opaque is the Opaque of a message.
-type opaque struct {
-	Model   string   `json:"model"`
-	Message object   `json:"message,omitempty"`
-	Calls   []object `json:"calls,omitempty"` // in the order of the calls
-}
-
-// merge adds the kept members of a chunk to those before it: texts are joined, and lists as OpenRouter
-// sends them, whose elements have an index.
-func merge(to, more object) {
-	for name, v := range more {
-		switch old := to[name].(type) {
-		case nil:
-			to[name] = v
-		case string:
-			if text, ok := v.(string); ok && slices.Contains(joined, name) {
-				to[name] = old + text
-			} else if v != nil {
-				to[name] = v
-			}
-		case object:
-			if o, ok := v.(object); ok {
-				merge(old, o)
-			}
-		case []any:
-			list, _ := v.([]any)
-			for _, e := range list {
-				part, _ := e.(object)
-				at := slices.IndexFunc(old, func(x any) bool {
-					o, ok := x.(object)
-					return ok && part != nil && part["index"] != nil && o["index"] == part["index"] && o["type"] == part["type"]
-				})
-				if at >= 0 {
-					merge(old[at].(object), part)
-				} else {
-					old = append(old, e)
-				}
-			}
-			to[name] = old
-		}
-	}
-}
-
-// joined lists the members of which each chunk has a part.
-var joined = append([]string{"text", "summary", "data", "encrypted_content", "reasoning_signature"}, thoughts...)
-
-// keptOf returns the kept members of a message or call.
-func keptOf(raw members) object {
-	var found object
-	for _, name := range kept {
-		var v any
-		d := json.NewDecoder(bytes.NewReader(raw[name]))
-		d.UseNumber()
-		if len(raw[name]) > 0 && d.Decode(&v) == nil && v != nil && v != "" {
-			if found == nil {
-				found = make(object)
-			}
-			found[name] = v
-		}
-	}
-	return found
 }

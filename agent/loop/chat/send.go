@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/agent/loop"
+	"github.com/acpkit/go-sdk/internal/completions"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -32,7 +33,7 @@ var busy = []int{408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524
 func pause(err error, wait time.Duration) (time.Duration, bool) {
 	r, ok := errors.AsType[*refusal](err)
 	if !ok {
-		_, cut := errors.AsType[*cutError](err)
+		_, cut := errors.AsType[*completions.Cut](err)
 		return wait, !cut && wait == firstWait && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 	}
 	wait = max(wait, r.after)
@@ -52,20 +53,20 @@ func (m *Model) repeat(ctx context.Context, model string, req *loop.Request, sho
 			told = true
 			show(loop.Notice(fmt.Sprintf("The model %s takes no images: they are left out, and a sentence takes their place.", model)))
 		}
-		a := &answer{model: model, show: show}
+		a := &completions.Answer{Model: model, Show: show}
 		err = m.attempt(ctx, body, a)
 		switch {
 		case err == nil:
-			a.end(m.window(model))
+			a.End(m.window(model))
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !a.shown && m.adapt(r, err):
+		case !a.Shown && m.adapt(r, err):
 			n--
 			continue
 		}
 		delay, again := pause(err, wait)
-		if a.shown || !again || n == attempts {
+		if a.Shown || !again || n == attempts {
 			return m.explain(ctx, err, model)
 		}
 		if delay >= toldWait {
@@ -123,7 +124,7 @@ func (m *Model) changesOf(model string) map[change]bool {
 }
 
 // attempt sends one request and reads its answer.
-func (m *Model) attempt(ctx context.Context, body []byte, a *answer) error {
+func (m *Model) attempt(ctx context.Context, body []byte, a *completions.Answer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := func(limit time.Duration, what string) *time.Timer {
@@ -139,7 +140,7 @@ func (m *Model) attempt(ctx context.Context, body []byte, a *answer) error {
 	res, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
 	if err == nil {
 		defer res.Body.Close()
-		err = m.stream(&heard{res.Body, func() {
+		err = completions.Read(&heard{res.Body, func() {
 			if silence == nil || silence.Stop() {
 				silence = late(m.opts.Silence, "sent more of its answer")
 			}
@@ -150,6 +151,9 @@ func (m *Model) attempt(ctx context.Context, body []byte, a *answer) error {
 	}
 	if tooLate, ok := errors.AsType[*lateError](context.Cause(ctx)); ok && err != nil {
 		return tooLate
+	}
+	if said, ok := errors.AsType[*completions.Report](err); ok {
+		return m.said(said)
 	}
 	return err
 }
@@ -228,7 +232,7 @@ func (m *Model) sendTo(ctx context.Context, method, path string, body []byte) (*
 		return res, nil
 	}
 	defer res.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // a part of the text is enough
+	text, _ := io.ReadAll(io.LimitReader(res.Body, completions.MaxError)) // a part of the text is enough
 	return nil, m.refused(res, text)
 }
 

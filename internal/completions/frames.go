@@ -1,10 +1,13 @@
-package chat
+// Package completions reads what servers of chat completions send, in every form that they are known
+// to use. Package agent/loop/chat/testdata has an answer for each.
+package completions
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -13,14 +16,14 @@ import (
 // The limits of what a server may send. The loop limits what an answer contains.
 const (
 	maxEvent = 16 << 20 // bytes of an event, of an answer that is no stream, and of events in a row that bring nothing
-	maxError = 64 << 10 // bytes of an error that are read
+	MaxError = 64 << 10 // bytes of an error that are read
 	maxTries = 1000     // lines of an event after each of which it may be complete
 )
 
-// stream reads an answer: events, or JSON of a server that does not stream. The answer ends with data
+// Read reads an answer: events, or JSON of a server that does not stream. The answer ends with data
 // [DONE], or with the end of the input after a finish reason.
-func (m *Model) stream(body io.Reader, a *answer) error {
-	r := &frames{a: a, m: m}
+func Read(body io.Reader, a *Answer) error {
+	r := &frames{a: a}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), maxEvent)
 	lines.Split(r.split)
@@ -34,17 +37,17 @@ func (m *Model) stream(body io.Reader, a *answer) error {
 			return err
 		}
 		if r.idle += len(line) + 1; r.idle > maxEvent || len(r.data)+len(r.body) > maxEvent {
-			return m.failed("%s has sent more than %d MiB in one event, or without a text", m.host, maxEvent>>20)
+			return ErrTooMuch
 		}
 	}
 	err := lines.Err()
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
-		return m.failed("%s has sent an event of more than %d MiB", m.host, maxEvent>>20)
+		return ErrTooMuch
 	case err == nil:
 		err = r.rest()
 	default:
-		err = &cutError{err}
+		err = &Cut{err}
 	}
 	switch {
 	case a.finished:
@@ -55,21 +58,24 @@ func (m *Model) stream(body io.Reader, a *answer) error {
 	return r.unfinished()
 }
 
-// cutError reports that the connection was cut within an answer.
-type cutError struct{ error }
+// Cut reports that the connection was cut within an answer.
+type Cut struct{ Err error }
 
-func (e *cutError) Unwrap() error { return e.error }
+func (e *Cut) Error() string { return e.Err.Error() }
+func (e *Cut) Unwrap() error { return e.Err }
+
+// ErrTooMuch is returned for an event or an answer that is too long.
+var ErrTooMuch = fmt.Errorf("it has sent more than %d MiB in one event, or without a text", maxEvent>>20)
 
 // frames splits a body into JSON.
 type frames struct {
-	m *Model
-	a *answer
+	a *Answer
 
 	data   []byte  // lines of an event that are not complete JSON
 	tries  int     // lines of data
 	body   []byte  // lines that belong to no event: JSON over several lines, or a page or text
 	junk   []byte  // what is no JSON, for the error
-	unsure *report // what may be an error, if the answer has no end
+	unsure *Report // what may be an error, if the answer has no end
 	failed bool    // the next event is an error
 	idle   int     // bytes since something of an answer has arrived
 	cr     bool    // the last line has ended with a carriage return
@@ -160,7 +166,7 @@ func (r *frames) event() error {
 		if said != nil && said.unsure {
 			r.unsure = said
 		} else if said != nil && !r.a.finished {
-			return r.m.said(said)
+			return said
 		}
 	}
 	return nil
@@ -192,7 +198,7 @@ func (r *frames) damaged() error {
 		return nil
 	}
 	if r.junk == nil || r.failed {
-		r.junk = bytes.Clone(data[:min(len(data), maxError)])
+		r.junk = bytes.Clone(data[:min(len(data), MaxError)])
 	}
 	if (data[0] == '{' || data[0] == '[' || r.failed) && !r.a.finished {
 		return r.unfinished()
@@ -202,7 +208,7 @@ func (r *frames) damaged() error {
 
 // end handles [DONE].
 func (r *frames) end() error {
-	if r.a.finished || r.unsure == nil && (r.a.shown || r.junk == nil && len(r.body) == 0) {
+	if r.a.finished || r.unsure == nil && (r.a.Shown || r.junk == nil && len(r.body) == 0) {
 		r.a.finished = true
 		return nil
 	}
@@ -212,7 +218,7 @@ func (r *frames) end() error {
 // rest handles what the body ends with.
 func (r *frames) rest() error {
 	if r.open && values(r.data) == nil && len(r.data) > 0 {
-		r.junk = bytes.Clone(r.data[:min(len(r.data), maxError)])
+		r.junk = bytes.Clone(r.data[:min(len(r.data), MaxError)])
 		r.data = nil
 	}
 	if err := r.damaged(); err != nil {
@@ -229,18 +235,17 @@ func (r *frames) rest() error {
 // unfinished returns the error for an answer without an end.
 func (r *frames) unfinished() error {
 	if r.unsure != nil {
-		return r.m.said(r.unsure)
+		return r.unsure
 	}
 	text := r.junk
 	if text == nil {
 		text = r.body
 	}
-	if isPage(text) {
-		return &refusal{status: 200, page: true, text: r.m.clean(titleOf(text))}
+	if IsPage(text) {
+		return &Report{Texts: []string{titleOf(text)}, Page: true}
 	}
-	said := r.m.said(&report{texts: []string{strings.TrimSuffix("it ended in the middle, with "+string(bytes.TrimSpace(text)), ", with ")}})
-	said.status = 0 // the answer may have been complete in another form, so it is not asked for again
-	return said
+	// The answer may have been complete in another form, so it has no status for which it is asked for again.
+	return &Report{Texts: []string{strings.TrimSuffix("it ended in the middle, with "+string(bytes.TrimSpace(text)), ", with ")}, Unfinished: true}
 }
 
 // number matches values that servers in Python send, and that are no JSON.
