@@ -31,7 +31,7 @@ func (c *chat) signIn() *signin.Options {
 func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way) (acp.AuthMethodID, error) {
 	defer c.hold()()
 	c.signing = true
-	reason := rpcerr.Explain(required)
+	reason := oneLine(rpcerr.Explain(required)) // so that it is no line of chat
 	if id := acp.AuthMethodID(c.settings.auth); id != "" {
 		i := slices.IndexFunc(ways, func(w signin.Way) bool { return w.ID == id })
 		switch {
@@ -83,7 +83,7 @@ func (c *chat) describe(w *signin.Way) string {
 		text += " (" + oneLine(w.Description) + ")"
 	}
 	if how := w.Instruction(strings.Join(c.settings.argv(), " ")); how != "" {
-		text += ": " + how
+		text += ": " + safetext.OneLine(how, len(how)) // never cut, so that a person sees all of a command
 	}
 	return text
 }
@@ -104,7 +104,7 @@ func (c *chat) askVariables(ctx context.Context, w *signin.Way) (map[string]stri
 		}
 		value, err := c.lines.next(ctx, question{prompt: oneLine(prompt) + ": ", secret: v.Secret})
 		if err != nil {
-			return nil, &explained{"the agent needs variables: " + w.Instruction("") + ", and start chat again", err}
+			return nil, &explained{"the agent needs variables: " + oneLine(w.Instruction("")) + ", and start chat again", err}
 		}
 		values[v.Name] = strings.TrimSpace(value)
 	}

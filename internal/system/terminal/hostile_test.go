@@ -68,7 +68,7 @@ func encode(m object) []byte {
 func (a *agent) handle(m object) {
 	method, id := m["method"], m["id"]
 	switch {
-	case method == nil:
+	case method == nil && a.play != "version 2":
 		a.next()
 	case a.play == method: // this request fails
 		code := -32603
@@ -76,6 +76,7 @@ func (a *agent) handle(m object) {
 			code = -32000
 		}
 		send(object{"id": id, "error": object{"code": code, "message": text("message"), "data": object{"details": text("details")}}})
+	case a.play == "version 2" && a.handle2(m):
 	case method == "initialize":
 		send(object{"id": id, "result": object{
 			"protocolVersion": 1, "agentInfo": object{"name": text("agent"), "title": text("agent title"), "version": text("version")},
@@ -107,6 +108,40 @@ func (a *agent) handle(m object) {
 
 func (a *agent) update(session string, update object) {
 	send(object{"method": "session/update", "params": object{"sessionId": session, "update": update}})
+}
+
+// handle2 plays an agent of version 2 and reports whether it has answered.
+func (a *agent) handle2(m object) bool {
+	id := m["id"]
+	update := func(kind string, update object) {
+		update["sessionUpdate"] = kind
+		a.update(text("session"), update)
+	}
+	switch m["method"] {
+	case "initialize":
+		send(object{"id": id, "result": object{"protocolVersion": 2, "info": object{"name": text("agent"), "title": text("agent title"), "version": text("version")},
+			"capabilities": object{"session": object{}}, "authMethods": []object{{"type": "agent", "methodId": text("way id"), "name": text("way")}}}})
+	case "session/new":
+		send(object{"id": id, "result": object{"sessionId": text("session"), "availableCommands": []object{{"type": "command", "name": text("slash"), "description": text("slash description")}}}})
+	case "session/prompt":
+		a.id = id
+		send(object{"id": id, "result": object{"messageId": text("message id")}})
+		update("state_update", object{"state": "running"})
+		update("agent_message_chunk", object{"messageId": "m", "content": object{"type": "text", "text": "<said>" + hostile}})
+		update("tool_call_update", object{"toolCallId": "c", "title": text("title"), "status": "pending", "content": []object{
+			{"type": "diff", "changes": []object{{"operation": "add", "path": "/" + text("diff")}}, "patch": object{"format": "git_patch", "text": text("patch")}}}})
+		update("terminal_update", object{"terminalId": text("terminal"), "command": text("terminal command"), "cwd": "/" + text("cwd")})
+		update("notice", object{"severity": "warning", "title": text("notice"), "description": text("notice description")})
+		update("plan_update", object{"plan": object{"type": "items", "planId": text("plan id"), "entries": []object{{"content": text("plan"), "priority": "high", "status": "pending"}}}})
+		update(text("unknown update"), object{})
+		send(object{"id": "ask", "method": "session/request_permission", "params": object{"sessionId": text("session"), "title": text("question"), "description": text("question description"),
+			"subject": object{"type": "command", "command": text("run"), "cwd": "/" + text("run cwd")}, "options": []object{{"optionId": text("choice id"), "name": text("choice"), "kind": "allow_once"}}}})
+	case nil: // the answer
+		update("state_update", object{"state": "idle", "stopReason": text("stop reason")})
+	default:
+		return false
+	}
+	return true
 }
 
 // turn sends each kind of update and then asks for everything.
