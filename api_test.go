@@ -157,6 +157,7 @@ type everyAgentInterface interface {
 	acp.SessionArchiver
 	acp.SessionStatusReporter
 	acp.SessionTitleSetter
+	acp.SessionOptionsReporter
 	acp.AuthStatusReporter
 	acp.MCPNotificationHandler
 	acp.ExtensionHandler

@@ -15,9 +15,8 @@ var version = &codectest.Version{
 	Tables: acp.Tables,
 	Number: acp.ProtocolVersion,
 	Schema: "../internal/schema",
-	Types:  "testdata/decode.json",
+	Types:  []string{"testdata/decode.json", "testdata/november.json"},
 
-	Definitions:         252,
 	StableRequests:      21,
 	StableNotifications: 4,
 

@@ -52,8 +52,10 @@
 //
 // Configure a session: [SetSessionModeRequest] selects a [SessionMode];
 // [SetSessionConfigOptionRequest] sets a [SessionConfigOption], whose kind is a
-// [SessionConfigKind], to a [SessionConfigOptionValue]. Roles: [SessionModeSetter],
-// [SessionConfigOptionSetter].
+// [SessionConfigKind], to a [SessionConfigOptionValue]. [SessionOptionsRequest] asks for the options
+// before a session starts, and the requests that start one set them with
+// [InitialSessionConfigOption] values. Roles: [SessionModeSetter],
+// [SessionConfigOptionSetter], [SessionOptionsReporter].
 //
 // Prompt: [PromptRequest] contains [ContentBlock] values ([TextContent], [ImageContent],
 // [AudioContent], [ResourceLink], [EmbeddedResource] with an [EmbeddedResourceResource]);
@@ -72,6 +74,9 @@
 //
 // Show plans: [Plan] and its [PlanEntry] values; with ids, [PlanUpdate] (with a
 // [PlanUpdateContent]) and [PlanRemoved].
+//
+// Suggest prompts: [PromptSuggestionsUpdate]. Name positions at which a session can be forked:
+// [CursorUpdate] with a [CursorAnchor].
 //
 // Show subagents: [SubagentUpdate] with a [StateUpdate], which is a [RunningStateUpdate],
 // [IdleStateUpdate], [RequiresActionStateUpdate] or [OtherStateUpdate]; [SessionMessage] and

@@ -23,7 +23,7 @@ var (
 	}
 	unstableAgentRoles = []reflect.Type{
 		reflect.TypeFor[acp.ProviderManager](), reflect.TypeFor[acp.SessionForker](), reflect.TypeFor[acp.SessionArchiver](),
-		reflect.TypeFor[acp.SessionStatusReporter](), reflect.TypeFor[acp.SessionTitleSetter](),
+		reflect.TypeFor[acp.SessionStatusReporter](), reflect.TypeFor[acp.SessionOptionsReporter](), reflect.TypeFor[acp.SessionTitleSetter](),
 		reflect.TypeFor[acp.AuthStatusReporter](), reflect.TypeFor[acp.MCPNotificationHandler](),
 	}
 	clientRoles = []reflect.Type{

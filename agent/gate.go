@@ -69,6 +69,10 @@ func updateBit(u acp.SessionUpdate) string {
 		return "session.notices"
 	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:
 		return "session.compaction"
+	case *acp.PromptSuggestionsUpdate:
+		return "session.promptSuggestions"
+	case *acp.CursorUpdate:
+		return "session.cursors"
 	case *acp.PlanUpdate, *acp.PlanRemoved:
 		return "plan"
 	case *acp.SubagentUpdate, *acp.SessionMessage, *acp.SessionMessageChunk:

@@ -55,6 +55,8 @@ func TestCallsThatTheClientDidNotAdvertise(t *testing.T) {
 			return s.Update(ctx, &acp.CompactionUpdate{CompactionID: "c", Status: acp.CompactionStatusCompleted})
 		}},
 		{"plan", func(ctx context.Context) error { return s.Update(ctx, &acp.PlanRemoved{PlanID: "p"}) }},
+		{"session.promptSuggestions", func(ctx context.Context) error { return s.Update(ctx, &acp.PromptSuggestionsUpdate{}) }},
+		{"session.cursors", func(ctx context.Context) error { return s.Update(ctx, &acp.CursorUpdate{CursorID: "c"}) }},
 		{"subagents", func(ctx context.Context) error { return s.Update(ctx, &acp.SubagentUpdate{SessionID: "s2"}) }},
 		{"fs.readTextFile", func(ctx context.Context) error {
 			return c.Call(ctx, "fs/read_text_file", map[string]string{"sessionId": "s1", "path": "/x"}, nil)

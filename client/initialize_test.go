@@ -121,6 +121,7 @@ func TestCallsThatTheAgentDidNotAdvertise(t *testing.T) {
 		{"promptCapabilities.embeddedContext", prompt(&acp.EmbeddedResource{Resource: &acp.TextResourceContents{URI: "file:///x"}})},
 		{"sessionCapabilities.additionalDirectories", start(acp.NewSessionRequest{AdditionalDirectories: []string{"/x"}})},
 		{"mcpCapabilities.http", start(acp.NewSessionRequest{MCPServers: []acp.MCPServer{&acp.MCPServerHTTP{Name: "m", URL: "https://x.test"}}})},
+		{"sessionCapabilities.options", start(acp.NewSessionRequest{ConfigOptions: []acp.InitialSessionConfigOption{{ConfigID: "c", Value: &acp.SessionConfigValue{Value: "v"}}}})},
 		{"sessionCapabilities.systemPrompt", start(acp.NewSessionRequest{SystemPrompt: &acp.SystemPrompt{Mode: acp.SystemPromptModeAppend}})},
 	} {
 		var missing *acp.CapabilityError

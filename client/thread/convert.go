@@ -135,10 +135,8 @@ func plan(u *acp.PlanUpdate) Event {
 	switch c := u.Plan.(type) {
 	case *acp.PlanItems:
 		p.ID, p.Entries, p.Meta = string(c.PlanID), entries(c.Entries), fold.Meta(p.Meta, Meta(c.Meta))
-	case *acp.PlanFile:
-		p.ID, p.URI, p.Meta = string(c.PlanID), c.URI, fold.Meta(p.Meta, Meta(c.Meta))
 	case *acp.PlanMarkdown:
-		p.ID, p.Markdown, p.Meta = string(c.PlanID), c.Content, fold.Meta(p.Meta, Meta(c.Meta))
+		p.ID, p.Markdown, p.Path, p.Meta = string(c.PlanID), c.Content, string(c.Path), fold.Meta(p.Meta, Meta(c.Meta))
 	case *acp.UnknownPlanUpdateContent:
 		var named struct {
 			PlanID string `json:"planId"`

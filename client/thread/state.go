@@ -2,17 +2,16 @@ package thread
 
 import "encoding/json"
 
-// Plan is a plan of the agent: steps, a file or Markdown.
+// Plan is a plan of the agent: steps or Markdown.
 type Plan struct {
 	// ID is the id of the plan. It is empty if the agent has only one plan.
 	ID      string      `json:"id,omitempty"`
 	Entries []PlanEntry `json:"entries,omitempty"`
-	// URI is the address of a plan in a file.
-	URI string `json:"uri,omitempty"`
-	// Markdown is a plan in Markdown.
+	// Markdown is a plan in Markdown, and Path the file that it is kept in, if the agent names one.
 	Markdown string `json:"markdown,omitempty"`
+	Path     string `json:"path,omitempty"`
 	Meta     Meta   `json:"meta,omitempty"`
-	// Type and Raw hold a plan of an unknown type.
+	// Type and Raw hold a plan of an unknown type, such as the files of earlier schemas.
 	Type string          `json:"type,omitempty"`
 	Raw  json.RawMessage `json:"raw,omitempty"`
 }

@@ -130,7 +130,7 @@ func TestSessionState(t *testing.T) {
 	s := threadOf(t,
 		`{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"}]}`,
 		`{"sessionUpdate":"plan","entries":[{"content":"b","priority":"low","status":"completed"}]}`,
-		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"m","content":"# x"}}`,
+		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"m","content":"# x","path":"/p.md"}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"file","planId":"f","uri":"file:///p"}}`,
 		`{"sessionUpdate":"plan_removed","planId":"f"}`,
 		`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"go","description":"d","input":{"hint":"where"}}]}`,
@@ -144,7 +144,7 @@ func TestSessionState(t *testing.T) {
 	).Snapshot()
 	require.Len(t, s.Plans, 2)
 	assert.Equal(t, []thread.PlanEntry{{Content: "b", Priority: "low", Status: "completed"}}, s.Plans[0].Entries)
-	assert.Equal(t, "# x", s.Plans[1].Markdown)
+	assert.Equal(t, thread.Plan{ID: "m", Markdown: "# x", Path: "/p.md"}, s.Plans[1])
 	assert.Equal(t, []thread.Command{{Name: "go", Description: "d", TakesInput: true, Hint: "where"}}, s.Commands)
 	assert.Equal(t, "ask", s.Modes.Current)
 	require.Len(t, s.Options, 2)

@@ -15,9 +15,8 @@ var version = &codectest.Version{
 	Tables: acp.Tables,
 	Number: acp.ProtocolVersion,
 	Schema: "../../internal/schema",
-	Types:  "../../acp/testdata/decode.json",
+	Types:  []string{"../../acp/testdata/decode.json", "../../acp/testdata/november.json"},
 
-	Definitions:         262,
 	StableRequests:      14,
 	StableNotifications: 4,
 

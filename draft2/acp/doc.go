@@ -42,11 +42,14 @@
 // Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
 // [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],
 // [SessionStatusRequest] and [SetSessionTitleRequest] act on one of them. Roles:
-// [SessionDeleter], [SessionArchiver], [SessionStatusReporter], [SessionTitleSetter].
+// [SessionDeleter], [SessionArchiver], [SessionStatusReporter],
+// [SessionTitleSetter].
 //
 // Configure a session: [SetSessionConfigOptionRequest] sets a [SessionConfigOption], whose
-// kind is a [SessionConfigKind], to a [SessionConfigOptionValue]. Role:
-// [SessionConfigOptionSetter].
+// kind is a [SessionConfigKind], to a [SessionConfigOptionValue].
+// [SessionOptionsRequest] asks for the options before a session starts, and the requests that
+// start one set them with [InitialSessionConfigOption] values. Roles:
+// [SessionConfigOptionSetter], [SessionOptionsReporter].
 //
 // Prompt: [PromptRequest] contains [ContentBlock] values ([TextContent], [ImageContent],
 // [AudioContent], [ResourceLink], [EmbeddedResource] with an [EmbeddedResourceResource]);
@@ -69,6 +72,10 @@
 // terminals of the agent.
 //
 // Show plans: [PlanUpdate] with a [PlanUpdateContent], and [PlanRemoved].
+//
+// Suggest prompts: [PromptSuggestionsUpdate]. Name positions at which a session can be forked:
+// [CursorUpdate] with a [CursorAnchor]. End a replay: [ReplayComplete]. Use skills: [Skill] in the
+// list of commands, and [SkillReference] in a prompt.
 //
 // Show subagents: [SubagentUpdate]; [SessionMessage] and [SessionMessageChunk].
 //

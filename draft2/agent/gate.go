@@ -41,7 +41,7 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 func needs(m *wire.Method, params any) (path string, err error) {
 	switch p := params.(type) {
 	case *acp.UpdateSessionNotification:
-		return "", nil
+		return updateBit(p.Update), nil
 	case *acp.CompleteElicitationNotification:
 		return "elicitation.url", nil
 	case *acp.CreateElicitationRequest:
@@ -60,6 +60,21 @@ func needs(m *wire.Method, params any) (path string, err error) {
 		return "", nil
 	}
 	return m.Capability, nil
+}
+
+// updateBit returns the capability that a kind of update needs, or "".
+func updateBit(u acp.SessionUpdate) string {
+	switch u := u.(type) {
+	case *acp.PromptSuggestionsUpdate:
+		return "session.promptSuggestions"
+	case *acp.AvailableCommandsUpdate:
+		for _, command := range endpoint.ValueOf(u).AvailableCommands {
+			if _, skill := command.(*acp.Skill); skill {
+				return "session.commands.skill"
+			}
+		}
+	}
+	return ""
 }
 
 // These functions say which ids messages have, for Options.CheckIDs.

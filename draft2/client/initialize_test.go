@@ -148,6 +148,14 @@ func TestCapabilities(t *testing.T) {
 		})},
 		"system prompt": {`{"session":{"systemPrompt":{}}}`, "session.systemPrompt.mode.override",
 			start(func(r *acp.NewSessionRequest) { r.SystemPrompt = &acp.SystemPrompt{Mode: acp.SystemPromptModeOverride} })},
+		"initial values": {`{"session":{}}`, "session.options", start(func(r *acp.NewSessionRequest) {
+			r.ConfigOptions = []acp.InitialSessionConfigOption{{ConfigID: "c", Value: &acp.SessionConfigValue{Value: "v"}}}
+		})},
+		"skill": {`{"session":{"prompt":{}}}`, "session.prompt.skill", prompt(&acp.SkillReference{Name: "s"})},
+		"second skill": {`{"session":{"prompt":{"skill":{}}}}`, "session.prompt.skill.inline", func(ctx context.Context, c *client.Conn) error {
+			_, err := c.Session("s1").Prompt(ctx, &acp.SkillReference{Name: "s"}, &acp.SkillReference{Name: "t"}).Wait()
+			return err
+		}},
 		"image":    {`{"session":{"prompt":{"audio":{}}}}`, "session.prompt.image", prompt(&acp.ImageContent{Data: "", MIMEType: "image/png"})},
 		"audio":    {`{"session":{"prompt":{"image":{}}}}`, "session.prompt.audio", prompt(&acp.AudioContent{Data: "", MIMEType: "audio/wav"})},
 		"resource": {`{"session":{"prompt":{}}}`, "session.prompt.embeddedContext", prompt(&acp.EmbeddedResource{Resource: &acp.TextResourceContents{URI: "file:///a"}})},

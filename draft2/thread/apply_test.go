@@ -169,7 +169,7 @@ func TestSessionParts(t *testing.T) {
 		`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"c","priority":"high","status":"cancelled"}]}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"file","planId":"f","uri":"file:///p"}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"_x","planId":"x"}}`,
-		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"f","content":"# P"}}`,
+		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"f","content":"# P","path":"/p.md"}}`,
 		`{"sessionUpdate":"available_commands_update","availableCommands":[{"type":"command","name":"go","description":"d","input":{"type":"text","hint":"h"}},{"type":"_x","name":"n","description":"e"}]}`,
 	)
 	s := th.Snapshot()
@@ -178,7 +178,7 @@ func TestSessionParts(t *testing.T) {
 	assert.Equal(t, "2026-01-02T03:04:05Z", s.UpdatedAt)
 	assert.Equal(t, []model.Plan{
 		{ID: "p", Entries: []model.PlanEntry{{Content: "c", Priority: "high", Status: "cancelled"}}},
-		{ID: "f", Markdown: "# P"},
+		{ID: "f", Markdown: "# P", Path: "/p.md"},
 		{ID: "x", Type: "_x", Raw: json.RawMessage(`{"type":"_x","planId":"x"}`)},
 	}, s.Plans)
 	assert.Equal(t, []model.Command{

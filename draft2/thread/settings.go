@@ -75,10 +75,8 @@ func plan(u *acp.PlanUpdate) thread.Event {
 		p.Entries = fold.Each(c.Entries, func(e acp.PlanEntry) thread.PlanEntry {
 			return thread.PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status), Meta: thread.Meta(e.Meta)}
 		})
-	case *acp.PlanFile:
-		p.ID, p.URI, meta = string(c.PlanID), c.URI, c.Meta
 	case *acp.PlanMarkdown:
-		p.ID, p.Markdown, meta = string(c.PlanID), c.Content, c.Meta
+		p.ID, p.Markdown, p.Path, meta = string(c.PlanID), c.Content, string(c.Path), c.Meta
 	case *acp.UnknownPlanUpdateContent:
 		var named struct {
 			PlanID string `json:"planId"`

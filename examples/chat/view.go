@@ -231,8 +231,8 @@ func (v *view) reason(c *thread.ToolCall) {
 
 func (v *view) plan(plans []thread.Plan) {
 	for _, p := range plans {
-		v.screen.line(plain, "%s", strings.TrimSpace("plan: "+p.URI))
-		if p.URI == "" && p.Markdown != "" {
+		v.screen.line(plain, "%s", strings.TrimSpace("plan: "+p.Path))
+		if p.Markdown != "" {
 			v.screen.lines(plain, p.Markdown)
 		}
 		for _, e := range p.Entries {
@@ -249,7 +249,7 @@ func (v *view) plan(plans []thread.Plan) {
 }
 
 func samePlan(a, b thread.Plan) bool {
-	return a.URI == b.URI && a.Markdown == b.Markdown && slices.EqualFunc(a.Entries, b.Entries,
+	return a.Path == b.Path && a.Markdown == b.Markdown && slices.EqualFunc(a.Entries, b.Entries,
 		func(a, b thread.PlanEntry) bool { return a.Content == b.Content && a.Status == b.Status })
 }
 

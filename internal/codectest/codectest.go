@@ -47,6 +47,18 @@ func Union[T any](name string, decode func(*wire.Decoder, *T) *wire.FieldErrors,
 	return Struct(name, decode, func(e *wire.Encoder, v *T) { encode(e, *v) }, check)
 }
 
+// AliasUnion is like [Alias], for a union.
+func AliasUnion[T any](name string, decode func([]byte) (T, error)) Case {
+	c := Alias[T](name)
+	c.Decode = func(raw []byte) (any, int64, error) {
+		v, err := decode(raw)
+		return &v, 0, err
+	}
+	c.Append = func(v any) ([]byte, error) { return json.Marshal(*v.(*T)) }
+	c.Valid = func(v any, strict bool) bool { return validate.Struct(*v.(*T), strict) == nil }
+	return c
+}
+
 // Alias returns the Case of a type that is the same in an older version, whose tests have its codec.
 func Alias[T any](name string) Case {
 	return Case{
@@ -101,11 +113,11 @@ func (t *Tables) named(def string) any {
 type Version struct {
 	Tables
 	Number int
-	Schema string // the folder of the schemas
-	Types  string // the file that records how the TypeScript SDK decodes
+	Schema string   // the folder of the schemas
+	Types  []string // the files of vectors
 
-	// Definitions, StableRequests and StableNotifications are how many the schema has.
-	Definitions, StableRequests, StableNotifications int
+	// StableRequests and StableNotifications are how many the schema has.
+	StableRequests, StableNotifications int
 
 	// Elsewhere has the definitions without a Go type, and what represents them.
 	Elsewhere map[string]string

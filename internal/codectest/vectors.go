@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A Vector records how the official TypeScript SDK decodes a JSON value as a type of the schema.
+// A Vector records how the official TypeScript SDK decodes a JSON value as a type of the schema, or how a
+// value of a newer schema is to be decoded by the annotations of its file.
 type Vector struct {
 	Schema string          `json:"schema"`
 	Type   string          `json:"type"`
@@ -23,9 +24,13 @@ type Vector struct {
 // Vectors returns the recorded values of all versions.
 func (v *Version) Vectors(t testing.TB) (vectors []Vector) {
 	t.Helper()
-	data, err := os.ReadFile(v.Types)
-	must(t, err, nil)
-	must(t, json.Unmarshal(data, &vectors), data)
+	for _, name := range v.Types {
+		data, err := os.ReadFile(name)
+		must(t, err, nil)
+		var file []Vector
+		must(t, json.Unmarshal(data, &file), data)
+		vectors = append(vectors, file...)
+	}
 	return vectors
 }
 

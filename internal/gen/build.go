@@ -50,10 +50,16 @@ func build(all, stable *facts, t *texts, rows *tables) (v *vocabulary, err error
 			v.declare(d)
 		}
 	}
+	var late []member // those with a union of another definition, which comes before them
 	for _, d := range all.Defs {
-		if x := v.byDef[d.Name]; x != nil {
+		if row, ok := v.tables.flat.get(d.Name); ok && row.doc == "" {
+			late = append(late, d)
+		} else if x := v.byDef[d.Name]; x != nil {
 			v.define(x, d.Schema)
 		}
+	}
+	for _, d := range late {
+		v.define(v.byDef[d.Name], d.Schema)
 	}
 	v.Types = slices.DeleteFunc(v.Types, func(x *goType) bool { return x.Folded })
 	v.shareMetaOnly()

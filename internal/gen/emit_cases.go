@@ -70,6 +70,10 @@ func emitCase(f *file, x *goType) {
 	if goName(x.Def) == x.Name {
 		name = x.Def
 	}
+	if x.Alias && x.Kind == unionType {
+		f.p("codectest.AliasUnion(%q, Unmarshal%s),", name, x.Name)
+		return
+	}
 	if x.Alias {
 		f.p("codectest.Alias[%s](%q),", x.Name, name)
 		return

@@ -11,6 +11,7 @@ func sharedMethods(session, mcp string) []methodRow {
 		{key: "session/archive", name: "ArchiveSession", role: "SessionArchiver", capability: session + ".archive"},
 		{key: "session/unarchive", name: "UnarchiveSession", role: "SessionArchiver", capability: session + ".archive"},
 		{key: "session/status", name: "SessionStatus", role: "SessionStatusReporter", capability: session + ".status"},
+		{key: "session/options", name: "SessionOptions", role: "SessionOptionsReporter", capability: session + ".options", strict: true},
 		{key: "session/set_title", name: "SetSessionTitle", role: "SessionTitleSetter", capability: session + ".title"},
 		{key: "auth/status", name: "AuthStatus", role: "AuthStatusReporter", capability: "auth.status"},
 		// An agent may use MCP servers of the client without handling their notifications.
@@ -49,12 +50,17 @@ func sharedTables() *tables {
 		"CreateElicitationResponse":     {"Action", "ElicitationAction", "is the reaction of the user to the question."},
 		"SessionConfigOption":           {"Kind", "SessionConfigKind", "contains the possible values of a config option and the current one."},
 		"SetSessionConfigOptionRequest": {"Value", "SessionConfigOptionValue", "is the new value of a config option."},
+		"InitialSessionConfigOption":    {"Value", "SessionConfigOptionValue", ""},
 		"ElicitationFormMode":           {"Scope", "ElicitationScope", "is the session, or the request outside any session, that the question belongs to."},
 		"ElicitationUrlMode":            {"Scope", "ElicitationScope", ""},
 	})
 	t.inlineVariants.add(map[string]string{
 		"CreateElicitationResponse.decline": "ElicitationDeclineAction",
 		"CreateElicitationResponse.cancel":  "ElicitationCancelAction",
+		"CursorAnchor.user_message":         "CursorUserMessageAnchor",
+		"CursorAnchor.agent_message":        "CursorAgentMessageAnchor",
+		"CursorAnchor.agent_thought":        "CursorAgentThoughtAnchor",
+		"CursorAnchor.session_message":      "CursorSessionMessageAnchor",
 	})
 	t.unknownNames.add(map[string]string{
 		"StateUpdate":      "OtherStateUpdate", // UnknownStateUpdate is a state of the protocol
@@ -63,6 +69,7 @@ func sharedTables() *tables {
 	t.forms.add(memberRows(opt, map[string][]string{
 		"SessionInfoUpdate":         {"title", "updatedAt"},
 		"CompactionUpdate":          {"summary", "error"},
+		"CursorUpdate":              {"capabilities"},
 		"SubagentUpdate":            {"title", "description", "capabilities", "state", "cwd", "additionalDirectories"},
 		"SessionMessage":            {"senderSessionId", "recipientSessionId", "senderMessageId", "recipientMessageId", "content"},
 		"StringPropertySchema":      {"default"},
@@ -77,13 +84,15 @@ func sharedTables() *tables {
 		"ForkSessionResponse": {"sessionId"},
 	}))
 	t.prose.add(memberRows("abspath", map[string][]string{
-		"NewSessionRequest":    {"cwd", "additionalDirectories"},
-		"ResumeSessionRequest": {"cwd", "additionalDirectories"},
-		"ForkSessionRequest":   {"cwd", "additionalDirectories"},
-		"ListSessionsRequest":  {"cwd"},
-		"SessionInfo":          {"cwd", "additionalDirectories"},
-		"SubagentUpdate":       {"cwd", "additionalDirectories"},
-		"ToolCallLocation":     {"path"},
+		"NewSessionRequest":     {"cwd", "additionalDirectories"},
+		"ResumeSessionRequest":  {"cwd", "additionalDirectories"},
+		"ForkSessionRequest":    {"cwd", "additionalDirectories"},
+		"SessionOptionsRequest": {"cwd", "additionalDirectories"},
+		"PlanMarkdown":          {"path"},
+		"ListSessionsRequest":   {"cwd"},
+		"SessionInfo":           {"cwd", "additionalDirectories"},
+		"SubagentUpdate":        {"cwd", "additionalDirectories"},
+		"ToolCallLocation":      {"path"},
 	}))
 	t.groups.add(map[string]yes{"ElicitationCapabilities": {}})
 	return t

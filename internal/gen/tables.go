@@ -15,7 +15,7 @@ type tables struct {
 	foreign table[foreignRow]
 
 	// flat are definitions that mix members of their own with those of a union. The
-	// Go struct has the union in a field.
+	// Go struct has the union in a field. Of several with one union, the one with a doc defines it.
 	flat table[flatRow]
 
 	// folded are definitions with one union whose tag becomes an enumeration, and whose payloads

@@ -58,7 +58,6 @@ func v1Tables() *tables {
 		"ImageContent":          {"uri"},
 		"TextResourceContents":  {"uri"},
 		"BlobResourceContents":  {"uri"},
-		"PlanFile":              {"uri"},
 		"McpServerHttp":         {"url"},
 		"McpServerSse":          {"url"},
 		"SetProviderRequest":    {"baseUrl"},

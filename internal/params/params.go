@@ -17,13 +17,13 @@ func read(params any) rules.Request {
 	case *acp.PromptRequest:
 		return rules.Request{Blocks: kinds(p.Prompt)}
 	case *acp.NewSessionRequest:
-		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt)
+		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.LoadSessionRequest:
-		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt)
+		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.ResumeSessionRequest:
-		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt)
+		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.ForkSessionRequest:
-		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt)
+		return session(p.AdditionalDirectories, p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.SetSessionTitleRequest:
 		return rules.Request{Title: &p.Title}
 	case *acp.ListSessionsRequest:
@@ -48,8 +48,8 @@ func kinds(blocks []acp.ContentBlock) (list []string) {
 	return list
 }
 
-func session(dirs []string, servers []acp.MCPServer, prompt *acp.SystemPrompt) rules.Request {
-	r := rules.Request{Folders: len(dirs) > 0, System: system(prompt)}
+func session(dirs []string, servers []acp.MCPServer, prompt *acp.SystemPrompt, options []acp.InitialSessionConfigOption) rules.Request {
+	r := rules.Request{Folders: len(dirs) > 0, System: system(prompt), Options: len(options) > 0}
 	for _, server := range servers {
 		switch server := server.(type) {
 		case *acp.MCPServerHTTP:

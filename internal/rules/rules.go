@@ -28,8 +28,11 @@ type Request struct {
 	Folders bool     // there are folders beside that of the session
 	Servers []Server // that need a capability
 	System  *SystemPrompt
-	Title   *string // to be set
-	Filter  string  // of archived sessions
+	Options bool // there are values of config options for the start of a session
+	// OptionType is a type of such a value that the protocol does not have, or "".
+	OptionType string
+	Title      *string // to be set
+	Filter     string  // of archived sessions
 	// Wrong says why an agent must refuse params by a rule of the version alone, and WrongServers why
 	// it must refuse its servers.
 	Wrong, WrongServers string
@@ -74,6 +77,9 @@ func (v *Version) Missing(m *wire.Method, params any, has func(path string) bool
 		if !s.Unknown && missing(v.Server+s.Kind) {
 			return v.Server + s.Kind
 		}
+	}
+	if path := v.Session + "options"; r.Options && missing(path) {
+		return path
 	}
 	if r.System == nil {
 		return ""
@@ -133,6 +139,10 @@ func (v *Version) unadvertised(has func(string) bool, r *Request) string {
 func (v *Version) value(has func(string) bool, r *Request) string {
 	if r.Title != nil && strings.TrimSpace(*r.Title) == "" {
 		return "title: must contain text"
+	}
+	// An agent ignores options and values that it does not know, but not types of values.
+	if r.OptionType != "" && has(v.Session+"options") {
+		return "configOptions: the agent has no values of type " + r.OptionType
 	}
 	switch r.Filter {
 	case "", "exclude":

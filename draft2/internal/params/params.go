@@ -2,6 +2,7 @@
 package params
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
@@ -17,7 +18,7 @@ var Rules = rules.Version{Session: "session.", Prompt: "session.prompt.", Server
 func read(p any) (r rules.Request) {
 	switch p := p.(type) {
 	case *acp.PromptRequest:
-		for _, block := range p.Prompt { // kinds that are not known are left to the agent
+		for i, block := range p.Prompt { // kinds that are not known are left to the agent
 			switch block.(type) {
 			case *acp.ImageContent:
 				r.Blocks = append(r.Blocks, "image")
@@ -25,14 +26,19 @@ func read(p any) (r rules.Request) {
 				r.Blocks = append(r.Blocks, "audio")
 			case *acp.EmbeddedResource:
 				r.Blocks = append(r.Blocks, "embeddedContext")
+			case *acp.SkillReference:
+				r.Blocks = append(r.Blocks, "skill")
+				if i > 0 { // without inline, one skill comes first
+					r.Blocks = append(r.Blocks, "skill.inline")
+				}
 			}
 		}
 	case *acp.NewSessionRequest:
-		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.ForkSessionRequest:
-		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.ResumeSessionRequest:
-		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt)
+		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 		// A client relies on a replay that it has requested.
 		if from, ok := p.ReplayFrom.(*acp.UnknownReplayFrom); ok && rules.OfProtocol(from.Type) != "" {
 			r.Wrong = "replayFrom: the agent can replay from the start only"
@@ -46,8 +52,13 @@ func read(p any) (r rules.Request) {
 }
 
 // opens adds what a request has that opens a session.
-func opens(r *rules.Request, dirs int, servers []acp.MCPServer, prompt *acp.SystemPrompt) {
-	r.Folders = dirs > 0
+func opens(r *rules.Request, dirs int, servers []acp.MCPServer, prompt *acp.SystemPrompt, options []acp.InitialSessionConfigOption) {
+	r.Folders, r.Options = dirs > 0, len(options) > 0
+	for _, o := range options {
+		if value, ok := o.Value.(*acp.UnknownSessionConfigOptionValue); ok {
+			r.OptionType = cmp.Or(r.OptionType, rules.OfProtocol(value.Type))
+		}
+	}
 	if prompt != nil {
 		r.System = rules.Of(string(prompt.Mode), prompt.Content, func(block acp.ContentBlock) (string, bool) {
 			text, ok := block.(*acp.TextContent)

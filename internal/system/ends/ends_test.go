@@ -302,11 +302,11 @@ func TestCapabilities(t *testing.T) {
 		"client of version 2": {client2.Capabilities(struct{ acp2.Client }{}), `{}`},
 		"full agent of version 1": {agent.Capabilities(&peertest.FullAgent{}), `{"loadSession":true,"mcpCapabilities":{"acp":true},"providers":{},
 			"auth":{"logout":{},"status":{}},
-			"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"fork":{},"archive":{},"status":{},"title":{}}}`},
+			"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"fork":{},"archive":{},"status":{},"options":{},"title":{}}}`},
 		"full client of version 1": {client.Capabilities(&peertest.FullClient{}),
 			`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"elicitation":{"form":{},"url":{}}}`},
 		"full agent of version 2": {agent2.Capabilities(&peertest2.FullAgent{}), `{"providers":{},"auth":{"status":{}},
-			"session":{"delete":{},"fork":{},"archive":{},"status":{},"title":{},"mcp":{"acp":{}}}}`},
+			"session":{"delete":{},"fork":{},"archive":{},"status":{},"options":{},"title":{},"mcp":{"acp":{}}}}`},
 		"full client of version 2": {client2.Capabilities(&peertest2.FullClient{}), `{"elicitation":{"form":{},"url":{}}}`},
 	} {
 		got, err := json.Marshal(tt.caps)

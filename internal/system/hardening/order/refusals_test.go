@@ -134,7 +134,7 @@ var refusals = []refusal{
 	{rule: "a method that was not advertised does not exist", to: "agent that advertises nothing", code: -32601, lines: map[int][]string{
 		1: append(requests("session/load", `{"sessionId":"s","cwd":"/","mcpServers":[]}`), append(requests("session/resume", `{"sessionId":"s","cwd":"/"}`),
 			requestOf("session/list", `{}`), requestOf("session/delete", `{"sessionId":"s"}`), requestOf("session/close", `{"sessionId":"s"}`), requestOf("session/fork", `{"sessionId":"s","cwd":"/"}`),
-			requestOf("session/archive", `{"sessionId":"s"}`), requestOf("session/status", `{"sessionId":"s"}`), requestOf("session/set_title", `{"sessionId":"s","title":"t"}`),
+			requestOf("session/archive", `{"sessionId":"s"}`), requestOf("session/status", `{"sessionId":"s"}`), requestOf("session/options", `{"cwd":"/"}`), requestOf("session/set_title", `{"sessionId":"s","title":"t"}`),
 			requestOf("logout", `{}`), requestOf("providers/list", `{}`), requestOf("auth/status", `{}`))...),
 		2: append(requests("session/delete", `{"sessionId":"s"}`), requestOf("session/fork", `{"sessionId":"s","cwd":"/"}`), requestOf("session/archive", `{"sessionId":"s"}`),
 			requestOf("session/new", `{"cwd":"/"}`), requestOf("session/resume", `{"sessionId":"s","cwd":"/"}`), requestOf("session/list", `{}`), requestOf("providers/list", `{}`)),
