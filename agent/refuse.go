@@ -6,6 +6,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/params"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -15,15 +16,9 @@ func (c *Conn) refuse(t *endpoint.Table) error {
 	if applies, override := c.promptModes(); override && !applies {
 		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
 	}
-	for _, e := range t.Entries {
-		e.Refuse = func(p any) *rpcerr.RequestError {
-			told := c.told.Load()
-			if e.Capability != "" && !c.remote && !told.Has(e.Capability) {
-				return rpcerr.MethodNotFound(e.Name)
-			}
-			return params.Rules.Agent(told.Has, p, c.remote)
-		}
-	}
+	rules.Refuse(t, "", func(capability string) bool { return c.remote || c.told.Load().Has(capability) }, func(p any) *rpcerr.RequestError {
+		return params.Rules.Agent(c.told.Load().Has, p, c.remote)
+	})
 	return nil
 }
 

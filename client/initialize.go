@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -78,20 +79,17 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 // refuse changes the rows of t so that they refuse what this client did not advertise, and what the
 // protocol obliges it to refuse. What a client behind a connection did not advertise, it refuses itself.
 func (c *Conn) refuse(t *endpoint.Table) {
-	for _, e := range t.Entries {
-		if e.Name == acp.MethodMCPMessage && !c.remote {
-			e.Handle = params.MCPMessages(e.Handle)
+	told := func() *acp.ClientCapabilities {
+		if c.remote {
+			return nil
 		}
-		e.Refuse = func(p any) *rpcerr.RequestError {
-			told := c.told.Load()
-			if c.remote {
-				told = nil
-			}
-			if e.Capability != "" && e.Name != acp.MethodElicitationCreate && told != nil && !told.Has(e.Capability) {
-				return rpcerr.MethodNotFound(e.Name)
-			}
-			return params.Client(told, p)
-		}
+		return c.told.Load()
+	}
+	rules.Refuse(t, acp.MethodElicitationCreate,
+		func(capability string) bool { caps := told(); return caps == nil || caps.Has(capability) },
+		func(p any) *rpcerr.RequestError { return params.Client(told(), p) })
+	if !c.remote {
+		params.MCPMessages(t)
 	}
 }
 

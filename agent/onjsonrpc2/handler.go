@@ -40,6 +40,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/libconn"
 	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -61,14 +62,9 @@ func Handler(newAgent func(acp.Client) acp.Agent, opts *Options) jsonrpc2.Handle
 	return libconn.New(cfg, o.Unstable, newAgent, Client, func(_ *jsonrpc2.Conn, a acp.Agent, t *endpoint.Table) {
 		e := &end{agent: a, table: t}
 		e.addRows(t)
-		for _, row := range t.Entries {
-			row.Refuse = func(p any) *rpcerr.RequestError {
-				if caps := e.told.Load(); row.Capability != "" && !caps.Has(row.Capability) {
-					return rpcerr.MethodNotFound(row.Name)
-				}
-				return params.Rules.Agent(e.told.Load().Has, p, false)
-			}
-		}
+		rules.Refuse(t, "", func(capability string) bool { return e.told.Load().Has(capability) }, func(p any) *rpcerr.RequestError {
+			return params.Rules.Agent(e.told.Load().Has, p, false)
+		})
 		t.Entry(methodPrompt.Method).Ended = func() any { return &acp.PromptResponse{StopReason: acp.StopReasonCancelled} }
 	})
 }

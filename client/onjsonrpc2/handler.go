@@ -20,6 +20,7 @@ import (
 	"github.com/acpkit/go-sdk/internal/libconn"
 	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -106,17 +107,13 @@ func tell(conn *jsonrpc2.Conn, caps *acp.ClientCapabilities) {
 // refuse changes the rows of t so that they refuse what was not advertised on conn, and what the protocol
 // obliges a client to refuse.
 func refuse(conn *jsonrpc2.Conn, t *endpoint.Table) {
-	for _, row := range t.Entries {
-		if row.Name == acp.MethodMCPMessage {
-			row.Handle = params.MCPMessages(row.Handle)
-		}
-		row.Refuse = func(p any) *rpcerr.RequestError {
-			v, known := told.Load(conn)
-			caps, _ := v.(*acp.ClientCapabilities)
-			if row.Capability != "" && row.Name != acp.MethodElicitationCreate && known && !caps.Has(row.Capability) {
-				return rpcerr.MethodNotFound(row.Name)
-			}
-			return params.Client(caps, p)
-		}
+	told := func() *acp.ClientCapabilities {
+		caps, _ := told.Load(conn)
+		known, _ := caps.(*acp.ClientCapabilities)
+		return known
 	}
+	rules.Refuse(t, acp.MethodElicitationCreate,
+		func(capability string) bool { caps := told(); return caps == nil || caps.Has(capability) },
+		func(p any) *rpcerr.RequestError { return params.Client(told(), p) })
+	params.MCPMessages(t)
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/internal/params"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/internal/talk/serving"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -79,9 +82,9 @@ func (c *Conn) fill() error {
 	t.Unstable = c.opts.Unstable || c.remote // a connection has all roles
 	c.addRows(t)
 	initialize := t.Entry(methodInitialize.Method)
-	method, params := *initialize.Method, *initialize.Params
-	params.Decode = decodeInitialize
-	method.Params = &params
+	method, codec := *initialize.Method, *initialize.Params
+	codec.Decode = decodeInitialize
+	method.Params = &codec
 	initialize.Method = &method
 	c.respondToCloseLast(t.Entry(methodCloseSession.Method))
 	// The methods always exist: whether something can be cancelled is a property of each tool
@@ -99,9 +102,12 @@ func (c *Conn) fill() error {
 	if c.opts.CheckIDs && !c.remote {
 		c.known = serving.Watch(t, named, told)
 	}
-	if err := c.refuse(t); err != nil {
-		return err
+	if applies, override := c.promptModes(); override && !applies {
+		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
 	}
+	rules.Refuse(t, "", func(capability string) bool { return c.remote || c.told.Load().Has(capability) }, func(p any) *rpcerr.RequestError {
+		return params.Rules.Agent(c.told.Load().Has, p, c.remote)
+	})
 	return t.Refused("agent", c.agent)
 }
 

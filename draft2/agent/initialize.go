@@ -159,6 +159,19 @@ func Capabilities(a acp.Agent) *acp.AgentCapabilities {
 func (c *Conn) capabilities() *acp.AgentCapabilities {
 	caps := &acp.AgentCapabilities{Session: &acp.SessionCapabilities{}} // an [acp.Agent] has the methods of sessions
 	advertise(caps, &c.table)
-	c.advertisePrompts(caps)
+	if appends, overrides := c.promptModes(); appends {
+		bit := endpoint.Present(&caps.Session.SystemPrompt)
+		if overrides {
+			endpoint.Present(&endpoint.Present(&bit.Mode).Override)
+		}
+	}
 	return caps
+}
+
+// promptModes returns which modes of a system prompt the agent applies.
+func (c *Conn) promptModes() (appends, overrides bool) {
+	if a, ok := c.agent.(acp.SystemPromptApplier); ok && !c.remote {
+		return a.AppliesSystemPrompt(acp.SystemPromptModeAppend), a.AppliesSystemPrompt(acp.SystemPromptModeOverride)
+	}
+	return false, false
 }

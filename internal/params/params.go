@@ -3,8 +3,10 @@ package params
 
 import (
 	"context"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rules"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -99,13 +101,28 @@ func Client(told *acp.ClientCapabilities, params any) *rpcerr.RequestError {
 	return nil
 }
 
-// MCPMessages returns a handler of the request mcp/message that refuses an id that is in use.
-func MCPMessages(handle func(ctx context.Context, params any) (any, error)) func(context.Context, any) (any, error) {
-	return rules.MCPMessages(handle, func(params any) (ids [2]string, ok bool) {
-		p, ok := params.(*acp.MessageMCPRequest)
-		if ok {
-			ids = [2]string{string(p.ServerID), string(p.RequestID)}
+// MCPMessages changes the row of the request mcp/message so that it refuses the id of a request to the same
+// server that is being handled: the notifications of the server name no other id than this one.
+func MCPMessages(t *endpoint.Table) {
+	type key struct {
+		server acp.MCPServerACPID
+		id     acp.MCPRequestID
+	}
+	for _, e := range t.Entries {
+		handle := e.Handle
+		if e.Name != acp.MethodMCPMessage {
+			continue
 		}
-		return ids, ok
-	})
+		var active sync.Map // of keys
+		e.Handle = func(ctx context.Context, params any) (any, error) {
+			if p, ok := params.(*acp.MessageMCPRequest); ok {
+				k := key{p.ServerID, p.RequestID}
+				if _, used := active.LoadOrStore(k, nil); used {
+					return nil, rpcerr.InvalidParams(nil).WithDetail("requestId: a request to this server has the same id")
+				}
+				defer active.Delete(k)
+			}
+			return handle(ctx, params)
+		}
+	}
 }

@@ -5,9 +5,7 @@ package rules
 
 import (
 	"cmp"
-	"context"
 	"strings"
-	"sync"
 
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -190,6 +188,19 @@ func OfProtocol(kind string) string {
 	return kind
 }
 
+// Refuse changes the rows of t so that they refuse methods that were not advertised, all but one whose
+// params need other capabilities, and params that rule refuses.
+func Refuse(t *endpoint.Table, except string, advertised func(capability string) bool, rule func(params any) *rpcerr.RequestError) {
+	for _, e := range t.Entries {
+		e.Refuse = func(params any) *rpcerr.RequestError {
+			if e.Capability != "" && e.Name != except && !advertised(e.Capability) {
+				return rpcerr.MethodNotFound(e.Name)
+			}
+			return rule(params)
+		}
+	}
+}
+
 // Client returns the error for a question to the user that the protocol obliges a client to refuse, or
 // nil. has reports what the client has advertised; nil: that is not known. url is nil if the mode has
 // none.
@@ -203,20 +214,4 @@ func Client(has func(path string) bool, mode string, url *string) *rpcerr.Reques
 		return rpcerr.InvalidParams(nil).WithDetail("elicitation mode " + mode + " was not advertised")
 	}
 	return nil
-}
-
-// MCPMessages returns a handler of the request mcp/message that calls handle, and refuses a request to
-// a server while one with the same id is being handled: the notifications of the server name no other
-// id than this one. key returns both ids.
-func MCPMessages(handle func(ctx context.Context, params any) (any, error), key func(params any) (ids [2]string, ok bool)) func(context.Context, any) (any, error) {
-	var active sync.Map // of both ids
-	return func(ctx context.Context, params any) (any, error) {
-		if ids, ok := key(params); ok {
-			if _, used := active.LoadOrStore(ids, nil); used {
-				return nil, rpcerr.InvalidParams(nil).WithDetail("requestId: a request to this server has the same id")
-			}
-			defer active.Delete(ids)
-		}
-		return handle(ctx, params)
-	}
 }

@@ -90,8 +90,8 @@ func opens(r *rules.Request, dirs int, servers []acp.MCPServer, prompt *acp.Syst
 	}
 }
 
-// MCPMessages returns a handler of the request mcp/message, whose params are those of version 1, that
-// refuses an id that is in use.
+// MCPMessages makes requests mcp/message, whose params are those of version 1, refuse an id that is in
+// use.
 var MCPMessages = params.MCPMessages
 
 // Client returns the error for params that the protocol obliges a client to refuse, or nil. told is
