@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A promise is worth its test: each row of a table of promises in SECURITY.md names tests, and each one that it names exists,
+// A promise is worth its test: each row of a table of promises or limits in SECURITY.md names tests, and each one that it names exists,
 // in the package that the row or the head of the table names.
 func TestSecurityNamesTests(t *testing.T) {
 	functions := map[string]string{} // the source of the tests, by folder
@@ -29,6 +29,7 @@ func TestSecurityNamesTests(t *testing.T) {
 		return functions[dir]
 	}
 	test, folder := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`"), regexp.MustCompile("(?:in `|]\\()((?:acp|agent|client|cmd|draft2|examples|internal|rpcerr|stream)(?:/[\\w/]+)?)[`)]")
+	heads := regexp.MustCompile(`^\| (promise|operation|what) \|`)
 	text, err := os.ReadFile("SECURITY.md")
 	require.NoError(t, err)
 	var head []string
@@ -39,14 +40,14 @@ func TestSecurityNamesTests(t *testing.T) {
 			dirs = append(slices.Clone(head), all(found)...)
 		}
 		switch {
-		case strings.HasPrefix(line, "| promise |"), strings.HasPrefix(line, "| operation |"):
+		case heads.MatchString(line):
 			table = true
 		case !strings.HasPrefix(line, "|"):
 			table = false
 		case table && !strings.HasPrefix(line, "|--"):
 			assert.True(t, test.MatchString(line), "no test shows that this holds: %s", line)
 		}
-		if strings.HasPrefix(line, "| promise |") || strings.HasPrefix(line, "| operation |") {
+		if heads.MatchString(line) {
 			head = dirs[len(head):]
 		}
 		for _, name := range all(test.FindAllStringSubmatch(line, -1)) {

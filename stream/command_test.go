@@ -185,6 +185,14 @@ func TestCommandDrainsStderr(t *testing.T) {
 	assert.NotContains(t, p.Stderr(), "\ufffd")
 }
 
+// OnStderr gets no more than 64 KiB of a line, and all of the next one.
+func TestCommandCutsLinesOfStderr(t *testing.T) {
+	var lines []string
+	p := start(t, helper(t, "long"), &stream.CommandOptions{OnStderr: func(line string) { lines = append(lines, line) }})
+	require.NoError(t, p.Wait())
+	assert.Equal(t, []string{strings.Repeat("x", 64<<10), "short"}, lines)
+}
+
 func TestCommandStderrWriterThatFails(t *testing.T) {
 	cmd := helper(t, "crash")
 	cmd.Stderr = writerFunc(func([]byte) (int, error) { return 0, errors.New("full") })

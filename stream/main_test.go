@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -31,6 +32,7 @@ var helpers = map[string]func(){
 	"noise":   helperNoise,
 	"usage":   func() { fmt.Println("Usage: helper \x1b[31m[-v]\n  -v  say more") },
 	"chatter": helperChatter,
+	"long":    func() { os.Stderr.Write(append(bytes.Repeat([]byte("x"), 200<<10), "\nshort\n"...)) },
 	"deaf":    func() { fmt.Println(`{"ready":true}`); stay() },
 	"mute":    stay,
 	"late":    helperLate,

@@ -38,7 +38,7 @@ func limitRows(t *testing.T) []limitRow {
 	var rows []limitRow
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if len(cells) != 4 || strings.HasPrefix(cells[0], "---") || strings.Contains(cells[0], "what") && strings.Contains(cells[1], "default") {
+		if len(cells) != 5 || strings.HasPrefix(cells[0], "---") || strings.Contains(cells[0], "what") && strings.Contains(cells[1], "default") {
 			continue
 		}
 		for i := range cells {
