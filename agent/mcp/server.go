@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -122,10 +123,14 @@ func (s *server) fail(what string, err error, tail func() string) {
 	s.failed = text
 }
 
-// hide removes the values of the client's variables and headers from a text.
+var link = regexp.MustCompile(`(https?://)(?:[^\s/@"'<>]*@)?([^\s?#"'<>)]*)(?:[?#][^\s"'<>)]*)?`)
+
+// hide removes the values of the client's variables and headers from a text, and the user and the query
+// of each URL. A short value is no secret, and may be any word.
 func (s *server) hide(text string) string {
+	text = link.ReplaceAllString(text, "$1$2")
 	for _, value := range s.hidden {
-		if len(value) > 3 {
+		if len(value) > 7 {
 			text = strings.ReplaceAll(text, value, "***")
 		}
 	}

@@ -20,6 +20,7 @@ type Answer struct {
 
 	calls    calls
 	kept     Object // of the message
+	size     int    // bytes of all kept members
 	thought  bool   // a thought was shown
 	text     strings.Builder
 	refused  bool // the text is a refusal
@@ -118,10 +119,10 @@ func (a *Answer) part(d Members) (brought bool) {
 	for _, raw := range fragments {
 		if f := ObjectOf(raw); f != nil {
 			brought, a.Shown = true, true
-			a.Show(a.calls.delta(f))
+			a.Show(a.calls.delta(f, a.keptOf))
 		}
 	}
-	if found := keptOf(d); found != nil {
+	if found := a.keptOf(d); found != nil {
 		if a.kept == nil {
 			a.kept = make(Object)
 		}

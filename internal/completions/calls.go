@@ -20,7 +20,7 @@ type started struct {
 	kept            Object
 }
 
-func (c *calls) delta(f Members) loop.CallDelta {
+func (c *calls) delta(f Members, keptOf func(Members) Object) loop.CallDelta {
 	function := ObjectOf(f["function"])
 	if function == nil {
 		function = ObjectOf(json.RawMessage(TextOf(f["function"])))

@@ -92,10 +92,17 @@ func merge(to, more Object) {
 // joined lists the members of which each chunk has a part.
 var joined = append([]string{"text", "summary", "data", "encrypted_content", "reasoning_signature"}, Thoughts...)
 
+// maxKept is the maximum size of the kept members of an answer in bytes, because each later request has
+// them.
+const maxKept = 4 << 20
+
 // keptOf returns the kept members of a message or call.
-func keptOf(raw Members) Object {
+func (a *Answer) keptOf(raw Members) Object {
 	var found Object
 	for _, name := range Kept {
+		if a.size += len(raw[name]); a.size > maxKept {
+			return found
+		}
 		var v any
 		d := json.NewDecoder(bytes.NewReader(raw[name]))
 		d.UseNumber()

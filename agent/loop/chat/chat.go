@@ -92,7 +92,7 @@ type Model struct {
 // New returns a model. It sends no request. If the options are invalid, the first request, and
 // Ready of [Model.Auth], return the error.
 func New(opts *Options) *Model {
-	m := &Model{base: &url.URL{}}
+	m := &Model{base: &url.URL{}, changed: make(map[string]map[change]bool)}
 	if opts != nil {
 		m.opts = *opts
 	}

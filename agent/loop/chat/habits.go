@@ -57,6 +57,9 @@ var changes = []struct {
 	{noKept, regexp.MustCompile(`^$`)}, // some services refuse a member with an empty body
 }
 
+// takesNone matches what services say of a model that takes no images.
+var takesNone = regexp.MustCompile(`(?i)(support|accept).{0,30}\bimages?\b|\bimages?\b.{0,30}(support|accept)`)
+
 func refuses(member string) *regexp.Regexp {
 	const no = `(not permitted|not allowed|not supported|n't support|unsupported|unknown|unexpected|unrecogni[sz]ed|forbidden|extra|invalid|additional|does not support)`
 	return regexp.MustCompile(`(?is)\b(` + member + `)\b.*` + no + `|` + no + `.*\b(` + member + `)\b`)

@@ -16,6 +16,7 @@ const (
 	listTime  = 5 * time.Second // for the list of models when a session is opened
 	imageTime = 2 * time.Second // for the list of models when a client connects
 	maxList   = 8 << 20
+	maxModels = 1000 // more than a person can choose from
 )
 
 // info is what a server says of a model.
@@ -56,7 +57,7 @@ func (m *Model) models(ctx context.Context) ([]string, error) {
 				id = completions.TextOf(o[name])
 			}
 		}
-		if id != "" && known[id] == nil {
+		if id != "" && known[id] == nil && len(ids) < maxModels {
 			known[id] = infoOf(o)
 			ids = append(ids, id)
 		}

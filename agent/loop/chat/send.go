@@ -88,20 +88,18 @@ func (m *Model) adapt(r *request, err error) bool {
 		return false
 	}
 	for _, c := range changes {
-		if r.without[c.change] || !c.asked.MatchString(said.text) || c.change == noImages && r.images == 0 ||
+		idle := c.change == noImages && r.images == 0 // some gateways refuse what was not sent
+		if r.without[c.change] || !c.asked.MatchString(said.text) || idle && !takesNone.MatchString(said.text) ||
 			c.change == "temperature" && m.opts.Temperature == nil || c.change == completionMax && m.opts.MaxTokens == 0 {
 			continue
 		}
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.changed == nil {
-			m.changed = make(map[string]map[change]bool)
-		}
 		if m.changed[r.model] == nil {
 			m.changed[r.model] = make(map[change]bool)
 		}
 		m.changed[r.model][c.change] = true
-		return true
+		return !idle
 	}
 	return false
 }
