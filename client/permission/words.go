@@ -88,20 +88,23 @@ func (o *Operation) line(workspace string, variables []Variable) string {
 	return text
 }
 
-// words returns a command on one line. An argument that is more than a word is quoted.
+// words returns a command on one line. An argument that is more than a word is quoted. The end of a line is a sign
+// of its own: a shell begins a command there, and \n could be what the agent wants to print.
 func (o *Operation) words() string {
 	if o.Shell {
-		return whole(strings.Join(o.Argv, " "))
+		return commandLine(strings.Join(o.Argv, " "))
 	}
 	all := make([]string, len(o.Argv))
 	for i, arg := range o.Argv {
-		all[i] = whole(arg)
+		all[i] = commandLine(arg)
 		if arg == "" || strings.ContainsFunc(arg, separates) || all[i] != arg {
 			all[i] = "'" + strings.ReplaceAll(all[i], "'", `\'`) + "'"
 		}
 	}
 	return strings.Join(all, " ")
 }
+
+func commandLine(text string) string { return whole(strings.ReplaceAll(text, "\n", " ⏎ ")) }
 
 // longestWhat is the maximum number of characters of a command in a label. [Question.Lines] has
 // all.

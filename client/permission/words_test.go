@@ -93,9 +93,10 @@ func TestLinesOfAQuestion(t *testing.T) {
 			s.Decide(t.Context(), question(permission.Tool{Title: "T", Paths: []string{"a"}}))
 		},
 			[]string{`the agent asks: "T"`, "write a file whose path cannot be resolved"}},
-		"an act":  {func(s *permission.Scope) { _ = s.Authorize(t.Context(), write(on("/w/a"), "x")) }, []string{"write " + on("/w/a")}},
-		"a line":  {func(s *permission.Scope) { _ = s.Authorize(t.Context(), shell("ls\nrm x")) }, []string{`run ls\nrm x`}},
-		"a words": {func(s *permission.Scope) { _ = s.Authorize(t.Context(), command("ls", "a b", "", "it's", "\n")) }, []string{`run ls 'a b' '' 'it\'s' '\n'`}},
+		"an act":        {func(s *permission.Scope) { _ = s.Authorize(t.Context(), write(on("/w/a"), "x")) }, []string{"write " + on("/w/a")}},
+		"a line":        {func(s *permission.Scope) { _ = s.Authorize(t.Context(), shell("ls\nrm x")) }, []string{`run ls ⏎ rm x`}},
+		"a literal \\n": {func(s *permission.Scope) { _ = s.Authorize(t.Context(), shell(`printf a\nb`)) }, []string{`run printf a\nb`}},
+		"a words":       {func(s *permission.Scope) { _ = s.Authorize(t.Context(), command("ls", "a b", "", "it's", "\n")) }, []string{`run ls 'a b' '' 'it\'s' ' ⏎ '`}},
 		"elsewhere, with variables": {func(s *permission.Scope) {
 			a := command("ls")
 			a.Operation.Cwd, a.Operation.Env = "/v", []string{"PATH", "X"}

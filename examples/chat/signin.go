@@ -41,8 +41,10 @@ func (c *chat) chooseWay(ctx context.Context, required error, ways []signin.Way)
 			return "", &explained{fmt.Sprintf("the agent offers no way %q to sign in that can be used here\nUse one of these:%s", id, c.list(ways)), nil}
 		}
 		c.authUsed = true
-		c.announce(&ways[i])
-		return id, nil
+		if ways[i].Command == "" { // an id is no consent to a program that the agent names: it is shown first
+			c.announce(&ways[i])
+			return id, nil
+		}
 	}
 	c.screen.note("The agent asks you to sign in: " + reason)
 	for i, w := range ways {

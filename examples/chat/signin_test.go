@@ -105,6 +105,19 @@ func TestSignInThatDoesNotHelp(t *testing.T) {
 	assert.Contains(t, text(err), "you signed in with -auth browser, and the agent still asks for it: Authentication required (-32000): no account\n")
 }
 
+// An id on the command line is no consent to a program that the agent names: it is shown, and chosen.
+func TestFlagIsNoConsentToAProgram(t *testing.T) {
+	for typed, runs := range map[string]bool{"": false, "1\n": true} {
+		s := lock(t, lockedAgent{Methods: "[" + olderWay(t) + "]", Refuses: "session/new", Reopens: true})
+		s.prompt, s.auth = "hello", "old"
+		var screen bytes.Buffer
+		err := run(t.Context(), s, onTerminal(typed, &screen))
+		assert.Equal(t, runs, err == nil, "%v", err)
+		assert.Contains(t, screen.String(), "1 As before: run ")
+		assert.Equal(t, runs, strings.Contains(screen.String(), "welcome in"))
+	}
+}
+
 // In a conversation, a turn that fails does not end the program.
 func TestFailedTurnContinuesTheLoop(t *testing.T) {
 	s := lock(t, lockedAgent{Methods: "[" + callWay + "]", Refuses: "session/prompt"})
