@@ -46,7 +46,7 @@ const (
 // take makes room for a part of the answer.
 func (a *answer) take(size int) error {
 	if a.room -= size; a.room < 0 {
-		return kind.Serialization.New("the answer of the model is too long, so it was ended").WithHint("Ask for less at once.")
+		return kind.Serialization.New("the answer of the model is too long, so it was ended. Ask for less at once.")
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (a *answer) add(d CallDelta) (named *pending, err error) {
 	p := a.calls[d.Index]
 	if p == nil {
 		if len(a.calls) == maxCalls {
-			return nil, kind.Serialization.New(fmt.Sprintf("the answer of the model has more than %d tool calls, so it was ended", maxCalls)).WithHint("Ask for less at once.")
+			return nil, kind.Serialization.New(fmt.Sprintf("the answer of the model has more than %d tool calls, so it was ended. Ask for less at once.", maxCalls))
 		}
 		p = &pending{}
 		a.calls[d.Index] = p

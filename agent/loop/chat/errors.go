@@ -93,6 +93,8 @@ func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind
 		return kind.Configuration.New(fmt.Sprintf("BASE_URL leads to a web page and not to a server of chat completions (%s, status %d)%s", m.host, r.status, says)), "BASE_URL usually ends in /v1."
 	case strings.Contains(strings.ToLower(r.text), "does not support tools"):
 		return kind.Configuration.New("the model " + model + " cannot call tools" + says), "Choose another MODEL."
+	case client && strings.Contains(r.code, "content_filter"): // Azure
+		return upstream(r.status, "a filter of %s has refused the prompt", m.host), "Say it in other words, or begin a new session."
 	case r.status == 401, client && badKey.MatchString(r.code+" "+r.text):
 		if m.opts.Key == "" {
 			return upstream(401, "%s wants a key", m.host), keyStep
@@ -119,10 +121,7 @@ func (m *Model) describe(ctx context.Context, r *refusal, model string) (e *kind
 	case r.status < 400:
 		return kind.Serialization.New(fmt.Sprintf("%s has answered with status %d%s", m.host, r.status, says)), "See whether BASE_URL is right."
 	}
-	step = laterStep
-	if client {
-		step = steps[400]
-	}
+	step = map[bool]string{true: steps[400], false: laterStep}[client]
 	return upstream(r.status, "%s has answered with status %d", m.host, r.status), cmp.Or(steps[r.status], step)
 }
 
