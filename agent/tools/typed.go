@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/typed"
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
@@ -34,7 +36,7 @@ import (
 // reads which rule it is, and which members exist. A Describe of the caller does the same by
 // returning the error of [DecodeInput] as Summary.Err.
 func Typed[In any](name, description string, run func(ctx context.Context, c *Call, in In) (Result, error)) Tool {
-	s, err := schemaOf(reflect.TypeFor[In]())
+	s, err := typed.Of(reflect.TypeFor[In]())
 	if err != nil {
 		panic(fmt.Sprintf("tools: the input of %s: %v", name, err))
 	}
@@ -58,24 +60,27 @@ func Typed[In any](name, description string, run func(ctx context.Context, c *Ca
 	}
 }
 
+const maxWrong = 20 // sentences about one input; the model needs no more to call again
+
 // DecodeInput decodes an input in the same way as Typed, for use in Describe. Its error is a
 // [Failure] that tells the model what is wrong.
 func DecodeInput[In any](input json.RawMessage) (in In, err error) {
-	s, err := schemaOf(reflect.TypeFor[In]())
+	s, err := typed.Of(reflect.TypeFor[In]())
 	if err != nil {
 		return in, err // Typed panics with it
 	}
-	r := reading{}
-	fitted, _ := json.Marshal(r.value(s, decoded(input), "")) // what was decoded can be encoded
-	if len(r.wrong) == 0 {
+	fitted, wrong := s.Fit(input)
+	if len(wrong) == 0 {
 		if err := json.Unmarshal(fitted, &in); err != nil {
-			r.wrong = []string{"a value has another form than the schema says"} // a decoder of the program refuses it
+			wrong = []string{"a value has another form than the schema says"} // a decoder of the program refuses it
 		} else if broken := validate.Input(&in); broken != nil {
-			broken.Walk(func(path []string, message string) { r.add(strings.Join(path, "."), message) })
+			broken.Walk(func(path []string, message string) {
+				wrong = append(wrong, strconv.Quote(strings.Join(path, "."))+" "+message)
+			})
 		}
 	}
-	if len(r.wrong) > 0 {
-		return in, Failf("The input does not fit the schema: %s. Call the tool again.", strings.Join(r.wrong, "; "))
+	if len(wrong) > 0 {
+		return in, Failf("The input does not fit the schema: %s. Call the tool again.", strings.Join(wrong[:min(len(wrong), maxWrong)], "; "))
 	}
 	return in, nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,8 @@ type Answer struct {
 	size     int    // bytes of all kept members
 	thought  bool   // a thought was shown
 	text     strings.Builder
-	refused  bool // the text is a refusal
+	half     string // the escaped half of a character that the text has ended with
+	refused  bool   // the text is a refusal
 	finished bool
 	reason   loop.StopReason
 	word     string // of the server for the reason
@@ -89,7 +91,7 @@ func (a *Answer) choice(c Members, ends bool) (brought bool) {
 
 // part reads a delta.
 func (a *Answer) part(d Members) (brought bool) {
-	text, thought := contentOf(d["content"])
+	text, thought := contentOf(a.joined(d["content"]))
 	if string(ObjectOf(ObjectOf(d["extra_content"])["google"])["thought"]) == "true" {
 		text, thought = "", text+thought
 	}
@@ -130,6 +132,20 @@ func (a *Answer) part(d Members) (brought bool) {
 		brought = true
 	}
 	return brought
+}
+
+// half matches the first half of a character at the end of a text.
+var half = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}"$`)
+
+// joined returns a text with the half of a character that the text before it has ended with. Servers in
+// JavaScript cut texts there.
+func (a *Answer) joined(content json.RawMessage) json.RawMessage {
+	if len(content) < 2 || content[0] != '"' {
+		return content
+	}
+	content = append([]byte(`"`+a.half), content[1:]...)
+	a.half = strings.TrimSuffix(string(half.Find(content)), `"`)
+	return append(content[:len(content)-1-len(a.half)], '"')
 }
 
 // whole reads a message. If there were deltas, it repeats what they had, or has what they did not.

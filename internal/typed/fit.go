@@ -1,4 +1,4 @@
-package tools
+package typed
 
 import (
 	"bytes"
@@ -32,6 +32,21 @@ func (r *reading) add(path, message string) {
 	}
 }
 
+// Fit returns the input as the schema means it, for encoding/json, or what is wrong with it.
+func (s *Schema) Fit(input []byte) (fitted []byte, wrong []string) {
+	r := reading{}
+	fitted, _ = json.Marshal(r.value(s, decoded(input), "")) // what was decoded can be encoded
+	return fitted, r.wrong
+}
+
+// cut cuts a text between runes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // decoded decodes JSON without changing numbers. It returns nil for what is not JSON.
 func decoded(data []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -46,7 +61,7 @@ func decoded(data []byte) (v any) {
 }
 
 // value returns v as the schema means it.
-func (r *reading) value(s *schema, v any, path string) any {
+func (r *reading) value(s *Schema, v any, path string) any {
 	if text, ok := v.(string); ok && (s.Type == "array" || s.Type == "object") {
 		switch inner := decoded([]byte(text)).(type) { // models write JSON in JSON
 		case []any, map[string]any:
@@ -104,7 +119,7 @@ func (r *reading) value(s *schema, v any, path string) any {
 
 // object reads the members that the schema has. If one that is required is missing, the error also
 // names the members that are not known, because the model may have meant one of them.
-func (r *reading) object(s *schema, object map[string]any, path string) any {
+func (r *reading) object(s *Schema, object map[string]any, path string) any {
 	if path != "" {
 		path += "."
 	}
@@ -133,7 +148,7 @@ func (r *reading) object(s *schema, object map[string]any, path string) any {
 	if missing {
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			if s.Properties[name] == nil {
-				r.add(clip(path+name, 100), "is not known, the members are "+strings.Join(s.names, ", "))
+				r.add(cut(path+name, 100), "is not known, the members are "+strings.Join(s.names, ", "))
 			}
 		}
 	}
@@ -141,7 +156,7 @@ func (r *reading) object(s *schema, object map[string]any, path string) any {
 }
 
 // number returns a number in the range of the type.
-func number(s *schema, v any) (json.Number, bool) {
+func number(s *Schema, v any) (json.Number, bool) {
 	n, ok := v.(json.Number)
 	if text, isText := v.(string); isText {
 		n, ok = decoded([]byte(strings.TrimSpace(text))).(json.Number)
@@ -171,7 +186,7 @@ func number(s *schema, v any) (json.Number, bool) {
 }
 
 // str returns a text in the form that the type needs.
-func str(s *schema, v any) (string, bool) {
+func str(s *Schema, v any) (string, bool) {
 	text, ok := v.(string)
 	switch v := v.(type) {
 	case json.Number:
@@ -195,7 +210,7 @@ func str(s *schema, v any) (string, bool) {
 }
 
 // want describes the values of a schema.
-func (s *schema) want() string {
+func (s *Schema) want() string {
 	switch {
 	case s.Format == "date-time":
 		return "a string with a time as in RFC 3339"
@@ -224,11 +239,11 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return fmt.Sprintf("the string %q", clip(v, 100))
+		return fmt.Sprintf("the string %q", cut(v, 100))
 	case []any:
 		return "an array"
 	case map[string]any:
 		return "an object"
 	}
-	return clip(fmt.Sprint(v), 100)
+	return cut(fmt.Sprint(v), 100)
 }

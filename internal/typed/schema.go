@@ -1,4 +1,6 @@
-package tools
+// Package typed makes the JSON schema of a Go type, as encoding/json decodes it, and reads inputs of
+// models as that schema means them.
+package typed
 
 import (
 	"encoding"
@@ -15,14 +17,14 @@ import (
 	"github.com/acpkit/go-sdk/internal/validate"
 )
 
-// schema is the part of JSON Schema that models understand.
-type schema struct {
+// A Schema is the part of JSON Schema that models understand.
+type Schema struct {
 	Type        string             `json:"type,omitempty"`
 	Description string             `json:"description,omitempty"`
-	Properties  map[string]*schema `json:"properties,omitempty"`
+	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
-	Items       *schema            `json:"items,omitempty"`
-	Values      *schema            `json:"additionalProperties,omitempty"`
+	Items       *Schema            `json:"items,omitempty"`
+	Values      *Schema            `json:"additionalProperties,omitempty"`
 	Enum        []any              `json:"enum,omitempty"`
 	Minimum     *float64           `json:"minimum,omitempty"`
 	Maximum     *float64           `json:"maximum,omitempty"`
@@ -38,11 +40,12 @@ type schema struct {
 }
 
 // schemas has the schemas of types that were built, because DecodeInput needs one for each call.
-var schemas sync.Map // reflect.Type to *schema
+var schemas sync.Map // reflect.Type to *Schema
 
-func schemaOf(t reflect.Type) (*schema, error) {
+// Of returns the schema of a struct. It panics if a rule in a tag does not exist.
+func Of(t reflect.Type) (*Schema, error) {
 	if s, ok := schemas.Load(t); ok {
-		return s.(*schema), nil
+		return s.(*Schema), nil
 	}
 	if t.Kind() != reflect.Struct || special(t) != nil {
 		return nil, fmt.Errorf("%v is not a struct", t)
@@ -60,26 +63,26 @@ var (
 )
 
 // special returns the schema of a type that does not decode like its kind, and nil for others.
-func special(t reflect.Type) *schema {
+func special(t reflect.Type) *Schema {
 	pointer := reflect.PointerTo(t)
 	switch {
 	case t == reflect.TypeFor[time.Time]():
-		return &schema{Type: "string", Format: "date-time"}
+		return &Schema{Type: "string", Format: "date-time"}
 	case t == reflect.TypeFor[json.Number]():
-		return &schema{Type: "number"}
+		return &Schema{Type: "number"}
 	case pointer.Implements(unmarshaler), t.Kind() == reflect.Interface && t.NumMethod() == 0:
-		return &schema{} // any JSON
+		return &Schema{} // any JSON
 	case pointer.Implements(textUnmarshaler):
-		return &schema{Type: "string"}
+		return &Schema{Type: "string"}
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && special(t.Elem()) == nil:
-		return &schema{Type: "string", Encoding: "base64"}
+		return &Schema{Type: "string", Encoding: "base64"}
 	}
 	return nil
 }
 
 // typeSchema returns the schema of a type, as encoding/json decodes it. inside lists the structs that
 // contain it.
-func typeSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
+func typeSchema(t reflect.Type, inside []reflect.Type) (s *Schema, err error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -92,20 +95,20 @@ func typeSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 	return s, err
 }
 
-func kindSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
+func kindSchema(t reflect.Type, inside []reflect.Type) (s *Schema, err error) {
 	switch k := t.Kind(); {
 	case k == reflect.String:
-		return &schema{Type: "string"}, nil
+		return &Schema{Type: "string"}, nil
 	case k == reflect.Bool:
-		return &schema{Type: "boolean"}, nil
+		return &Schema{Type: "boolean"}, nil
 	case k == reflect.Float32, k == reflect.Float64:
-		return &schema{Type: "number"}, nil
+		return &Schema{Type: "number"}, nil
 	case k >= reflect.Int && k <= reflect.Int64:
-		return &schema{Type: "integer"}, nil
+		return &Schema{Type: "integer"}, nil
 	case k >= reflect.Uint && k <= reflect.Uint64:
-		return &schema{Type: "integer", Minimum: new(float64)}, nil
+		return &Schema{Type: "integer", Minimum: new(float64)}, nil
 	case k == reflect.Slice, k == reflect.Array:
-		s = &schema{Type: "array"}
+		s = &Schema{Type: "array"}
 		if k == reflect.Array {
 			s.MinItems, s.MaxItems = new(float64(t.Len())), new(float64(t.Len()))
 		}
@@ -114,13 +117,13 @@ func kindSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 	case k == reflect.Map && t.Key().Kind() != reflect.String:
 		return nil, fmt.Errorf("the keys of %v are no strings", t)
 	case k == reflect.Map:
-		s = &schema{Type: "object"}
+		s = &Schema{Type: "object"}
 		s.Values, err = typeSchema(t.Elem(), inside)
 		return s, err
 	case k == reflect.Struct && slices.Contains(inside, t):
 		return nil, fmt.Errorf("%v contains itself", t)
 	case k == reflect.Struct:
-		s = &schema{Type: "object", Properties: make(map[string]*schema)}
+		s = &Schema{Type: "object", Properties: make(map[string]*Schema)}
 		if err := s.fields(t, append(inside, t)); err != nil {
 			return nil, err
 		}
@@ -131,7 +134,7 @@ func kindSchema(t reflect.Type, inside []reflect.Type) (s *schema, err error) {
 }
 
 // fields adds the fields of a struct.
-func (s *schema) fields(t reflect.Type, inside []reflect.Type) error {
+func (s *Schema) fields(t reflect.Type, inside []reflect.Type) error {
 	depths := make(map[string]int)
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -164,7 +167,7 @@ func (s *schema) fields(t reflect.Type, inside []reflect.Type) error {
 			if p.Type == "string" {
 				return fmt.Errorf("field %s: the option string is for numbers and booleans", f.Name)
 			} else if p.Type == "integer" || p.Type == "number" || p.Type == "boolean" {
-				p = &schema{Type: "string"} // with the number or boolean in it
+				p = &Schema{Type: "string"} // with the number or boolean in it
 			}
 		}
 		p.Description = f.Tag.Get("description")
@@ -203,7 +206,7 @@ func hidden(t reflect.Type, index []int) bool {
 var choice = regexp.MustCompile(`'[^']*'|\S+`)
 
 // rules adds the rules of a tag that a schema can express.
-func (s *schema) rules(tag string) (required bool, err error) {
+func (s *Schema) rules(tag string) (required bool, err error) {
 	for rule := range strings.SplitSeq(tag, ",") {
 		name, param, _ := strings.Cut(rule, "=")
 		switch name {
@@ -230,7 +233,7 @@ func (s *schema) rules(tag string) (required bool, err error) {
 	return required, nil
 }
 
-func (s *schema) bound(name string, n *float64) {
+func (s *Schema) bound(name string, n *float64) {
 	least, most := &s.Minimum, &s.Maximum
 	switch s.Type {
 	case "string":
