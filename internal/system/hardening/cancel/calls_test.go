@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -216,9 +217,10 @@ func TestCtxOfEveryCall(t *testing.T) {
 // the next call gets its own answer.
 func TestCtxEndsWithTheAnswer(t *testing.T) {
 	sides(t, func(t *testing.T, v ways, method string, call caller, far *callee) {
-		params := json.RawMessage(v.params[method])
 		answered := 0
-		for range 30 {
+		for i := range 30 {
+			// The other end may still handle the message before, whose id is then in use.
+			params := json.RawMessage(strings.Replace(v.params[method], `"requestId":"r"`, fmt.Sprintf(`"requestId":"%d"`, i), 1))
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel() // ends at once
 			if err := call(ctx, method, params, nil); err == nil {
