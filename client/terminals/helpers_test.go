@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -162,7 +163,11 @@ func (h *runner) pids(id acp.TerminalID, n int) []int {
 			}
 			return pids
 		}
-		<-h.more
+		select {
+		case <-h.more:
+		case <-time.After(time.Minute):
+			require.Fail(h.t, "a command is silent", "it has printed %q, and %d lines are wanted", text, n)
+		}
 	}
 }
 

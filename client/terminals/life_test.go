@@ -156,7 +156,8 @@ func TestCloseWaitsForEndingCommands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := parallelRunner(t, &terminals.Options{Grace: 300 * time.Millisecond}, nil)
+			// In the grace a busy machine has to run the trap.
+			h := parallelRunner(t, &terminals.Options{Grace: 3 * time.Second}, nil)
 			id := h.sh(`exec 2>/dev/null; trap 'echo $$' TERM; echo $$; while :; do sleep 0.02; done`)
 			h.pids(id, 1)
 			var ending sync.WaitGroup
