@@ -22,17 +22,12 @@ func secretsOf(o *Options, base *url.URL) (all []string) {
 	if password, ok := base.User.Password(); ok {
 		add(password)
 	}
-	for _, values := range base.Query() {
-		for _, v := range values {
-			if len(v) >= minSecret {
-				add(v)
-			}
-		}
-	}
-	for _, values := range o.Header {
-		for _, v := range values {
-			if v = strings.TrimPrefix(v, "Bearer "); len(v) >= minSecret {
-				add(v)
+	for _, named := range []map[string][]string{base.Query(), o.Header} {
+		for _, values := range named {
+			for _, v := range values {
+				if v = strings.TrimPrefix(v, "Bearer "); len(v) >= minSecret {
+					add(v)
+				}
 			}
 		}
 	}

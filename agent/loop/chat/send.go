@@ -138,9 +138,14 @@ func (m *Model) attempt(ctx context.Context, body []byte, a *completions.Answer)
 	res, err := m.send(ctx, http.MethodPost, "/chat/completions", body)
 	if err == nil {
 		defer res.Body.Close()
-		err = completions.Read(&heard{res.Body, func() {
-			if silence == nil || silence.Stop() {
+		err = completions.Read(&heard{res.Body, false, func() {
+			if silence != nil && !silence.Stop() {
+				return // it was too late
+			}
+			if a.Shown {
 				silence = late(m.opts.Silence, "sent more of its answer")
+			} else { // there may be comments while the server reads the prompt
+				silence = late(m.firstByte, "begun to answer")
 			}
 		}}, a)
 	}
@@ -156,17 +161,19 @@ func (m *Model) attempt(ctx context.Context, body []byte, a *completions.Answer)
 	return err
 }
 
-// heard is a body that calls got when something arrives.
+// heard is a body that calls again before it waits for more than has arrived.
 type heard struct {
 	io.Reader
-	got func()
+	any   bool
+	again func()
 }
 
 func (h *heard) Read(p []byte) (int, error) {
-	n, err := h.Reader.Read(p)
-	if n > 0 {
-		h.got()
+	if h.any {
+		h.again()
 	}
+	n, err := h.Reader.Read(p)
+	h.any = n > 0
 	return n, err
 }
 

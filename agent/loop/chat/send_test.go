@@ -381,8 +381,13 @@ func TestLimitsOfTime(t *testing.T) {
 		"has not begun to answer within 20ms":          {FirstByte: 20 * time.Millisecond},
 		"has not sent more of its answer within 150ms": {Silence: 150 * time.Millisecond, FirstByte: -1},
 		"has not ended its answer within 200ms":        {Whole: 200 * time.Millisecond},
+		"has not begun to answer within 30ms":          {FirstByte: 30 * time.Millisecond, Silence: 10 * time.Millisecond},
 	} {
 		o.BaseURL, o.Model = serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if o.Silence == 10*time.Millisecond {
+				io.WriteString(w, ": the prompt is read\n\n")
+				w.(http.Flusher).Flush()
+			}
 			if o.FirstByte <= 0 {
 				io.WriteString(w, data(`{"choices":[{"delta":{"content":"He"}}]}`))
 				w.(http.Flusher).Flush()
