@@ -48,9 +48,11 @@ type Agent interface {
 	// Protocol: session/list.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 
-	// ResumeSession opens a stored session. With ReplayFrom, send the history first. Then
-	// send a state update, and return. Return rpcerr.SessionNotFound for an unknown id,
-	// and rpcerr.InvalidParams for an unknown kind of ReplayFrom.
+	// ResumeSession opens a stored session. With ReplayFrom, send the history first, with
+	// the ctx of the handler; other updates of the session wait until the Conn has marked
+	// the end of the history. Then send a state update, and return. Return
+	// rpcerr.SessionNotFound for an unknown id, and rpcerr.InvalidParams for an unknown
+	// kind of ReplayFrom.
 	//
 	// Protocol: session/resume.
 	ResumeSession(context.Context, *ResumeSessionRequest) (*ResumeSessionResponse, error)

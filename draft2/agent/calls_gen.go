@@ -35,9 +35,13 @@ func (c *Conn) RequestPermission(ctx context.Context, req *acp.RequestPermission
 // returns is written before the response of that handler. [Session] has shorter forms,
 // whose ctx survives a cancelled turn.
 //
+// While a replay of the session is in progress, updates whose ctx is not that of the
+// handler of session/resume are kept back until its end: a copy is sent then. Of each
+// session 1000 are kept; further ones wait.
+//
 // Protocol: session/update.
 func (c *Conn) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
-	return methodSessionUpdate.Notify(ctx, &c.out, n)
+	return c.sessionUpdate(ctx, n)
 }
 
 // CreateElicitation asks the user of the client to fill in a form or to visit a web

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/internal/params"
+	"github.com/acpkit/go-sdk/draft2/internal/replay"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/rules"
@@ -39,6 +40,9 @@ type Conn struct {
 	remote bool           // the agent is a connection to another agent
 	known  *serving.Known // nil without Options.CheckIDs
 	states states         // of the sessions
+	relays bool           // the agent of another connection marks its replays itself
+
+	replays replay.Replays
 
 	peer   atomic.Pointer[peer]
 	told   atomic.Pointer[acp.AgentCapabilities] // what the latest initialize has advertised
@@ -64,13 +68,14 @@ func New(s stream.Stream, newAgent func(*Conn) acp.Agent, opts *Options) *Conn {
 	})
 	if cfg.Err == nil {
 		_, c.remote = inner.(remoteAgent)
+		c.relays = c.opts.Relay || c.remote
 		cfg.Err = c.fill()
 	}
 	if cfg.Err == nil {
 		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c.agent)
 	}
-	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.agent))
+	cfg.Relay = c.relays || endpoint.IsRelay(endpoint.Innermost(c.agent))
 	c.engine.Configure(cfg)
 	c.log = c.engine.Logger()
 	return c
@@ -87,6 +92,9 @@ func (c *Conn) fill() error {
 	method.Params = &codec
 	initialize.Method = &method
 	c.respondToCloseLast(t.Entry(methodCloseSession.Method))
+	if !c.relays {
+		c.markReplays(t.Entry(methodResumeSession.Method))
+	}
 	// The methods always exist: whether something can be cancelled is a property of each tool
 	// call and terminal, not of the agent.
 	if t.Entry(methodCancelToolCall.Method) == nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/internal/replay"
 	"github.com/acpkit/go-sdk/internal/rpc"
 )
 
@@ -78,8 +79,12 @@ func (st *state) update() acp.StateUpdate {
 }
 
 // State sends the current state of the session. A handler of session/resume must call it
-// after the replay and before it returns.
+// after the replay and before it returns: with its ctx, State first sends the marker that ends the
+// history.
 func (s *Session) State(ctx context.Context) error {
+	if err := s.conn.replayed(ctx); err != nil {
+		return err
+	}
 	return s.conn.states.with(s.id, func(st *state) error { return s.sendState(ctx, st.update()) })
 }
 
@@ -178,9 +183,10 @@ func (s *Session) SetTurnUsage(u *acp.Usage) {
 }
 
 // asking calls ask, which waits for the user. Meanwhile the session's state is requires_action if
-// foreground work is in progress. A question of background work does not change the state.
+// foreground work is in progress. A question of background work does not change the state, nor does one
+// of a replay: the work waits until the replay is over.
 func (s *Session) asking(ctx context.Context, ask func() error) (err error) {
-	if rpc.InBackground(ctx) {
+	if rpc.InBackground(ctx) || replay.Of(ctx) != nil {
 		return ask()
 	}
 	if err := s.wait(ctx, 1); err != nil {

@@ -19,7 +19,7 @@ var v2Methods = []methodRow{
 	{key: "auth/logout", name: "Logout", role: "Authenticator"},
 
 	{key: "session/request_permission", name: "RequestPermission", role: "Client", waits: true, handleHook: true},
-	{key: "session/update!", name: "SessionUpdate", role: "Client", handleHook: true},
+	{key: "session/update!", name: "SessionUpdate", role: "Client", callHook: true, handleHook: true},
 }
 
 // v2Tables returns what the facts of version 2 do not say.

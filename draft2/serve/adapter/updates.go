@@ -8,6 +8,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
+	"github.com/acpkit/go-sdk/draft2/internal/replay"
 	"github.com/acpkit/go-sdk/internal/fold"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -24,6 +25,7 @@ func (l *lower) SessionUpdate(ctx context.Context, n *acp.SessionNotification) e
 		l.a.log.Warn("adapter: dropped an update of the agent", "error", rpcerr.LogText(err))
 		return nil
 	}
+	ctx = replay.History(ctx) // what an agent of version 1 sends before it responds to session/load is history
 	for _, u := range list {
 		err := l.a.above.SessionUpdate(ctx, &acp2.UpdateSessionNotification{SessionID: acp2.SessionID(n.SessionID), Update: u, Meta: n.Meta})
 		if err != nil {

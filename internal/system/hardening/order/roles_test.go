@@ -24,6 +24,8 @@ type side struct {
 	one func(ctx context.Context, a act, top bool) error
 	// excused reports whether an act may fail so; nil: none may.
 	excused func(a act, err error) bool
+	// later reports whether what an act has sent may follow the response of its handler; nil: nothing may.
+	later func(ctx context.Context, a act) bool
 }
 
 // run does acts until ctx ends, and returns what was sent.
@@ -45,6 +47,7 @@ func (s *side) run(ctx context.Context, do []act, top bool) (sent []int) {
 		}
 		err := s.one(inner, a, top)
 		switch {
+		case err == nil && s.later != nil && s.later(ctx, a):
 		case err == nil:
 			sent = append(sent, a.UID)
 		case s.excused != nil && s.excused(a, err):

@@ -32,9 +32,17 @@ func promptAct(req *acp.PromptRequest) act {
 
 func session2(n int) acp.SessionID { return acp.SessionID(sessionID(n)) }
 
+// replays is the key of a ctx of a handler of session/resume.
+type replays struct{}
+
 // agentSide2 is agentSide in version 2.
 func (w *world) agentSide2(conn *agent.Conn) acp.Agent {
 	s := &side{w: w, e: w.agent}
+	s.later = func(ctx context.Context, a act) bool { // it is kept back during a replay
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return a.Kind == "update" && w.resumed[a.Session] && ctx.Value(replays{}) == nil
+	}
 	update := func(ctx context.Context, id acp.SessionID, u acp.SessionUpdate, meta acp.Meta) error {
 		return conn.SessionUpdate(ctx, &acp.UpdateSessionNotification{SessionID: id, Update: u, Meta: meta})
 	}
@@ -80,7 +88,7 @@ func (w *world) agentSide2(conn *agent.Conn) acp.Agent {
 		case *acp.CancelSessionNotification:
 			w.cancelled(sessionNumber(string(p.SessionID)), carried(p.Meta).UID)
 		case *acp.ResumeSessionRequest:
-			return s.request(ctx, carried(p.Meta))
+			return s.request(context.WithValue(ctx, replays{}, true), carried(p.Meta))
 		case *acp.SetSessionConfigOptionRequest:
 			return s.request(ctx, carried(p.Meta))
 		case json.RawMessage:
@@ -106,6 +114,11 @@ func (w *world) clientSide2(conn *client.Conn) (acp.Client, *side) {
 	s.one = func(ctx context.Context, a act, top bool) error {
 		content := []acp.ContentBlock{&acp.TextContent{Meta: meta(a)}}
 		resume := &acp.ResumeSessionRequest{SessionID: session2(a.Session), Cwd: "/", ReplayFrom: &acp.ReplayFromStart{}, Meta: meta(a)}
+		if a.Kind == "load" || a.Kind == "restore" {
+			w.mu.Lock()
+			w.resumed[a.Session] = true
+			w.mu.Unlock()
+		}
 		var err error
 		switch a.Kind {
 		case "note":

@@ -23,6 +23,7 @@ type world struct {
 
 	handled map[int]bool // updates whose handlers have returned
 	prompts map[int]bool // those whose handlers were called
+	resumed map[int]bool // sessions whose history the client has requested
 	cancels map[int]int  // how many cancels of each session reached the agent's handler
 }
 
@@ -48,7 +49,7 @@ type entry struct {
 func newWorld() *world {
 	return &world{
 		agent: &end{sent: map[int][]int{}}, other: &end{sent: map[int][]int{}},
-		handled: map[int]bool{}, prompts: map[int]bool{}, cancels: map[int]int{},
+		handled: map[int]bool{}, prompts: map[int]bool{}, cancels: map[int]int{}, resumed: map[int]bool{},
 	}
 }
 
