@@ -11,6 +11,10 @@
 // goes to acp/content_gen.go. A type, method or constant without a text, a text without
 // use, and a row of the tables that nothing needs are errors.
 //
+//	go -C internal/gen run . drift OLD NEW
+//
+// prints what the schema files in the folder NEW change compared with those in OLD.
+//
 // A new method is one row in the methods of its version, with three texts: what it is
 // ("method"), for those who implement it ("handle") and for those who call it ("call"),
 // and one for its role if that is new.
@@ -24,7 +28,17 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	do := run
+	if len(os.Args) == 4 && os.Args[1] == "drift" {
+		do = func() error {
+			list, err := drift(os.Args[2], os.Args[3])
+			for _, line := range list {
+				fmt.Println(line)
+			}
+			return err
+		}
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
