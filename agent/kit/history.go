@@ -86,6 +86,10 @@ func (h *history) event(u acp.SessionUpdate) {
 		}
 	case *acp.Plan:
 		h.replace("plan", u)
+	case *acp.PlanUpdate:
+		h.replace(planID(v.Plan), u)
+	case *acp.PlanRemoved:
+		h.replace(v.PlanID, u)
 	case *acp.UsageUpdate:
 		if i, known := h.index["usage"]; known && v.Cost == nil {
 			v.Cost = h.items[i].update.(*acp.UsageUpdate).Cost // a client keeps the cost in this case too
@@ -95,6 +99,17 @@ func (h *history) event(u acp.SessionUpdate) {
 		h.messages.Close()
 		h.items = append(h.items, item{update: u})
 	}
+}
+
+// planID returns the id of a plan of this agent.
+func planID(plan acp.PlanUpdateContent) acp.PlanID {
+	switch p := plan.(type) {
+	case *acp.PlanItems:
+		return p.PlanID
+	case *acp.PlanMarkdown:
+		return p.PlanID
+	}
+	return ""
 }
 
 // chunk adds a chunk of a message.
@@ -135,7 +150,9 @@ func (h *history) replay(ctx context.Context, s *Session) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := s.client.Update(ctx, it.update)
+		s.out.mu.Lock()
+		err := s.out.send(ctx, it.update)
+		s.out.mu.Unlock()
 		if invalid, ok := errors.AsType[*acp.InvalidError](err); ok { // stored by another program or an older version
 			s.agent.log.Warn("an update of a stored session is left out", "session", string(s.id), "error", invalid)
 		} else if err != nil {

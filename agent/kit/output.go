@@ -38,6 +38,7 @@ type output struct {
 	sent    []byte                           // text of the open message that is not stored yet
 	waiting bool                             // a timer will call record
 	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
+	plan    acp.PlanID                       // that a client without plans with ids has
 	unsent  error                            // why text of the turn could not be sent; it is stored nevertheless
 	broken  error                            // why an update could not be stored; the turn then sends and stores nothing more
 }
@@ -175,7 +176,7 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 	case *acp.AgentThoughtChunk:
 		u = &acp.AgentThoughtChunk{MessageID: cmp.Or(v.MessageID, newMessageID()), Content: v.Content, Meta: v.Meta}
 		stored = u
-	case *acp.Plan, *acp.UsageUpdate:
+	case *acp.Plan, *acp.PlanUpdate, *acp.PlanRemoved, *acp.UsageUpdate:
 	case *acp.ToolCall:
 		call = new(*v)
 		stored = call
@@ -202,6 +203,27 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 	}
 	if call != nil {
 		o.hold(call)
+	}
+	return o.send(ctx, u)
+}
+
+// send sends an update in the form that the client supports. Without its capability for plans, the
+// entries of the latest plan are its only plan.
+func (o *output) send(ctx context.Context, u acp.SessionUpdate) error {
+	if !o.s.conn.ClientCapabilities().Has("plan") {
+		switch v := u.(type) {
+		case *acp.PlanUpdate:
+			items, ok := v.Plan.(*acp.PlanItems)
+			if !ok {
+				return nil
+			}
+			o.plan, u = items.PlanID, &acp.Plan{Entries: items.Entries, Meta: v.Meta}
+		case *acp.PlanRemoved:
+			if o.plan != v.PlanID {
+				return nil
+			}
+			o.plan, u = "", &acp.Plan{Entries: []acp.PlanEntry{}}
+		}
 	}
 	return o.s.client.Update(ctx, u)
 }

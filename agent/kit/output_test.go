@@ -335,6 +335,33 @@ func TestUsage(t *testing.T) {
 	assert.Equal(t, []uint64{400, 1000}, []uint64{live.Used, live.Size})
 }
 
+// Plans with ids reach each client in the form that it supports, live and in a replay.
+func TestPlansByTheClientsCapability(t *testing.T) {
+	items := []acp.PlanEntry{{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}}
+	steps := []thread.PlanEntry{{Content: "p", Priority: "high", Status: "pending"}}
+	for name, tt := range map[string]struct {
+		caps          *acp.ClientCapabilities
+		shown, loaded []thread.Plan
+	}{
+		"several": {&acp.ClientCapabilities{Plan: &acp.PlanCapabilities{}},
+			[]thread.Plan{{ID: "a", Entries: steps}, {ID: "m", Markdown: "# M", Path: "/m.md"}}, []thread.Plan{{ID: "a", Entries: steps}, {ID: "m", Markdown: "# M", Path: "/m.md"}}},
+		"one": {nil, []thread.Plan{{}}, []thread.Plan{{Entries: steps}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+				return "", errors.Join(
+					s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: items}), s.SetPlan(ctx, &acp.PlanMarkdown{PlanID: "m", Content: "# M", Path: "/m.md"}),
+					s.SetPlan(ctx, &acp.PlanItems{PlanID: "b", Entries: items}), s.RemovePlan(ctx, "b"), s.RemovePlan(ctx, "none"))
+			}}), tt.caps, func(s *screen) acp.Client { return s })
+			id := u.open()
+			u.ask(id, "one")
+			assert.Equal(t, tt.shown, u.set.Thread(id).Snapshot().Plans)
+			u.load(id)
+			assert.Equal(t, tt.loaded, u.set.Thread(id).Snapshot().Plans)
+		})
+	}
+}
+
 // A client without notices receives them as a message before the next answer. They are not stored.
 func TestNotice(t *testing.T) {
 	for name, caps := range map[string]*acp.ClientCapabilities{

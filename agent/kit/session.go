@@ -111,6 +111,18 @@ func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.Plan{Entries: entries})
 }
 
+// SetPlan creates one of several plans, or replaces the one with the same id. A client that supports only
+// one plan gets the entries of an [acp.PlanItems] as that plan, and nothing of other plans.
+func (s *Session) SetPlan(ctx context.Context, plan acp.PlanUpdateContent) error {
+	return s.Update(ctx, &acp.PlanUpdate{Plan: plan})
+}
+
+// RemovePlan removes the plan with the id. A client that supports only one plan gets an empty one if it
+// has this plan.
+func (s *Session) RemovePlan(ctx context.Context, id acp.PlanID) error {
+	return s.Update(ctx, &acp.PlanRemoved{PlanID: id})
+}
+
 // Usage reports the number of tokens that the last request to the model has used, and the size of
 // the context window. A size of 0 means that it is not known, and reports nothing.
 func (s *Session) Usage(ctx context.Context, used, size uint64) error {
