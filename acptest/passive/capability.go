@@ -17,21 +17,27 @@ var needed = []struct {
 	path    string // names of members; * stands for each element of an array
 	words   string // that need the capability; all if it is empty
 	v1, v2  string
+	result  bool // of values named configOptions: those in a result, which are not those in params
 }{
-	{"session/prompt", "prompt.*.type", "image audio", "promptCapabilities.*", "session.prompt.*"},
-	{"session/prompt", "prompt.*.type", "resource", "promptCapabilities.embeddedContext", "session.prompt.embeddedContext"},
-	{opening, "additionalDirectories.*", "", "sessionCapabilities.additionalDirectories", "session.additionalDirectories"},
-	{opening, "mcpServers.*.type", "http acp sse", "mcpCapabilities.*", ""},
-	{opening, "mcpServers.*.type", "http acp stdio", "", "session.mcp.*"},
-	{opening, "systemPrompt", "", "sessionCapabilities.systemPrompt", "session.systemPrompt"},
-	{opening, "systemPrompt.mode", "override", "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override"},
-	{"elicitation/create", "mode", "", "elicitation.*", "elicitation.*"},
-	{opening + " session/set_config_option", "configOptions.*.type", "boolean", "session.configOptions.boolean", ""},
-	{"session/update", "update.configOptions.*.type", "boolean", "session.configOptions.boolean", ""},
-	{"session/update", "update.sessionUpdate", "notice", "session.notices", ""},
-	{"session/update", "update.sessionUpdate", "compaction_update compaction_summary_chunk", "session.compaction", ""},
-	{"session/update", "update.sessionUpdate", "plan_update plan_removed", "plan", ""},
-	{"session/update", "update.sessionUpdate", "subagent_update session_message session_message_chunk", "subagents", ""},
+	{"session/prompt", "prompt.*.type", "image audio", "promptCapabilities.*", "session.prompt.*", false},
+	{"session/prompt", "prompt.*.type", "resource", "promptCapabilities.embeddedContext", "session.prompt.embeddedContext", false},
+	{opening, "additionalDirectories.*", "", "sessionCapabilities.additionalDirectories", "session.additionalDirectories", false},
+	{opening, "mcpServers.*.type", "http acp sse", "mcpCapabilities.*", "", false},
+	{opening, "mcpServers.*.type", "http acp stdio", "", "session.mcp.*", false},
+	{opening, "systemPrompt", "", "sessionCapabilities.systemPrompt", "session.systemPrompt", false},
+	{opening, "systemPrompt.mode", "override", "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override", false},
+	{"elicitation/create", "mode", "", "elicitation.*", "elicitation.*", false},
+	{opening + " session/set_config_option", "configOptions.*.type", "boolean", "session.configOptions.boolean", "", true},
+	{"session/update", "update.configOptions.*.type", "boolean", "session.configOptions.boolean", "", false},
+	{"session/update", "update.sessionUpdate", "notice", "session.notices", "", false},
+	{"session/update", "update.sessionUpdate", "compaction_update compaction_summary_chunk", "session.compaction", "", false},
+	{"session/update", "update.sessionUpdate", "plan_update plan_removed", "plan", "", false},
+	{"session/update", "update.sessionUpdate", "subagent_update session_message session_message_chunk", "subagents", "", false},
+	{opening, "configOptions.*", "", "sessionCapabilities.options", "session.options", false},
+	{"session/prompt", "prompt.*.type", "skill", "", "session.prompt.skill", false},
+	{"session/update", "update.sessionUpdate", "prompt_suggestions_update", "session.promptSuggestions", "session.promptSuggestions", false},
+	{"session/update", "update.sessionUpdate", "cursor_update", "session.cursors", "", false},
+	{"session/update", "update.availableCommands.*.type", "skill", "", "session.commands.skill", false},
 }
 
 // opening are the requests that open a session.
@@ -72,6 +78,9 @@ func (c *Checker) needs(row *wire.Method, own string, payload []byte) {
 		n := &needed[i]
 		capability := []string{n.v1, n.v2}[c.version-1]
 		if capability == "" || !among(n.methods, row.Name) {
+			continue
+		}
+		if strings.HasPrefix(n.path, "configOptions.") && n.result != (c.from == Agent) {
 			continue
 		}
 		for _, word := range values(payload, n.path) {
