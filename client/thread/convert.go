@@ -17,6 +17,10 @@ func alike(u acp.SessionUpdate) Event {
 		return plan(u)
 	case *acp.PlanRemoved:
 		return PlanRemoved{ID: string(u.PlanID)}
+	case *acp.PromptSuggestionsUpdate:
+		return SuggestionsChanged{fold.Each(u.Suggestions, func(s acp.PromptSuggestion) Suggestion {
+			return Suggestion{Prompt: contentBlocks(s.Prompt), Meta: Meta(s.Meta)}
+		})}
 	case *acp.ConfigOptionUpdate:
 		return OptionsChanged{Options: optionsOf(u.ConfigOptions)}
 	case *acp.SessionInfoUpdate:

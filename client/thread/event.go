@@ -62,6 +62,9 @@ type PlanChanged struct{ Plan Plan }
 // PlanRemoved removes the plan with the id.
 type PlanRemoved struct{ ID string }
 
+// SuggestionsChanged replaces the list of suggested prompts.
+type SuggestionsChanged struct{ Suggestions []Suggestion }
+
 // Noticed adds a notice.
 type Noticed struct{ Notice Notice }
 

@@ -31,6 +31,11 @@ func (c PlanRemoved) apply(t *Thread) {
 	}
 }
 
+func (c SuggestionsChanged) apply(t *Thread) {
+	t.now.Suggestions = slices.Clone(c.Suggestions)
+	t.changed(PartSuggestions)
+}
+
 func (c UsageChanged) apply(t *Thread) {
 	u := &Usage{Used: c.Used, Size: c.Size, Meta: c.Meta}
 	if old := t.now.Usage; old != nil {

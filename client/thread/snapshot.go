@@ -21,6 +21,8 @@ type Snapshot struct {
 	Queued []Queued `json:"queued,omitempty"`
 	// Plans are the plans of the agent, at most the 100 newest.
 	Plans []Plan `json:"plans,omitempty"`
+	// Suggestions are prompts that the agent suggests, the most likely first.
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
 	// Permissions are the pending permission requests. If there are more than 100, these are the
 	// oldest ones.
 	Permissions []Permission `json:"permissions,omitempty"`
@@ -229,7 +231,7 @@ func (t *Thread) replace(s *Snapshot) {
 		t.restore(item)
 	}
 	t.now.Plans, t.now.Usage, t.now.Modes = s.Plans, s.Usage, s.Modes
-	t.now.Options, t.now.Commands = s.Options, s.Commands
+	t.now.Options, t.now.Commands, t.now.Suggestions = s.Options, s.Commands, s.Suggestions
 	t.now.Title, t.now.UpdatedAt, t.now.Meta = s.Title, s.UpdatedAt, s.Meta
 	t.now.Turn = s.Turn
 }

@@ -16,6 +16,12 @@ type Plan struct {
 	Raw  json.RawMessage `json:"raw,omitempty"`
 }
 
+// Suggestion is a prompt that the user may want to send next.
+type Suggestion struct {
+	Prompt []Block `json:"prompt"`
+	Meta   Meta    `json:"meta,omitempty"`
+}
+
 // PlanEntry is one step of a [Plan].
 type PlanEntry struct {
 	Content string `json:"content"`
@@ -136,6 +142,7 @@ type Command struct {
 	// Hint describes the argument. TakesInput reports whether there is one.
 	Hint       string          `json:"hint,omitempty"`
 	TakesInput bool            `json:"takesInput,omitempty"`
+	Skill      bool            `json:"skill,omitempty"` // a block of a prompt calls it, and not text after a slash
 	Meta       Meta            `json:"meta,omitempty"`
 	Raw        json.RawMessage `json:"raw,omitempty"`
 }

@@ -141,7 +141,10 @@ func TestSessionState(t *testing.T) {
 		`{"sessionUpdate":"session_info_update","updatedAt":null}`,
 		`{"sessionUpdate":"usage_update","used":1,"size":9,"cost":{"amount":0.5,"currency":"USD"}}`,
 		`{"sessionUpdate":"usage_update","used":2,"size":9}`,
+		`{"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"text","text":"old"}]}]}`,
+		`{"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"text","text":"Run it"}]}]}`,
 	).Snapshot()
+	assert.Equal(t, []thread.Suggestion{{Prompt: []thread.Block{{Type: thread.BlockText, Text: "Run it"}}}}, s.Suggestions)
 	require.Len(t, s.Plans, 2)
 	assert.Equal(t, []thread.PlanEntry{{Content: "b", Priority: "low", Status: "completed"}}, s.Plans[0].Entries)
 	assert.Equal(t, thread.Plan{ID: "m", Markdown: "# x", Path: "/p.md"}, s.Plans[1])

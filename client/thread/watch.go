@@ -36,6 +36,8 @@ const (
 	PartInfo
 	// PartTurn is Snapshot.Turn.
 	PartTurn
+	// PartSuggestions is Snapshot.Suggestions.
+	PartSuggestions
 
 	partEnd
 )

@@ -169,12 +169,14 @@ func TestSessionParts(t *testing.T) {
 		`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"c","priority":"high","status":"cancelled"}]}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"file","planId":"f","uri":"file:///p"}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"_x","planId":"x"}}`,
+		`{"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"text","text":"Run it"}]}]}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"markdown","planId":"f","content":"# P","path":"/p.md"}}`,
-		`{"sessionUpdate":"available_commands_update","availableCommands":[{"type":"command","name":"go","description":"d","input":{"type":"text","hint":"h"}},{"type":"_x","name":"n","description":"e"}]}`,
+		`{"sessionUpdate":"available_commands_update","availableCommands":[{"type":"command","name":"go","description":"d","input":{"type":"text","hint":"h"}},{"type":"_x","name":"n","description":"e"},{"type":"skill","name":"s","description":"f"}]}`,
 	)
 	s := th.Snapshot()
 	assert.Equal(t, &model.Usage{Used: 2, Size: 2, Cost: &model.Cost{Amount: 3, Currency: "USD"}}, s.Usage)
 	assert.Empty(t, s.Title)
+	assert.Equal(t, []model.Suggestion{{Prompt: []model.Block{{Type: model.BlockText, Text: "Run it"}}}}, s.Suggestions)
 	assert.Equal(t, "2026-01-02T03:04:05Z", s.UpdatedAt)
 	assert.Equal(t, []model.Plan{
 		{ID: "p", Entries: []model.PlanEntry{{Content: "c", Priority: "high", Status: "cancelled"}}},
@@ -184,6 +186,7 @@ func TestSessionParts(t *testing.T) {
 	assert.Equal(t, []model.Command{
 		{Name: "go", Description: "d", Hint: "h", TakesInput: true},
 		{Name: "n", Description: "e", Raw: json.RawMessage(`{"type":"_x","name":"n","description":"e"}`)},
+		{Name: "s", Description: "f", Skill: true},
 	}, s.Commands)
 	thread.Apply(th, update(t, `{"sessionUpdate":"usage_update","used":2,"size":2,"cost":null}`))
 	assert.Nil(t, th.Snapshot().Usage.Cost)

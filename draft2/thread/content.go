@@ -22,6 +22,8 @@ func block(b acp.ContentBlock) thread.Block {
 		return with(b.Annotations, b.Meta, link(b))
 	case *acp.EmbeddedResource:
 		return with(b.Annotations, b.Meta, resource(b.Resource))
+	case *acp.SkillReference:
+		return thread.Block{Type: "skill", Name: b.Name, Meta: thread.Meta(b.Meta)}
 	case *acp.UnknownContentBlock:
 		return thread.Block{Type: b.Type, Raw: b.Raw}
 	}

@@ -39,6 +39,10 @@ func event(u acp.SessionUpdate) thread.Event {
 		}
 	case *acp.SubagentUpdate:
 		return subagent(u)
+	case *acp.PromptSuggestionsUpdate:
+		return thread.SuggestionsChanged{Suggestions: fold.Each(u.Suggestions, func(s acp.PromptSuggestion) thread.Suggestion {
+			return thread.Suggestion{Prompt: contentBlocks(s.Prompt), Meta: thread.Meta(s.Meta)}
+		})}
 	}
 	return other(u)
 }

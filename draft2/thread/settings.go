@@ -46,6 +46,8 @@ func commandsOf(list []acp.AvailableCommand) []thread.Command {
 		switch c := c.(type) {
 		case *acp.Command:
 			all = append(all, command(c))
+		case *acp.Skill:
+			all = append(all, thread.Command{Name: c.Name, Description: c.Description, Skill: true, Meta: thread.Meta(c.Meta)})
 		case *acp.UnknownAvailableCommand:
 			var named struct{ Name, Description string }
 			_ = json.Unmarshal(c.Raw, &named) // without a name it cannot be typed, but Raw is there
