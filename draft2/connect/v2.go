@@ -235,6 +235,8 @@ func blockV2(b thread.Block) acp.ContentBlock {
 	switch {
 	case b.Raw != nil && b.Type != thread.BlockResource:
 		return &acp.UnknownContentBlock{Type: b.Type, Raw: b.Raw}
+	case b.Type == "skill":
+		return &acp.SkillReference{Name: b.Name, Meta: acp.Meta(b.Meta)}
 	case b.Type == thread.BlockImage:
 		return &acp.ImageContent{Data: b.Data, MIMEType: kind, URI: b.URI, Annotations: hints, Meta: acp.Meta(b.Meta)}
 	case b.Type == thread.BlockAudio:
