@@ -203,7 +203,6 @@ func TestFieldsThatHoldLinks(t *testing.T) {
 		"client/signin Way.Link":       "client/signin",
 		"client/thread Block.URI":      "the address of a resource is data of the conversation, and nothing opens it",
 		"client/thread Icon.URI":       "an icon is data of the conversation, and nothing loads it",
-		"client/thread Plan.URI":       "the file of a plan is data of the conversation, and nothing opens it",
 		"draft2/connect MCPServer.URL": "it is the program's own, for the agent",
 	}
 	found := map[string]bool{}
