@@ -103,12 +103,12 @@ func (t *ToolCall) Fail(ctx context.Context, err error) error {
 
 // failed returns the update of a tool call that failed with err, and logs what it hides.
 func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
-	told, errorID, details := serving.FailedCall(ctx, &t.session.conn.engine, string(t.id), err, func(err error) (wrapped error, ok, complete bool) {
+	errorID, details, told := serving.FailedCall(ctx, &t.session.conn.engine, string(t.id), err, func(err error) (ok, complete bool, wrapped error) {
 		own, ok := errors.AsType[acp.ToolFailure](err)
 		if !ok {
-			return nil, false, false
+			return false, false, nil
 		}
-		return errors.Unwrap(own), true, own.FailedToolCall() != nil
+		return true, own.FailedToolCall() != nil, errors.Unwrap(own)
 	})
 	update := acp.FailToolCall(t.id, told)
 	if details != "" { // for development

@@ -130,12 +130,12 @@ func (t *ToolCall) Fail(ctx context.Context, err error) error {
 // failed returns the update of a tool call that failed with err, and logs what it hides.
 func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
 	engine := &t.session.conn.engine
-	told, errorID, details := serving.FailedCall(ctx, engine, string(t.id), err, func(err error) (wrapped error, ok, complete bool) {
+	errorID, details, told := serving.FailedCall(ctx, engine, string(t.id), err, func(err error) (ok, complete bool, wrapped error) {
 		own, ok := errors.AsType[acp.ToolFailure](err)
 		if ok {
 			wrapped, complete = errors.Unwrap(own), own.FailedToolCall() != nil
 		}
-		return wrapped, ok, complete
+		return ok, complete, wrapped
 	})
 	u := acp.FailToolCall(t.id, told)
 	if details != "" { // for development

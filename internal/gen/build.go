@@ -14,7 +14,6 @@ type vocabulary struct {
 
 	version *version
 	older   *vocabulary // of the version before, whose types may be the same
-	root    string      // the folder of the module
 	header  string      // on top of every file
 	tables  *tables
 

@@ -26,20 +26,20 @@ func (f *Failure) Or(err error) error {
 }
 
 // FailedCall decides what the client reads of the error that ended a tool call, and logs the rest: it
-// returns the error that it reads, the id of the log line, and the details for development. own
+// returns the id of the log line, the details for development, and the error that the client reads. own
 // reports whether an error determines the update itself, and what it wraps.
-func FailedCall(ctx context.Context, engine *rpc.Conn, id string, err error, own func(error) (wrapped error, ok, complete bool)) (told error, errorID, details string) {
+func FailedCall(ctx context.Context, engine *rpc.Conn, id string, err error, own func(error) (ok, complete bool, wrapped error)) (errorID, details string, told error) {
 	const msg = "acp: a tool call failed"
 	_, meant := rpcerr.CodeOf(err)
 	details = engine.Details(err)
-	wrapped, ok, complete := own(err)
+	ok, complete, wrapped := own(err)
 	if ok && complete && !meant {
 		engine.LogKept(err, wrapped, msg, "toolCallId", id)
-		return err, "", details
+		return "", details, err
 	}
 	fault, errorID := engine.Fault(ctx, err, msg, "toolCallId", id)
 	if !ok {
 		err = fault
 	}
-	return err, errorID, details
+	return errorID, details, err
 }
