@@ -22,7 +22,7 @@ type checked struct{ stream.Stream }
 func TestNoise(t *testing.T) {
 	noise := []string{
 		"banner", "warning: {", "[1,2]", `"text"`, "12", "null", "{", "{}x", "{} {}", `{"jsonrpc":"2.0"`, `{"jsonrpc":"2.0",}`,
-		`{"jsonrpc":"2.0","method":"_x"}{"jsonrpc":"2.0","method":"_x"}`, `{"jsonrpc":"2.0","id":7,"method":"_x","params":{"a":01}}`,
+		`{"jsonrpc":"2.0","method":"_x"} was sent`, `{"jsonrpc":"2.0","id":7,"method":"_x","params":{"a":01}}`,
 		`{'id': 1}`, "{foo bar}", "{\"a\":\"\x01\"}", "{\x00}", `{"a":1e}`, `{"id":1,"result":nul}`, "{" + strings.Repeat("[", 5000),
 	}
 	wrap := map[string]func(stream.Stream) stream.Stream{
