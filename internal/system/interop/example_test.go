@@ -259,7 +259,7 @@ func TestTypeScriptClientOfVersion2WithExample(t *testing.T) {
 	assert.Equal(t, []string{
 		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",
 		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update failed",
-		"session_info_update", "state_update idle",
+		"session_info_update", "replay_complete", "state_update idle",
 	}, story(report.Replayed))
 	assert.Equal(t, []string{"read notes"}, report.Listed)
 	assert.Equal(t, "auto", report.Mode)

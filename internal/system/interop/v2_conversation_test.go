@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,7 +27,7 @@ func TestConversationOfVersion2(t *testing.T) {
 		if transport == "HTTP" {
 			without = append(without, "initialize again") // their server takes one initialize a connection
 		}
-		converse2(t, s, without...)
+		converse2(t, s, strings.HasPrefix(agent, "our"), without...)
 	})
 }
 
@@ -37,10 +38,11 @@ type conversation2 struct {
 	handler *goClient2
 	dir     string
 	session *client.Session
+	marks   bool // the agent marks the end of each replay
 }
 
 // converse2 runs every step over s, except those that are named.
-func converse2(t *testing.T, s stream.Stream, without ...string) {
+func converse2(t *testing.T, s stream.Stream, marks bool, without ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 	defer cancel()
 	h := newGoClient2()
@@ -50,7 +52,7 @@ func converse2(t *testing.T, s stream.Stream, without ...string) {
 		assert.NoError(t, conn.Close())
 		assert.NoError(t, conn.Wait())
 	}()
-	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t)}
+	c := &conversation2{program: program{ctx, conn, &h.record}, conn: conn, handler: h, dir: pairtest.TempDir(t), marks: marks}
 	reset := func() { h.reset(acp.PermissionOptionKindAllowOnce) }
 	runSteps(t, reset, without, []conversationStep{
 		{"before initialize", c.beforeInitialize}, {"initialize", c.initialize}, {"initialize again", c.initializeAgain}, {"login and logout", c.login}, {"new", c.newSession},

@@ -46,6 +46,8 @@ func gist(u acp.SessionUpdate) string {
 		return "output"
 	case *acp.PlanUpdate:
 		return "plan"
+	case *acp.ReplayComplete:
+		return "replay complete"
 	}
 	return "other"
 }

@@ -25,7 +25,8 @@ export function* sessions(c) {
     const answer = await resume({ replayFrom: { type: "start" } });
     equal(answer.configOptions.length, 4);
     await c.ended(1);
-    deepEqual(c.brief(), ["user_message", "user_message_chunk", "agent_message_chunk", "agent_message_chunk", "idle"]);
+    // The SDK is older than replay_complete.
+    deepEqual(c.brief().filter((u) => u !== "replay_complete"), ["user_message", "user_message_chunk", "agent_message_chunk", "agent_message_chunk", "idle"]);
     deepEqual([host.updates[0].content, host.updates[1].content.text, ...c.texts()], [[], "say a b", "a", "b"]);
     host.reset();
     await resume();
