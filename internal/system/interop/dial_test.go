@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,7 @@ func spawn(t *testing.T, cmd *exec.Cmd) *stream.Process {
 	t.Helper()
 	process, err := stream.Command(cmd, &stream.CommandOptions{
 		OnNoise: func(line string) { t.Errorf("%v wrote what is no message: %s", cmd.Args, line) },
+		Grace:   time.Minute, // many programs run at the same time
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() {
