@@ -212,7 +212,7 @@ func TestLinesBesideMessages(t *testing.T) {
 	assert.NotContains(t, logged.String(), "starting")
 }
 
-// A response with the id "1" is none to the request 1, and the log says which call waits in vain.
+// A response with the id "1" does not answer the request 1, and the log says which call still waits.
 func TestStringForANumberAsID(t *testing.T) {
 	var logged bytes.Buffer
 	conn, peer := dial(t, &peertest.Client{}, &client.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))})

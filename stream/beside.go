@@ -10,7 +10,7 @@ import (
 // besides finds the messages of a line that is not one message. A message is taken if nothing stands
 // before or behind it but other messages, white space, sequences for a terminal, and text that ends in
 // a carriage return, which the next text overwrites. Other text may quote a message, as the log of an
-// agent does, and then the message is none. skipped is called with what is no message.
+// agent does, so the message is skipped with it. skipped is called with what is not a message.
 func besides(line []byte, skipped func(text []byte)) (messages [][]byte) {
 	taken := 0    // messages before the last carriage return
 	begin := line // what follows that carriage return

@@ -131,7 +131,7 @@ func (f *Failure) FailedToolCall() *acp.ToolCallUpdate {
 type Request struct {
 	ID    string // the model's id of the call; may be empty, and need not be unique
 	Name  string
-	Input json.RawMessage // a JSON object, at most 1 MiB; empty means {}. What is no object is told to the model
+	Input json.RawMessage // a JSON object, at most 1 MiB; empty means {}. The model is told if it passes anything else
 
 	// ToolCallID is the result of Announce for this call, or empty.
 	ToolCallID acp.ToolCallID

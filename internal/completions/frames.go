@@ -74,7 +74,7 @@ type frames struct {
 	data   []byte  // lines of an event that are not complete JSON
 	tries  int     // lines of data
 	body   []byte  // lines that belong to no event: JSON over several lines, or a page or text
-	junk   []byte  // what is no JSON, for the error
+	junk   []byte  // what is not JSON, for the error
 	unsure *Report // what may be an error, if the answer has no end
 	failed bool    // the next event is an error
 	idle   int     // bytes since something of an answer has arrived
@@ -172,7 +172,7 @@ func (r *frames) event() error {
 	return nil
 }
 
-// values returns the values in data, or nil if it is no JSON. Some servers put two into one line.
+// values returns the values in data, or nil if it is not JSON. Some servers put two into one line.
 func values(data []byte) (all []json.RawMessage) {
 	for d := json.NewDecoder(bytes.NewReader(numbers(data))); ; {
 		var v json.RawMessage
@@ -186,7 +186,7 @@ func values(data []byte) (all []json.RawMessage) {
 	}
 }
 
-// damaged handles the end of an event whose data is no JSON. A word, such as ping, is remembered, and
+// damaged handles the end of an event whose data is not JSON. A word, such as ping, is remembered, and
 // damaged JSON is an error, because a part of the answer is missing.
 func (r *frames) damaged() error {
 	data := bytes.TrimSpace(r.data)
@@ -248,7 +248,7 @@ func (r *frames) unfinished() error {
 	return &Report{Texts: []string{strings.TrimSuffix("it ended in the middle, with "+string(bytes.TrimSpace(text)), ", with ")}, Unfinished: true}
 }
 
-// number matches values that servers in Python send, and that are no JSON.
+// number matches values that servers in Python send and that JSON does not have.
 var number = regexp.MustCompile(`([:,\[]\s*)(NaN|-?Infinity)\b`)
 
 // numbers returns data with null in place of numbers that JSON does not have.

@@ -11,7 +11,7 @@ import (
 // where it is used, and what has no known form is ignored.
 type Members map[string]json.RawMessage
 
-// ObjectOf returns nil for what is no object.
+// ObjectOf returns the members of an object, or nil if raw is anything else.
 func ObjectOf(raw json.RawMessage) (m Members) {
 	if json.Unmarshal(raw, &m) != nil {
 		return nil
@@ -19,7 +19,7 @@ func ObjectOf(raw json.RawMessage) (m Members) {
 	return m
 }
 
-// ListOf returns the elements of a list, or a value that is no list as the only element.
+// ListOf returns the elements of a list, or any other value as the only element.
 func ListOf(raw json.RawMessage) (list []json.RawMessage) {
 	if IsNull(raw) {
 		return nil

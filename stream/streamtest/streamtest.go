@@ -218,7 +218,7 @@ func refusal(t *testing.T, a, b stream.Stream) {
 	expectOK(t, "Read", err)
 	// White space may change, because only the value has to stay.
 	var compact bytes.Buffer
-	_ = json.Compact(&compact, msg) // what is no JSON is reported below
+	_ = json.Compact(&compact, msg) // invalid JSON is reported below
 	if bytes.Equal(compact.Bytes(), message(0, 0)) {
 		msg = expect(t, b, message(1, 0))
 	}

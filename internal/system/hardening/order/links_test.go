@@ -183,7 +183,7 @@ func sending(t *testing.T, peer *rawpeer.Peer, send func(link string) error) fun
 
 const goodLink = "https://bank.example/login"
 
-// No way leads a person to what is no page of the web, or has another host than it seems.
+// No way leads a person to anything but a web page, or to another host than the one shown.
 func TestLinksOnEveryWay(t *testing.T) {
 	for name, way := range linkWays {
 		t.Run(name, func(t *testing.T) {
