@@ -13,6 +13,7 @@ import (
 // agent does, so the message is skipped with it. skipped is called with what is not a message.
 func besides(line []byte, skipped func(text []byte)) (messages [][]byte) {
 	taken := 0    // messages before the last carriage return
+	tried := 0    // bytes that were read and belong to no message
 	begin := line // what follows that carriage return
 	for rest := line; ; {
 		rest = silent(rest)
@@ -24,10 +25,15 @@ func besides(line []byte, skipped func(text []byte)) (messages [][]byte) {
 			taken, begin = len(messages), rest
 			continue
 		}
-		if n := wholeMessage(rest); n > 0 {
-			messages = append(messages, bytes.Clone(rest[:n]))
-			rest = rest[n:]
-			continue
+		// Nested objects that are not messages could each be read to their end.
+		if tried <= len(line) {
+			n, ok := wholeMessage(rest)
+			if ok {
+				messages = append(messages, bytes.Clone(rest[:n]))
+				rest = rest[n:]
+				continue
+			}
+			tried += n
 		}
 		i := bytes.IndexByte(rest, '\r')
 		if i < 0 {
@@ -42,19 +48,17 @@ func besides(line []byte, skipped func(text []byte)) (messages [][]byte) {
 	}
 }
 
-// wholeMessage returns the length of the message that b begins with, or 0.
-func wholeMessage(b []byte) int {
+// wholeMessage reports whether b begins with a message, and returns how many bytes it has read.
+func wholeMessage(b []byte) (n int, ok bool) {
 	if b[0] != '{' {
-		return 0
+		return 0, false
 	}
 	n, err := envelope.Skip(b, 0, envelope.MaxDepth)
 	if err != nil {
-		return 0
+		return n, false
 	}
-	if k := envelope.Parse(b[:n]).Kind; k == envelope.KindNotJSON || k == envelope.KindBadRequest {
-		return 0
-	}
-	return n
+	k := envelope.Parse(b[:n]).Kind
+	return n, k != envelope.KindNotJSON && k != envelope.KindBadRequest
 }
 
 // looksLikeMessage reports whether a line that is not one message may hold or quote one.
@@ -104,6 +108,8 @@ func sequence(b []byte) int {
 				return i + 1
 			case b[i] == '\x1b' && i+1 < len(b) && b[i+1] == '\\':
 				return i + 2
+			case b[i] < ' ':
+				return 0
 			}
 		}
 	default:

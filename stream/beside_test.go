@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,5 +103,19 @@ func TestMessagesBesideRandomText(t *testing.T) {
 	for _, unchecked := range []bool{false, true} {
 		msgs, _ := readTolerant(t, input.String(), unchecked)
 		require.Equal(t, want, msgs)
+	}
+}
+
+// A line of beginnings costs about as much as one of messages.
+func TestCostOfBeginnings(t *testing.T) {
+	cost := func(line string) time.Duration {
+		began := time.Now()
+		readTolerant(t, line, false)
+		return time.Since(began)
+	}
+	const size = 4 << 20
+	messages := cost(strings.Repeat(two, size/len(two)))
+	for _, part := range []string{`{"jsonrpc":[0,` + "\r", "\x1b]\r", "\x1b[\r", "\x1b]\x1b]", "\x1b"} {
+		assert.Less(t, cost(`x"jsonrpc"`+"\r"+strings.Repeat(part, size/len(part))), 20*messages, "%q", part)
 	}
 }
