@@ -13,12 +13,30 @@
 //
 // In a caller:
 //
-//	switch code, _ := rpcerr.CodeOf(err); code {
-//	case rpcerr.CodeAuthRequired:   // authenticate, then call again
-//	case rpcerr.CodeMethodNotFound: // the peer cannot do this
+//	if !rpcerr.FromPeer(err) {
+//		return err // of this end: acp.ErrClosed, the error of ctx, what package acp refuses to send
 //	}
+//	if code, _ := rpcerr.CodeOf(err); code == rpcerr.CodeAuthRequired {
+//		return signIn(ctx) // or errors.Is(err, rpcerr.ErrAuthRequired)
+//	}
+//	if e, ok := kind.From(err); ok && e.Retryable {
+//		return again(ctx, e.RetryAfter) // or errors.Is(err, kind.RateLimited)
+//	}
+//	show(rpcerr.Explain(err)) // or client.Explain, which names the next step
 //
-// or errors.Is(err, rpcerr.ErrAuthRequired). [Explain] returns the text to show to a person.
+// An error that a peer sent is a *[RequestError]. errors.As finds no *kind.Error in it: kind.From reads
+// the record, and kind.AdviceFor says what to do.
+//
+// # Names of a failure
+//
+//   - [Code] is the number of the error object, such as -32002. Every error that is sent has one.
+//   - kind.Kind is the category, such as not_found. It determines the Code; a Code that no kind has
+//     is of kind unknown, unless the data names one.
+//   - kind.Error.Number is the Code where it is not that of the kind.
+//   - kind.Error.Reason is the failure mode of a tool, such as no_match. Package contract declares it.
+//   - kind.Error.Code is the name that an application or package toolerr gives a failure, such as
+//     CHANNEL_NOT_FOUND. It is text, and no Code.
+//   - toolcode.Code is a word of a fixed list for models. It is sent as the Reason.
 //
 // # What reaches the peer
 //

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/internal/errs"
 )
 
 // RequestError is the error of a request in its wire form. A call returns it if the peer responded
@@ -116,12 +116,12 @@ func (e *RequestError) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", inside.LogString(e.Message))}
+	attrs := []slog.Attr{slog.Int("code", int(e.Code)), slog.String("message", errs.LogString(e.Message))}
 	if name, ok := codeNames[e.Code]; ok {
 		attrs = append(attrs, slog.String("name", name))
 	}
 	if e.cause != nil {
-		attrs = append(attrs, inside.LogAttr("cause", e.cause))
+		attrs = append(attrs, errs.LogAttr("cause", e.cause))
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -164,9 +164,9 @@ func (c Code) String() string {
 	return "code " + strconv.Itoa(int(c))
 }
 
-// From returns the error that goes to the peer for err. The first rule that fits wins:
+// From returns the error that goes to the peer for err: nil for nil, and else a [*RequestError], which
+// errors.As finds. The first rule that fits wins:
 //
-//   - nil becomes nil;
 //   - a *jsonrpc2.Error of github.com/sourcegraph/jsonrpc2 becomes the same error; one that is
 //     wrapped is an error like any other, because another peer may have sent it;
 //   - the first error in the chain that has a method RequestError() *RequestError
@@ -176,23 +176,27 @@ func (c Code) String() string {
 //   - everything else, context.DeadlineExceeded included, becomes -32603 "Internal error".
 //
 // The result wraps err, which is never encoded.
-func From(err error) *RequestError {
+func From(err error) error {
 	if err == nil {
 		return nil
 	}
+	return from(err)
+}
+
+func from(err error) *RequestError {
 	if e, ok := err.(*jsonrpc2.Error); ok {
 		return fromWire(e)
 	}
 	r, own := find(err)
 	switch {
-	case r == nil && inside.Is(err, context.Canceled):
+	case r == nil && errs.Is(err, context.Canceled):
 		return RequestCancelled(nil).WithCause(err)
 	case r == nil:
 		return InternalError(nil).WithCause(err)
 	case own == error(r):
 		return r
 	}
-	return r.WithCause(inside.Both(err, r.cause)) // err has what was wrapped around own
+	return r.WithCause(errs.Both(err, r.cause)) // err has what was wrapped around own
 }
 
 // CodeOf returns the code of the first error in the chain of err that is a *RequestError
@@ -208,19 +212,8 @@ func CodeOf(err error) (Code, bool) {
 // find returns the first error in the chain, in the order of errors.As, that builds
 // an error of the protocol, and what it builds.
 func find(err error) (r *RequestError, own error) {
-	return inside.Explicit[RequestError](err, func(error) bool { return false })
+	return errs.Explicit[RequestError](err, func(error) bool { return false })
 }
 
 // RequestError returns e, so that [From] finds the outermost RequestError of a chain.
 func (e *RequestError) RequestError() *RequestError { return e }
-
-// NewErrorID returns an id under which a person who reads an internal error finds it in the
-// log. A connection logs each internal error with one and sends it in data.errorId. An error
-// whose method Logged() bool returns true was logged before, under the result of its method
-// ErrorID() string.
-func NewErrorID() string { return inside.NewErrorID() }
-
-// LogText returns the text of err for a log. It removes the query, the fragment and the
-// user from each URL in the text, because queries can contain keys and the errors of
-// net/http contain the whole URL. It cuts a text of more than 4 KiB.
-func LogText(err error) string { return inside.LogText(err) }

@@ -35,6 +35,7 @@ func TestFactories(t *testing.T) {
 		{rpcerr.AuthRequired(data), rpcerr.ErrAuthRequired, `{"code":-32000,"message":"Authentication required","data":{"x":1}}`},
 		{rpcerr.ResourceNotFound("/missing"), rpcerr.ErrResourceNotFound, `{"code":-32002,"message":"Resource not found: /missing","data":{"uri":"/missing"}}`},
 		{rpcerr.ResourceNotFound(""), rpcerr.ErrResourceNotFound, `{"code":-32002,"message":"Resource not found"}`},
+		{rpcerr.SessionNotFound(""), rpcerr.ErrSessionNotFound, `{"code":-32002,"message":"Session not found: its id is empty","data":{"sessionId":""}}`},
 		{rpcerr.SessionNotFound("s1"), rpcerr.ErrSessionNotFound, `{"code":-32002,"message":"Session not found: s1","data":{"sessionId":"s1"}}`},
 		{rpcerr.UnsupportedProtocolVersion(3, 1, 2), rpcerr.ErrUnsupportedProtocolVersion, `{"code":-32022,"message":"Unsupported protocol version: 3","data":{"requested":3,"supported":[1,2]}}`},
 		{rpcerr.UnsupportedProtocolVersion(3), rpcerr.ErrUnsupportedProtocolVersion, `{"code":-32022,"message":"Unsupported protocol version: 3","data":{"requested":3,"supported":[]}}`},
@@ -108,7 +109,7 @@ func (c *caused) RequestError() *rpcerr.RequestError {
 }
 
 func TestFrom(t *testing.T) {
-	assert.Nil(t, rpcerr.From(nil))
+	assert.NoError(t, rpcerr.From(nil))
 
 	auth := rpcerr.AuthRequired(nil)
 	assert.Same(t, auth, rpcerr.From(auth))
@@ -116,22 +117,22 @@ func TestFrom(t *testing.T) {
 	assert.Same(t, auth, rpcerr.From(errors.Join(fs.ErrExist, auth)))
 
 	own := fmt.Errorf("saving: %w", &quota{5})
-	got := rpcerr.From(own)
+	got := wireOf(own)
 	assert.Equal(t, rpcerr.Code(-31000), got.Code)
 	assert.Equal(t, 5, got.Data)
 	var q *quota
 	assert.ErrorAs(t, got, &q, "the value stays reachable")
 
-	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(&quota{}).Code, "declined")
+	assert.Equal(t, rpcerr.CodeInternalError, wireOf(&quota{}).Code, "declined")
 	assert.Same(t, auth, rpcerr.From(errors.Join(&quota{}, auth)), "declined, the next one decides")
 	assert.ErrorIs(t, got, own, "and so is what was wrapped around it")
-	assert.Equal(t, rpcerr.Code(-31000), rpcerr.From(errors.Join(&quota{}, fs.ErrExist, &quota{5})).Code, "declined, another type decides")
+	assert.Equal(t, rpcerr.Code(-31000), wireOf(errors.Join(&quota{}, fs.ErrExist, &quota{5})).Code, "declined, another type decides")
 	inner := errors.New("inner")
 	assert.ErrorIs(t, rpcerr.From(fmt.Errorf("w: %w", &caused{inner})), inner, "a cause that only the wire form has")
 	outer := rpcerr.InvalidParams(nil).WithCause(&quota{5})
 	assert.Same(t, outer, rpcerr.From(outer), "the outer one is not overruled by its cause")
 	var typedNil *rpcerr.RequestError
-	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(error(typedNil)).Code)
+	assert.Equal(t, rpcerr.CodeInternalError, wireOf(error(typedNil)).Code)
 
 	for _, c := range []struct {
 		err  error
@@ -142,7 +143,7 @@ func TestFrom(t *testing.T) {
 		{context.DeadlineExceeded, rpcerr.CodeInternalError},
 		{errors.New("secret"), rpcerr.CodeInternalError},
 	} {
-		e := rpcerr.From(c.err)
+		e := wireOf(c.err)
 		assert.Equal(t, c.code, e.Code)
 		assert.ErrorIs(t, e, c.err)
 		b, err := json.Marshal(e)
@@ -197,4 +198,10 @@ func TestLogHoldsNoData(t *testing.T) {
 func TestCodes(t *testing.T) {
 	assert.Equal(t, "Internal error", rpcerr.CodeInternalError.String())
 	assert.Equal(t, "code 7", rpcerr.Code(7).String())
+}
+
+// wireOf returns the error that the peer receives for err.
+func wireOf(err error) *rpcerr.RequestError {
+	r, _ := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	return r
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
 func Example() {
@@ -14,7 +15,7 @@ func Example() {
 	err := fmt.Errorf("reading notes: %w", rpcerr.ResourceNotFound("/home/me/notes.md"))
 
 	// ... leaves like this.
-	wire, _ := json.Marshal(rpcerr.From(err).ToResult())
+	wire, _ := json.Marshal(rpcerr.From(err))
 	fmt.Println(string(wire))
 
 	// And this is how a caller acts on it.
@@ -26,8 +27,28 @@ func Example() {
 		fmt.Println("missing:", data.URI)
 	}
 	// Output:
-	// {"error":{"code":-32002,"message":"Resource not found: /home/me/notes.md","data":{"uri":"/home/me/notes.md"}}}
+	// {"code":-32002,"message":"Resource not found: /home/me/notes.md","data":{"uri":"/home/me/notes.md"}}
 	// missing: /home/me/notes.md
+}
+
+// What a caller does with an error that the peer sent.
+func Example_catch() {
+	var err error = new(rpcerr.RequestError) // in your program: the error of a call
+	_ = json.Unmarshal([]byte(`{"code": -31003, "message": "The model is busy.", "data": {"kind": "rate_limited", "retryable": true, "retryAfterMs": 2000}}`), err)
+	code, _ := rpcerr.CodeOf(err)
+	fmt.Println("code:", int(code), "of the peer:", rpcerr.FromPeer(err))
+
+	var built *kind.Error // the record as its author built it, which exists in the other process
+	fmt.Println("errors.As:", errors.As(err, &built), "errors.Is:", errors.Is(err, kind.RateLimited))
+	if e, ok := kind.From(err); ok {
+		fmt.Println("kind:", e.Kind, "again after:", e.RetryAfter)
+	}
+	fmt.Println(rpcerr.Explain(err))
+	// Output:
+	// code: -31003 of the peer: true
+	// errors.As: false errors.Is: true
+	// kind: rate_limited again after: 2s
+	// The model is busy. (-31003); try again in 2s
 }
 
 // errors.Is and the log see the cause. The peer does not receive it.

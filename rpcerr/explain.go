@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
@@ -17,14 +18,16 @@ const maxText = 4 << 10
 const maxReason = 512
 
 // Explain returns the text of err for a person: the message, the code and the reason
-// that many programs put into the data they send.
+// that many programs put into the data they send, and what would help.
 //
 //	Internal error (-32603): OPENAI_API_KEY is not set
 //	Invalid params (-32602): mcpServers[0].command: must not be empty
+//	Rate limit exceeded (-31011): too_many_tokens; try again in 2s
 //
 // The reason is the data if that is a string, and otherwise the first three paths of [Fields], the
-// string in the member "details" or "detail", or the id in the member "errorId", under which the
-// peer has logged the error. Explain shows it only if the error came from the peer, without control
+// string in the member "details", "detail" or "reason", or the id in the member "errorId", under which
+// the peer has logged the error. The hint, the waiting time and whether to try again are those of a record of
+// package kind. Explain shows it only if the error came from the peer, without control
 // characters and at most 512 bytes of it, and at most 4 KiB of the text of an error. For an unsupported protocol version it shows the versions
 // that the peer supports. Explain returns "" for nil, and the text of err for an error that carries
 // no code.
@@ -47,11 +50,43 @@ func Explain(err error) string {
 	if reason == "" {
 		reason = reasonOf(sent(err, r))
 	}
-	if reason == "" || strings.Contains(text, reason) {
-		return text
+	if reason != "" && !strings.Contains(text, reason) {
+		text += ": " + reason
 	}
-	return text + ": " + reason
+	if next := adviceOf(sent(err, r)); next != "" && !strings.Contains(text, next) {
+		text += "; " + next
+	}
+	return text
 }
+
+// adviceOf returns what the peer says would help: the hint of a record of package kind, and whether and
+// when to try again.
+func adviceOf(r *RequestError) string {
+	var data map[string]json.RawMessage
+	if r == nil || r.DecodeData(&data) != nil {
+		return ""
+	}
+	var recovery struct {
+		Hint string `json:"hint"`
+	}
+	var parts []string
+	if json.Unmarshal(data["recovery"], &recovery) == nil && strings.TrimSpace(recovery.Hint) != "" {
+		parts = append(parts, strings.TrimSuffix(short(recovery.Hint), "."))
+	}
+	var after float64
+	var again bool
+	switch {
+	case json.Unmarshal(data["retryable"], &again) != nil || !again:
+	case json.Unmarshal(data["retryAfterMs"], &after) == nil && after > 0 && after < float64(longestWait.Milliseconds()):
+		parts = append(parts, "try again in "+(time.Duration(after)*time.Millisecond).String())
+	default:
+		parts = append(parts, "try again")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// longestWait is the longest waiting time that is shown.
+const longestWait = 30 * 24 * time.Hour
 
 // FromPeer reports whether the peer sent the error: whether err is, or was made of, an error
 // that was decoded from JSON and not changed since.
@@ -62,7 +97,7 @@ func FromPeer(err error) bool {
 
 // sent returns the error of the peer that err is or was made of, or nil. r is the wire form of err.
 func sent(err error, r *RequestError) (found *RequestError) {
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		p, ok := err.(*RequestError)
 		if !ok || p == nil {
 			return false
@@ -106,6 +141,9 @@ func reasonOf(r *RequestError) string {
 		if json.Unmarshal(data[name], &text) == nil && strings.TrimSpace(text) != "" {
 			return short(text)
 		}
+	}
+	if len(data["kind"]) > 0 && json.Unmarshal(data["reason"], &text) == nil && text != "" { // of a record of package kind
+		return short(text)
 	}
 	if json.Unmarshal(data["errorId"], &text) == nil && text != "" {
 		return short("error id " + text)

@@ -44,7 +44,11 @@ func ResourceNotFound(uri string) *RequestError {
 // SessionNotFound returns the error for a session that does not exist or is not active
 // (-32002). Its data names the session; [ErrSessionNotFound] matches it by that.
 func SessionNotFound(id string) *RequestError {
-	return New(CodeResourceNotFound, "Session not found: "+id, map[string]string{"sessionId": id})
+	name := id
+	if name == "" {
+		name = "its id is empty"
+	}
+	return New(CodeResourceNotFound, "Session not found: "+name, map[string]string{"sessionId": id})
 }
 
 // UnsupportedProtocolVersion returns the error for a requested version of the protocol

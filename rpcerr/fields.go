@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/internal/errs"
 )
 
 // FieldError is one violation of a rule.
@@ -41,7 +41,7 @@ func Fields(err error) []FieldError {
 		return r.fields()
 	}
 	var found []FieldError
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		if f, ok := err.(FieldError); ok {
 			found = append(found, f)
 		}

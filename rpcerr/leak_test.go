@@ -54,24 +54,24 @@ func secrets() map[string]error {
 		"request error":       rpcerr.InvalidParams(nil).WithCause(plain),
 		"request, wrapped":    fmt.Errorf("%s: %w", canary, rpcerr.AuthRequired(nil)),
 		"request, joined":     errors.Join(plain, rpcerr.AuthRequired(nil)),
-		"kind, %w":            kind.NotFound.Errorf("no note: %w", path),
+		"kind":                kind.NotFound.Newf(path, "no note"),
 		"kind, cause":         kind.Fatal.New("m").WithCause(path),
 		"kind, debug":         kind.Fatal.New("m").WithDebug(canary).WithAttrs(slog.String("k", canary)),
 		"kind, wrapped":       fmt.Errorf("%s: %w", canary, kind.Conflict.New("m")),
 		"kind, bare, wrapped": fmt.Errorf("%s: %w", canary, kind.Timeout),
-		"internal":            kind.Internal.Errorf("%w", plain),
+		"internal":            kind.Internal.Newf(plain, "m"),
 		"bad use":             kind.NotFound.New(canary).WithStatus(0),
 		"no hint":             kind.ContextRequired.New(canary),
 		"upstream, cause":     kind.Upstream("m", 500).WithCause(upstream{}),
 		"response": classify.FromResponse(&http.Response{StatusCode: 401, Body: http.NoBody,
 			Request: &http.Request{Method: "GET", URL: &url.URL{Host: "a.b", RawQuery: "key=" + canary}}}, nil),
 		"tool error":        toolerr.Auth("m").WithCause(path),
-		"tool error, %w":    toolerr.Errorf("X", toolerr.CategoryInternal, "m: %w", path),
+		"tool error, cause": toolerr.Newf("X", toolerr.CategoryInternal, path, "m"),
 		"tool, bad use":     toolerr.NotFound(canary).WithCode(""),
 		"tool, wrapped":     fmt.Errorf("%s: %w", canary, toolerr.NotFound("m")),
-		"contract":          leakMode.Failf("m: %w", path),
+		"contract":          leakMode.Failf(path, "m"),
 		"contract, attrs":   leakMode.Fail("m").WithAttrs(slog.String("k", canary)),
-		"envelope":          toolcode.PathEscape.Errorf("m: %w", path),
+		"envelope":          toolcode.PathEscape.Newf(path, "m"),
 		"envelope internal": toolcode.Internal.New(canary),
 		"classified":        classify.Error(path),
 		"classified twice":  classify.Error(fmt.Errorf("%s: %w", canary, classify.Error(plain))),
@@ -106,12 +106,12 @@ func exits(t *testing.T) map[string]func(error) any {
 		"response, panic":       func(err error) any { return rpcerr.From(panicked(err)) },
 		"tool call":             func(err error) any { return acp.FailToolCall("t", err) },
 		"tool call, OnError":    func(err error) any { return acp.FailToolCall("t", hook(t.Context(), "tool call t", err)) },
-		"tool call, classified": func(err error) any { return acp.FailToolCall("t", classify.Wrap(err)) },
+		"tool call, classified": func(err error) any { return acp.FailToolCall("t", classify.Error(err)) },
 		"stored":                func(err error) any { return classify.Error(err) },
-		"tool error":            func(err error) any { return classify.Error(err).WithCode("C").FailedToolCall() },
-		"tool error, text":      func(err error) any { return classify.Error(err).Text() },
+		"tool error":            func(err error) any { return recordOf(err).WithCode("C").FailedToolCall() },
+		"tool error, text":      func(err error) any { return recordOf(err).Text() },
 		"envelope":              func(err error) any { return toolcode.Of(err, quiet) },
-		"envelope, classified":  func(err error) any { return toolcode.Of(classify.Wrap(err), quiet) },
+		"envelope, classified":  func(err error) any { return toolcode.Of(classify.Error(err), quiet) },
 		"envelope, caught":      func(err error) any { return toolcode.Of(caught(err), quiet) },
 		"text for a person, elsewhere": func(err error) any {
 			b, merr := json.Marshal(rpcerr.From(err))
@@ -155,13 +155,19 @@ func TestNilPointersAreUnexpectedErrors(t *testing.T) {
 		for exit, leave := range exits(t) {
 			assert.NotPanics(t, func() { leave(err) }, exit)
 		}
-		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(err).Code)
+		assert.Equal(t, rpcerr.CodeInternalError, wireOf(err).Code)
 		assert.NotPanics(t, func() { _ = rpcerr.Explain(err) })
 		assert.Empty(t, rpcerr.Fields(err))
 		assert.False(t, rpcerr.FromPeer(err))
 		assert.Empty(t, kind.Of(err))
 	}
 	beside := errors.Join(none, kind.NotFound.New("m"))
-	assert.Equal(t, rpcerr.CodeResourceNotFound, rpcerr.From(beside).Code)
+	assert.Equal(t, rpcerr.CodeResourceNotFound, wireOf(beside).Code)
 	assert.Equal(t, toolcode.NotFound, toolcode.Of(beside, slog.New(slog.DiscardHandler)).Error)
+}
+
+// recordOf returns the record that classify.Error returns as an error.
+func recordOf(err error) *kind.Error {
+	e, _ := errors.AsType[*kind.Error](classify.Error(err))
+	return e
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolerr"
@@ -50,10 +51,10 @@ func TestLogText(t *testing.T) {
 		"GET /v1?a&key=1 failed":                            "GET /v1?... failed",
 		"is it true? x=1":                                   "is it true? x=1",
 	} {
-		assert.Equal(t, want, rpcerr.LogText(errors.New(in)))
+		assert.Equal(t, want, errs.LogText(errors.New(in)))
 	}
-	assert.Equal(t, "<nil>", rpcerr.LogText(nil))
-	assert.Equal(t, "a nil *kind.Error in an error", rpcerr.LogText((*kind.Error)(nil)))
+	assert.Equal(t, "<nil>", errs.LogText(nil))
+	assert.Equal(t, "a nil *kind.Error in an error", errs.LogText((*kind.Error)(nil)))
 }
 
 // No log shows the query of a URL, however deep the error of net/http is.
@@ -63,7 +64,7 @@ func TestLogsHideQueries(t *testing.T) {
 		rpcerr.InternalError(nil).WithCause(inner),
 		kind.Internal.New("m").WithCause(inner),
 		kind.Internal.New("m").WithDebug(inner.Error()),
-		kind.Internal.Errorf("m: %w", fmt.Errorf("searching: %w", inner)),
+		kind.Internal.Newf(fmt.Errorf("searching: %w", inner), "m"),
 		toolerr.Internal("m").WithCause(inner),
 	} {
 		var log bytes.Buffer
@@ -89,8 +90,8 @@ func TestLogsHideQueriesOfBadURLs(t *testing.T) {
 	} {
 		_, err := client.Get(address)
 		if assert.Error(t, err, address) {
-			assert.NotContains(t, rpcerr.LogText(err), "hunter2")
-			assert.NotContains(t, rpcerr.LogText(errors.New(strconv.Quote(err.Error()))), "hunter2")
+			assert.NotContains(t, errs.LogText(err), "hunter2")
+			assert.NotContains(t, errs.LogText(errors.New(strconv.Quote(err.Error()))), "hunter2")
 		}
 	}
 }
@@ -100,8 +101,8 @@ func FuzzLogText(f *testing.F) {
 	f.Add(strings.Repeat("x", 5<<10))
 	f.Fuzz(func(t *testing.T, s string) {
 		s = s[:min(len(s), 3<<10)] // TestRecordsOfErrorsAreCut has longer ones
-		out := rpcerr.LogText(errors.New(s))
-		assert.Equal(t, out, rpcerr.LogText(errors.New(out)), "nothing is left to hide")
+		out := errs.LogText(errors.New(s))
+		assert.Equal(t, out, errs.LogText(errors.New(out)), "nothing is left to hide")
 		if !strings.Contains(s, "://") && !strings.Contains(s, "?") {
 			assert.Equal(t, s, out)
 		}

@@ -47,7 +47,7 @@ func factsOf(err error) (f facts, ok bool) {
 		return f, false
 	}
 	f = facts{kind: e.Kind, retryable: e.Retryable, after: e.RetryAfter, noDelay: e.NoDelay, name: e.Code, reason: e.Reason,
-		hint: e.Hint, status: e.Status, data: string(e.Data), message: e.Error(), wire: rpcerr.From(err).Code, nextAction: kind.AdviceFor(err).Action}
+		hint: e.Hint, status: e.Status, data: string(e.Data), message: e.Error(), wire: wireOf(err).Code, nextAction: kind.AdviceFor(err).Action}
 	f.code, ok = rpcerr.CodeOf(err)
 	return f, ok
 }
@@ -115,7 +115,7 @@ func steps(t *testing.T) map[string]func(error) error {
 			defer classify.Op{Name: "op", Kind: kind.Database, Logger: quiet}.Catch(t.Context(), &caught)
 			return err
 		},
-		"own type": func(err error) error { return &ownWire{rpcerr.From(err)} },
+		"own type": func(err error) error { return &ownWire{wireOf(err)} },
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -85,7 +85,7 @@ func (o Op) caught(ctx context.Context, err error, stack []byte) error {
 		e = mapped(e, o.Map(e), err)
 	}
 	logged := e.WithLogged()
-	if inside.IsLogged(err) {
+	if errs.IsLogged(err) {
 		return logged
 	}
 	level := slog.LevelError
@@ -123,8 +123,8 @@ func (o Op) classify(err error) *kind.Error {
 	}
 	// An operation that was cancelled or ran out of time says nothing about the kind of
 	// failure that was expected.
-	if o.Kind == "" || inside.Is(err, context.Canceled) || inside.Is(err, context.DeadlineExceeded) || inside.Is(err, os.ErrDeadlineExceeded) {
-		return o.Classifier.Error(err)
+	if o.Kind == "" || errs.Is(err, context.Canceled) || errs.Is(err, context.DeadlineExceeded) || errs.Is(err, os.ErrDeadlineExceeded) {
+		return o.Classifier.record(err)
 	}
 	if e := o.Classifier.adapted(err); e != nil {
 		return e
@@ -137,10 +137,10 @@ func (o Op) classify(err error) *kind.Error {
 // it differs, the cause of ctx, so that it classifies as a timeout or as cancelled.
 // WithContext returns any other err unchanged. [Op.Catch] and the function of [OnError] call it.
 func WithContext(ctx context.Context, err error) error {
-	if err == nil || ctx == nil || ctx.Err() == nil || inside.Is(err, ctx.Err()) {
+	if err == nil || ctx == nil || ctx.Err() == nil || errs.Is(err, ctx.Err()) {
 		return err
 	}
-	exit, ok := inside.As[*exec.ExitError](err)
+	exit, ok := errs.As[*exec.ExitError](err)
 	if !ok || exit.ProcessState == nil || exit.ExitCode() != -1 { // it was not ended by a signal
 		return err
 	}

@@ -146,7 +146,7 @@ func TestCatchPanic(t *testing.T) {
 			var log recorder
 			v, err := do(t.Context(), classify.Op{Name: "a", Logger: log.logger()}, func(context.Context) (int, error) { panic(value) })
 			assert.Zero(t, v)
-			wire := rpcerr.From(err)
+			wire := wireOf(err)
 			assert.Equal(t, rpcerr.CodeInternalError, wire.Code)
 			assert.Equal(t, "Internal error", wire.Message)
 			b, merr := json.Marshal(wire)
@@ -206,7 +206,7 @@ func TestKilledCommands(t *testing.T) {
 	cancel(reason)
 
 	assert.Equal(t, killed, classify.WithContext(t.Context(), killed), "its ctx lives")
-	assert.Equal(t, kind.Internal, classify.Error(killed).Kind, "a signal alone is not guessed at")
+	assert.Equal(t, kind.Internal, kind.Of(classify.Error(killed)), "a signal alone is not guessed at")
 	for _, c := range []struct {
 		ctx  context.Context
 		want kind.Kind
@@ -215,7 +215,7 @@ func TestKilledCommands(t *testing.T) {
 		err := classify.WithContext(c.ctx, killed)
 		assert.ErrorIs(t, err, c.is)
 		assert.ErrorIs(t, err, killed)
-		assert.Equal(t, c.want, classify.Error(err).Kind)
+		assert.Equal(t, c.want, kind.Of(classify.Error(err)))
 		assert.Equal(t, toolcode.Timeout, toolcode.Of(err, new(recorder).logger()).Error)
 		assert.Same(t, err, classify.WithContext(c.ctx, err), "said already")
 

@@ -1,6 +1,7 @@
-// Package classify converts any Go error to a [kind.Error].
+// Package classify converts any Go error to a [kind.Error]. Experimental: it may change in any
+// release.
 //
-//	e := classify.Error(err) // os.Open: kind.NotFound, http.Client.Do: kind.ServiceUnavailable, ...
+//	return classify.Error(err) // os.Open: kind.NotFound, http.Client.Do: kind.ServiceUnavailable, ...
 //
 // It looks at the types and sentinels of the standard library first, and at words in the
 // text last. A word is a guess; [Classifier.WithoutPatterns] ignores words. Return an
@@ -21,9 +22,9 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 	"github.com/acpkit/go-sdk/rpcerr/toolcode"
 )
@@ -76,23 +77,11 @@ func (c *Classifier) WithoutPatterns() *Classifier {
 	return &copied
 }
 
-// Error classifies err without adapters; see [Classifier.Error]. Use [Wrap] where the
-// result becomes an error: a nil *kind.Error in an error is not nil.
-func Error(err error) *kind.Error { return (*Classifier)(nil).Error(err) }
+// Error classifies err without adapters; see [Classifier.Error].
+func Error(err error) error { return (*Classifier)(nil).Error(err) }
 
-// Wrap is [Error] for a result of type error: it returns nil for nil.
-func Wrap(err error) error { return (*Classifier)(nil).Wrap(err) }
-
-// Wrap is [Classifier.Error] for a result of type error: it returns nil for nil.
-func (c *Classifier) Wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return c.Error(err)
-}
-
-// Error classifies err. It returns nil for nil. The first of these rules that applies
-// determines the result:
+// Error classifies err. It returns nil for nil, and else a [*kind.Error]: [kind.Of] returns its
+// kind, and [kind.From] all of it. The first of these rules that applies determines the result:
 //
 //  1. an error that carries a kind, or that came from a peer, is not changed;
 //  2. the adapters;
@@ -112,10 +101,14 @@ func (c *Classifier) Wrap(err error) error {
 //
 // No rule but the first returns an error that asks the user to log in: refused credentials
 // are sent as [kind.CodeUnauthorized], with the message "Not authorized".
-func (c *Classifier) Error(err error) *kind.Error {
+func (c *Classifier) Error(err error) error {
 	if err == nil {
 		return nil
 	}
+	return c.record(err)
+}
+
+func (c *Classifier) record(err error) *kind.Error {
 	if e, ok := kind.From(err); ok {
 		return e
 	}
@@ -123,7 +116,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 		return e
 	}
 	if embeds(err) {
-		return kind.Internal.New(kind.Internal.Message()).WithCause(&inside.Derived{Cause: err}).
+		return kind.Internal.New(kind.Internal.Message()).WithCause(&errs.Derived{Cause: err}).
 			WithDebug("an embedded RequestError hides the method of that name: give the field a name")
 	}
 	f := c.find(err)
@@ -131,7 +124,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 	if word := goerr.Word(err); word != "" && word != string(toolcode.Of(e, quiet).Error) {
 		e = e.WithReason(word) // for the other end, which receives only the kind
 	}
-	e = e.WithCause(&inside.Derived{Cause: err}).WithDebug("classified by " + f.by)
+	e = e.WithCause(&errs.Derived{Cause: err}).WithDebug("classified by " + f.by)
 	if f.response.status != 0 {
 		e = e.WithStatus(f.response.status)
 	}
@@ -139,7 +132,7 @@ func (c *Classifier) Error(err error) *kind.Error {
 	if f.response.wait {
 		e = withRetryAfter(e, f.response.after)
 	}
-	if inside.Is(err, acp.ErrClosed) || inside.Is(err, acp.ErrStalled) || inside.Is(err, acp.ErrOverloaded) {
+	if errs.Is(err, acp.ErrClosed) || errs.Is(err, acp.ErrStalled) || errs.Is(err, acp.ErrOverloaded) {
 		e = e.WithRetryable(false) // a call on a connection that has ended fails again
 	}
 	return e

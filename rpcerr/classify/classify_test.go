@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/seed"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
@@ -25,9 +26,8 @@ func TestExplicitStaysAsItIs(t *testing.T) {
 	assert.Same(t, e, classify.Error(fmt.Errorf("w: %w", e)))
 	tool := toolerr.Auth("m").WithHint("h")
 	assert.Same(t, tool, classify.Error(tool))
-	assert.Nil(t, classify.Error(nil))
-	assert.False(t, classify.Error(acp.ErrClosed).Retryable, "this connection does not come back")
-	assert.False(t, classify.Error(errors.New("service unavailable")).Retryable, "a guess")
+	assert.False(t, recordOf(acp.ErrClosed).Retryable, "this connection does not come back")
+	assert.False(t, recordOf(errors.New("service unavailable")).Retryable, "a guess")
 }
 
 type foreign struct{ code int }
@@ -47,17 +47,17 @@ func TestAdapters(t *testing.T) {
 		classify.Is(errSold, kind.Conflict),
 		classify.Is(fs.ErrNotExist, kind.Validation),
 	)
-	e := c.Error(fmt.Errorf("w: %w", &foreign{7}))
+	e, _ := kind.From(c.Error(fmt.Errorf("w: %w", &foreign{7})))
 	assert.Equal(t, "translated", e.Message)
 	f, ok := errors.AsType[*foreign](e)
 	assert.True(t, ok, "the foreign error is the cause")
 	assert.Equal(t, 7, f.code)
-	assert.Equal(t, kind.Internal, c.Error(&foreign{}).Kind, "declined")
-	assert.Equal(t, kind.Conflict, c.Error(errSold).Kind)
-	assert.Equal(t, kind.Conflict.Message(), c.Error(errSold).Message)
-	assert.Equal(t, kind.Validation, c.Error(fs.ErrNotExist).Kind, "before Go's own errors")
-	assert.Equal(t, kind.NotFound, classify.Error(fs.ErrNotExist).Kind, "and without touching anybody else")
-	assert.Equal(t, kind.Timeout, c.Error(kind.Timeout.New("m")).Kind, "after explicit errors")
+	assert.Equal(t, kind.Internal, kind.Of(c.Error(&foreign{})), "declined")
+	assert.Equal(t, kind.Conflict, kind.Of(c.Error(errSold)))
+	assert.Equal(t, kind.Conflict.Message(), c.Error(errSold).Error())
+	assert.Equal(t, kind.Validation, kind.Of(c.Error(fs.ErrNotExist)), "before Go's own errors")
+	assert.Equal(t, kind.NotFound, kind.Of(classify.Error(fs.ErrNotExist)), "and without touching anybody else")
+	assert.Equal(t, kind.Timeout, kind.Of(c.Error(kind.Timeout.New("m"))), "after explicit errors")
 
 	var wg sync.WaitGroup
 	for range 4 {
@@ -77,7 +77,7 @@ func TestOddChains(t *testing.T) {
 		hollow{},
 		errors.Join(hollow{}, fmt.Errorf("%w", hollow{})),
 	} {
-		assert.Equal(t, kind.Internal, classify.Error(err).Kind)
+		assert.Equal(t, kind.Internal, kind.Of(classify.Error(err)))
 	}
 }
 
@@ -88,7 +88,7 @@ func FuzzText(f *testing.F) {
 		f.Add(string(raw))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e := classify.Error(errors.New(text))
+		e := recordOf(errors.New(text))
 		assert.True(t, e.Kind.Known())
 		assert.Equal(t, e.Kind.Message(), e.Message)
 		assert.Nil(t, e.Data)
@@ -98,22 +98,27 @@ func FuzzText(f *testing.F) {
 
 func TestWithoutPatterns(t *testing.T) {
 	for _, c := range []*classify.Classifier{classify.New().WithoutPatterns(), (*classify.Classifier)(nil).WithoutPatterns()} {
-		assert.Equal(t, kind.Internal, c.Error(errors.New("status code 404: not found")).Kind)
-		assert.Equal(t, kind.NotFound, c.Error(fs.ErrNotExist).Kind)
-		assert.Equal(t, kind.NotFound, c.Error(answered(404)).Kind)
+		assert.Equal(t, kind.Internal, kind.Of(c.Error(errors.New("status code 404: not found"))))
+		assert.Equal(t, kind.NotFound, kind.Of(c.Error(fs.ErrNotExist)))
+		assert.Equal(t, kind.NotFound, kind.Of(c.Error(answered(404))))
 	}
 	with := classify.New(classify.Is(fs.ErrExist, kind.Timeout))
 	without := with.WithoutPatterns()
-	assert.Equal(t, kind.Timeout, without.Error(fs.ErrExist).Kind, "adapters stay")
-	assert.Equal(t, kind.NotFound, with.Error(errors.New("not found")).Kind, "a copy")
+	assert.Equal(t, kind.Timeout, kind.Of(without.Error(fs.ErrExist)), "adapters stay")
+	assert.Equal(t, kind.NotFound, kind.Of(with.Error(errors.New("not found"))), "a copy")
 }
 
-func TestWrap(t *testing.T) {
+// No function that takes an error returns a nil pointer, which would be an error that is not nil.
+func TestNilStaysNil(t *testing.T) {
 	save := func() error { return nil }
-	assert.NoError(t, classify.Wrap(save()))
-	assert.NoError(t, classify.New().Wrap(nil))
-	assert.ErrorIs(t, classify.Wrap(fs.ErrNotExist), kind.NotFound)
-	assert.ErrorIs(t, classify.New(classify.Is(fs.ErrNotExist, kind.Conflict)).Wrap(fs.ErrNotExist), kind.Conflict)
+	for name, err := range map[string]error{
+		"Error": classify.Error(save()), "Classifier": classify.New().Error(nil), "no classifier": (*classify.Classifier)(nil).Error(nil),
+		"WithContext": classify.WithContext(t.Context(), nil), "OnError": classify.OnError(nil)(t.Context(), "m", nil), "From": rpcerr.From(nil),
+	} {
+		assert.NoError(t, err, name)
+	}
+	assert.ErrorIs(t, classify.Error(fs.ErrNotExist), kind.NotFound)
+	assert.ErrorIs(t, classify.New(classify.Is(fs.ErrNotExist, kind.Conflict)).Error(fs.ErrNotExist), kind.Conflict)
 }
 
 func TestIsContextTooLarge(t *testing.T) {
@@ -156,4 +161,21 @@ func BenchmarkExplicit(b *testing.B) {
 	for b.Loop() {
 		classify.Error(err)
 	}
+}
+
+// A panic is a bug of the program, whatever words its text and its stack have.
+func TestPanicsAreInternal(t *testing.T) {
+	for _, text := range []string{"file not found", "permission denied", "status code 429", "context_length_exceeded", "connection refused"} {
+		err := fmt.Errorf("in a turn: %w", panics.Guard(func() error { panic(errors.New(text)) }))
+		e := recordOf(err)
+		assert.Equal(t, kind.Internal, e.Kind, text)
+		assert.Equal(t, rpcerr.CodeInternalError, wireOf(e).Code, text)
+		assert.False(t, classify.IsContextTooLarge(err), text)
+	}
+}
+
+// recordOf returns the record that classify.Error returns as an error.
+func recordOf(err error) *kind.Error {
+	e, _ := errors.AsType[*kind.Error](classify.Error(err))
+	return e
 }

@@ -49,6 +49,6 @@ func TestWindowsErrors(t *testing.T) {
 		"refused":        {refused, kind.ServiceUnavailable},
 		"closed pipe":    {closed, kind.ServiceUnavailable},
 	} {
-		assert.Equal(t, c.want, classify.Error(c.err).Kind, "%s: %v", what, c.err)
+		assert.Equal(t, c.want, kind.Of(classify.Error(c.err)), "%s: %v", what, c.err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 
 func Example() {
 	_, err := os.ReadFile("/no/such/file")
-	e := classify.Error(err)
-	fmt.Println(string(e.Kind))
-	fmt.Println(e) // what the peer reads
-	fmt.Println(errors.Is(e, os.ErrNotExist))
+	err = classify.Error(err)
+	fmt.Println(string(kind.Of(err)))
+	fmt.Println(err) // what the peer reads
+	fmt.Println(errors.Is(err, os.ErrNotExist))
 	// Output:
 	// not_found
 	// Resource not found

@@ -35,7 +35,7 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 	}{
 		"AuthRequired":      {rpcerr.AuthRequired(nil), rpcerr.CodeAuthRequired},
 		"New":               {kind.Unauthorized.New("m"), rpcerr.CodeAuthRequired},
-		"Errorf":            {kind.Unauthorized.Errorf("m: %w", boom), rpcerr.CodeAuthRequired},
+		"Newf":              {kind.Unauthorized.Newf(boom, "m"), rpcerr.CodeAuthRequired},
 		"contract":          {signIn.Fail(""), rpcerr.CodeAuthRequired},
 		"own RequestError":  {rpcerr.New(-32000, "m", nil), rpcerr.CodeAuthRequired},
 		"pattern":           {errors.New("invalid token '}'"), kind.CodeUnauthorized},
@@ -53,11 +53,11 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 		"Op.Kind":           {byOp(boom), kind.CodeUnauthorized},
 		"Op.Kind, explicit": {byOp(kind.Unauthorized.New("m")), rpcerr.CodeAuthRequired},
 	} {
-		for _, err := range []error{c.err, classify.Wrap(c.err), hook(t.Context(), "session/prompt", c.err)} {
+		for _, err := range []error{c.err, classify.Error(c.err), hook(t.Context(), "session/prompt", c.err)} {
 			if _, ok := kind.From(err); !ok {
 				continue // not classified yet
 			}
-			r := rpcerr.From(err)
+			r := wireOf(err)
 			assert.Equal(t, c.want, r.Code, name)
 			assert.Equal(t, c.want == rpcerr.CodeAuthRequired, errors.Is(err, rpcerr.ErrAuthRequired), name)
 			assert.Equal(t, kind.Unauthorized, kind.Of(r), "%s: reads back as unauthorized", name)
@@ -77,7 +77,7 @@ func TestOnlyAnAuthorAsksForALogin(t *testing.T) {
 func TestAdapterOfAnotherProtocol(t *testing.T) {
 	for _, data := range []any{nil, map[string]any{"kind": "timeout"}} {
 		c := classify.New(func(error) *kind.Error { return kind.FromRequestError(rpcerr.New(-32000, "server error", data)) })
-		err := rpcerr.From(c.Error(errors.New("boom")))
+		err := wireOf(c.Error(errors.New("boom")))
 		assert.NotErrorIs(t, err, rpcerr.ErrAuthRequired)
 		assert.Equal(t, "server error", err.Message)
 	}

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -46,7 +46,7 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 	}
 	err = WithContext(ctx, err)
 	own, ok := kind.From(err)
-	if cancelled := inside.Is(err, context.Canceled); !ok && (cancelled || failsToolCall(err)) {
+	if cancelled := errs.Is(err, context.Canceled); !ok && (cancelled || failsToolCall(err)) {
 		// The connection itself converts the error of a cancelled request. It treats any other
 		// error of a ctx as unexpected.
 		level, message := slog.LevelWarn, "request failed"
@@ -55,28 +55,28 @@ func (o *OnErrorOptions) leave(ctx context.Context, where string, err error) err
 		} else if cancelled {
 			level = slog.LevelError
 		}
-		return o.logged(ctx, level, message, where, err, inside.Logged(err), slog.String("error", rpcerr.LogText(err)))
+		return o.logged(ctx, level, message, where, err, errs.Logged(err), slog.String("error", errs.LogText(err)))
 	}
 	e := own
 	if !ok {
-		e = o.Classifier.Error(err)
+		e = o.Classifier.record(err)
 	}
 	if o.Map != nil {
 		e = mapped(e, o.Map(ctx, where, e), err)
 	}
 	attrs := []slog.Attr{slog.Any("error", e)}
 	if ok && error(own) != err { // keep the errors that wrap it
-		attrs = append(attrs, slog.String("wrapped", rpcerr.LogText(err)))
+		attrs = append(attrs, slog.String("wrapped", errs.LogText(err)))
 	}
 	if e == own { // its type and the form of its data stay as they are
-		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, inside.Logged(err), attrs...)
+		return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, errs.Logged(err), attrs...)
 	}
 	return o.logged(ctx, levelOf(e.Kind), "request failed", where, err, e.WithLogged(), attrs...)
 }
 
 // logged logs err, unless it is in the log already, and returns what is sent in its place.
 func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, where string, err, sent error, attrs ...slog.Attr) error {
-	if !inside.IsLogged(err) {
+	if !errs.IsLogged(err) {
 		attrs = append(append([]slog.Attr{slog.String("where", where)}, attrs...), errorID(sent)...)
 		cmp.Or(o.Logger, slog.Default()).LogAttrs(ctx, level, message, attrs...)
 	}
@@ -85,16 +85,16 @@ func (o *OnErrorOptions) logged(ctx context.Context, level slog.Level, message, 
 
 // failsToolCall reports whether err decides itself how a tool call ends.
 func failsToolCall(err error) bool {
-	f, ok := inside.As[acp.ToolFailure](err)
+	f, ok := errs.As[acp.ToolFailure](err)
 	return ok && f.FailedToolCall() != nil
 }
 
 // errorID returns the id of an error for the log, if the connection sends it.
 func errorID(err error) []slog.Attr {
-	if code := rpcerr.From(err).Code; code != rpcerr.CodeInternalError && code != rpcerr.CodeRequestCancelled {
+	if code, _ := rpcerr.CodeOf(rpcerr.From(err)); code != rpcerr.CodeInternalError && code != rpcerr.CodeRequestCancelled {
 		return nil
 	}
-	return []slog.Attr{slog.String("errorId", inside.ErrorID(err))}
+	return []slog.Attr{slog.String("errorId", errs.ErrorID(err))}
 }
 
 // levelOf returns a higher level for failures of this program than for those that a caller caused.

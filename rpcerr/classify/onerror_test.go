@@ -72,7 +72,7 @@ func TestCancelledIsLeftToTheConnection(t *testing.T) {
 		}
 		returned := classify.OnError(&classify.OnErrorOptions{Logger: logger})(ctx, "session/new", fmt.Errorf("w: %w", context.Canceled))
 		assert.ErrorIs(t, returned, context.Canceled)
-		assert.Equal(t, rpcerr.CodeRequestCancelled, rpcerr.From(returned).Code)
+		assert.Equal(t, rpcerr.CodeRequestCancelled, wireOf(returned).Code)
 		assert.Contains(t, log.String(), level)
 	}
 }
@@ -135,11 +135,17 @@ func TestEmbeddedErrorStaysInternal(t *testing.T) {
 		&quota{rpcerr.ResourceNotFound("x"), 1}, quota{rpcerr.New(-31000, "rate limit", nil), 1},
 		fmt.Errorf("w: %w", &quota{rpcerr.InvalidParams(nil).WithCause(fs.ErrNotExist), 1}),
 	} {
-		assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(err).Code)
-		sent := rpcerr.From(quiet(t.Context(), "m", err))
+		assert.Equal(t, rpcerr.CodeInternalError, wireOf(err).Code)
+		sent := wireOf(quiet(t.Context(), "m", err))
 		assert.Equal(t, rpcerr.CodeInternalError, sent.Code, "%v", err)
 		assert.Nil(t, sent.Data, "%v", err)
-		assert.Contains(t, classify.Error(err).Debug, "give the field a name")
+		assert.Contains(t, recordOf(err).Debug, "give the field a name")
 	}
 	assert.Equal(t, 1, quota{limit: 1}.limit)
+}
+
+// wireOf returns the error that the peer receives for err.
+func wireOf(err error) *rpcerr.RequestError {
+	r, _ := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	return r
 }

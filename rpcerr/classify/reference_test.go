@@ -60,7 +60,7 @@ func TestServicePatterns(t *testing.T) {
 		"rpc error: code = Odd desc = invalid":   kind.Validation,
 		"status code 429 beats the words: the rate limit of a token not found": kind.RateLimited,
 	} {
-		assert.Equal(t, want, classify.Error(errors.New(text)).Kind, text)
+		assert.Equal(t, want, kind.Of(classify.Error(errors.New(text))), text)
 	}
 }
 
@@ -80,12 +80,12 @@ func TestWordPatterns(t *testing.T) {
 		kind.Internal:           {"boom", ""},
 	} {
 		for _, text := range texts {
-			assert.Equal(t, want, classify.Error(fmt.Errorf("%s", text)).Kind, text)
+			assert.Equal(t, want, kind.Of(classify.Error(fmt.Errorf("%s", text))), text)
 		}
 	}
 	// Order matters: the first row that fits wins.
-	assert.Equal(t, kind.Unauthorized, classify.Error(errors.New("forbidden: invalid token")).Kind)
-	assert.Equal(t, kind.Timeout, classify.Error(errors.New("gateway timeout")).Kind, "as in the reference: the row of timeouts stands above")
+	assert.Equal(t, kind.Unauthorized, kind.Of(classify.Error(errors.New("forbidden: invalid token"))))
+	assert.Equal(t, kind.Timeout, kind.Of(classify.Error(errors.New("gateway timeout"))), "as in the reference: the row of timeouts stands above")
 }
 
 // Types and codes of clients for web services imply the same kinds.
@@ -99,8 +99,8 @@ func (codeError) Error() string       { return "failed" }
 func (e codeError) ErrorCode() string { return string(e) }
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, kind.RateLimited, classify.Error(fmt.Errorf("calling: %w", &ThrottlingException{})).Kind)
-	assert.Equal(t, kind.NotFound, classify.Error(codeError("ResourceNotFoundException")).Kind)
+	assert.Equal(t, kind.RateLimited, kind.Of(classify.Error(fmt.Errorf("calling: %w", &ThrottlingException{}))))
+	assert.Equal(t, kind.NotFound, kind.Of(classify.Error(codeError("ResourceNotFoundException"))))
 }
 
 // Rows of the reference that have no test above, and why.
@@ -120,5 +120,5 @@ func TestNames(t *testing.T) {
 //	error.name                            the names of the types in the chain.
 func TestRowsWithoutCounterpart(t *testing.T) {
 	joined := errors.Join(errors.New("boom"), kind.NotFound.New("m"))
-	assert.Equal(t, kind.NotFound, classify.Error(joined).Kind)
+	assert.Equal(t, kind.NotFound, kind.Of(classify.Error(joined)))
 }

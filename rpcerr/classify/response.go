@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/retryafter"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -36,7 +36,7 @@ type ResponseOptions struct {
 // close it.
 func FromResponse(resp *http.Response, opts *ResponseOptions) *kind.Error {
 	if resp == nil {
-		return new(kind.Error).WithCause(&inside.Misuse{Func: "classify.FromResponse", Problem: "no response"})
+		return new(kind.Error).WithCause(&errs.Misuse{Func: "classify.FromResponse", Problem: "no response"})
 	}
 	var o ResponseOptions
 	if opts != nil {
@@ -85,7 +85,7 @@ type responded struct {
 // responseOf finds the HTTP response that err is about. Clients of web services have one of two
 // methods for its status, or one of three fields.
 func responseOf(err error) (a responded, ok bool) {
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		switch e := err.(type) {
 		case interface{ StatusCode() int }:
 			a.status = e.StatusCode()
@@ -103,7 +103,7 @@ func responseOf(err error) (a responded, ok bool) {
 // failureOf finds the first error in the chain with a method Failure. The error of a transport
 // knows whether a request was received, and the network error that it wraps does not.
 func failureOf(err error) (f finding, ok bool) {
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		own, has := err.(interface {
 			Failure() (kind string, retryable bool)
 		})
@@ -114,7 +114,7 @@ func failureOf(err error) (f finding, ok bool) {
 		}
 		return ok
 	})
-	if !ok || inside.Is(err, context.Canceled) {
+	if !ok || errs.Is(err, context.Canceled) {
 		return f, false
 	}
 	if r, found := responseOf(err); found {
@@ -127,7 +127,7 @@ func failureOf(err error) (f finding, ok bool) {
 // embeds reports whether an error embeds a RequestError. Such an error does not define what is
 // sent, so neither may a word in its text.
 func embeds(err error) (found bool) {
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		if v := reflect.Indirect(reflect.ValueOf(err)); v.Kind() == reflect.Struct {
 			f, ok := v.Type().FieldByName("RequestError")
 			found = ok && f.Anonymous && (f.Type == reflect.TypeFor[*rpcerr.RequestError]() || f.Type == reflect.TypeFor[rpcerr.RequestError]())

@@ -75,15 +75,15 @@ func TestResponseStatus(t *testing.T) {
 		assert.Equal(t, status, e.Status)
 		transient := e.Kind == kind.ServiceUnavailable || e.Kind == kind.Timeout || e.Kind == kind.RateLimited
 		assert.Equal(t, transient, e.Retryable, status)
-		assert.NotEqual(t, rpcerr.CodeAuthRequired, rpcerr.From(e).Code, status)
+		assert.NotEqual(t, rpcerr.CodeAuthRequired, wireOf(e).Code, status)
 
 		// The error is the same whether it is built from the status, the response or the error of a
 		// client.
-		upstream, byMethod := kind.Upstream("m", status), classify.Error(fmt.Errorf("calling: %w", answered(status)))
-		byField := classify.Error(&fields{StatusCode: status})
+		upstream, byMethod := kind.Upstream("m", status), recordOf(fmt.Errorf("calling: %w", answered(status)))
+		byField := recordOf(&fields{StatusCode: status})
 		for _, other := range []*kind.Error{upstream, byMethod, byField} {
 			assert.Equal(t, e.Kind, other.Kind, status)
-			assert.Equal(t, rpcerr.From(e).Code, rpcerr.From(other).Code, status)
+			assert.Equal(t, wireOf(e).Code, wireOf(other).Code, status)
 			assert.Equal(t, e.Status, other.Status)
 			if status == 429 || status >= 500 {
 				assert.True(t, other.Retryable, status)

@@ -13,9 +13,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/acpkit/go-sdk/internal/errs"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -106,7 +107,7 @@ func wordsOf(err error) string {
 	var b strings.Builder
 	s := fmt.Sprint(err) // fmt.Sprint recovers a panic of the Error method
 	b.WriteString(s[:min(len(s), maxWords)])
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		t := reflect.TypeOf(err)
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -135,11 +136,14 @@ func IsContextTooLarge(err error) bool {
 	if err == nil {
 		return false
 	}
-	if inside.Is(err, kind.ContextTooLarge) {
+	if errs.Is(err, kind.ContextTooLarge) {
 		return true
 	}
+	if _, panicked := errs.As[*panics.Panic](err); panicked { // a bug, whatever its text says
+		return false
+	}
 	found := tooLarge.MatchString(rpcerr.Explain(err)) // includes the data of a peer
-	inside.Walk(err, func(err error) bool {
+	errs.Walk(err, func(err error) bool {
 		s := fmt.Sprint(err)
 		found = found || tooLarge.MatchString(s[:min(len(s), maxWords)])
 		return found
@@ -175,7 +179,7 @@ var goRules = slices.Concat(goerr.First, []goerr.Rule{
 // sqlState reads the code of five characters that the drivers of several databases return. It
 // decides by the class of the code, and in some cases by the code itself.
 func sqlState(err error) (f goerr.Finding, ok bool) {
-	driver, ok := inside.As[interface{ SQLState() string }](err)
+	driver, ok := errs.As[interface{ SQLState() string }](err)
 	if !ok || len(driver.SQLState()) != 5 {
 		return f, false
 	}

@@ -200,7 +200,7 @@ func TestGoErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, c.err)
-			e := classify.Error(c.err)
+			e := recordOf(c.err)
 			assert.Equal(t, c.want, e.Kind, "%v (%T), %s", c.err, c.err, e.Debug)
 			assert.ErrorIs(t, e, c.err, "the cause is kept")
 		})
@@ -213,7 +213,7 @@ func TestSQLState(t *testing.T) {
 		"28P01": kind.Configuration, "40001": kind.Conflict, "55P03": kind.Conflict, "08006": kind.ServiceUnavailable,
 		"53300": kind.ServiceUnavailable, "57P01": kind.ServiceUnavailable, "57014": kind.Timeout, "42P01": kind.Database, "odd": kind.Internal,
 	} {
-		assert.Equal(t, want, classify.Error(fmt.Errorf("w: %w", stateError(state))).Kind, state)
+		assert.Equal(t, want, kind.Of(classify.Error(fmt.Errorf("w: %w", stateError(state)))), state)
 	}
 }
 
@@ -238,7 +238,7 @@ func (responseError) Error() string { return "x" }
 // The Retry-After of a response is used.
 func TestRetryAfterOfAResponse(t *testing.T) {
 	resp := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"7"}}}
-	e := classify.Error(fmt.Errorf("calling: %w", responseError{resp}))
+	e := recordOf(fmt.Errorf("calling: %w", responseError{resp}))
 	assert.Equal(t, kind.ServiceUnavailable, e.Kind)
 	assert.Equal(t, 503, e.Status)
 	assert.Equal(t, 7*time.Second, e.RetryAfter)

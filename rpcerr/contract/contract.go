@@ -1,5 +1,5 @@
-// Package contract declares the failure modes of a tool in one place. The tool fails with
-// the handle of a declared mode.
+// Package contract declares the failure modes of a tool in one place. Experimental: it may change in
+// any release. The tool fails with the handle of a declared mode.
 //
 //	var articles = contract.New("fetch_articles")
 //
@@ -10,7 +10,7 @@
 //		Recovery: "Call search_articles to find ids that exist.",
 //	})
 //
-//	return nil, NoMatch.Failf("None of the %d ids returned an article", len(ids))
+//	return nil, NoMatch.Failf(nil, "None of the %d ids returned an article", len(ids))
 //
 // The reason is sent as data.reason, where clients compare it. The analyzers of module
 // rpcerr/errlint find weak declarations without running the program.
@@ -18,6 +18,11 @@
 // Code below the tool does not know the contract. It sets the reason with WithReason of
 // package kind, and [Hint] returns the recovery that the tool declares for it. Declare each
 // tool's contract beside the tool, even if two contracts look alike.
+//
+// A contract cannot be listed: no function returns its modes, and nothing sends them to a peer or
+// writes documentation from them. A model that is to know them reads them in the description of the
+// tool. WithReason on an error of a handle replaces the declared reason, and nothing compares the new
+// one with the contract.
 package contract
 
 import (
@@ -27,7 +32,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -143,7 +148,7 @@ func (r Reason) Matches(err error) bool {
 
 // Recovery returns the declared recovery, for the hint of an error:
 //
-//	return NoMatch.Failf("no article has the id %d", id).WithHint(NoMatch.Recovery())
+//	return NoMatch.Failf(nil, "no article has the id %d", id).WithHint(NoMatch.Recovery())
 func (r Reason) Recovery() string { return r.mode().Recovery }
 
 // Fail returns the error of this failure mode. Kind, code, reason and retryable are those of
@@ -156,15 +161,15 @@ func (r Reason) Fail(message string) *kind.Error {
 	return r.declared(func(k kind.Kind) *kind.Error { return k.New(message) })
 }
 
-// Failf is Fail with a message that [kind.Kind.Errorf] formats.
-func (r Reason) Failf(format string, args ...any) *kind.Error {
-	return r.declared(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
+// Failf is Fail with a formatted message and a cause, as [kind.Kind.Newf] takes them.
+func (r Reason) Failf(cause error, format string, args ...any) *kind.Error {
+	return r.declared(func(k kind.Kind) *kind.Error { return k.Newf(cause, format, args...) })
 }
 
 func (r Reason) declared(build func(kind.Kind) *kind.Error) *kind.Error {
 	m := r.mode()
 	if m.Reason == "" {
-		return new(kind.Error).WithCause(&inside.Misuse{Func: "contract.Fail", Problem: "a Reason that was not declared"})
+		return new(kind.Error).WithCause(&errs.Misuse{Func: "contract.Fail", Problem: "a Reason that was not declared"})
 	}
 	return build(m.Kind).WithReason(m.Reason).WithRetryable(m.Retryable)
 }

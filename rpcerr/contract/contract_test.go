@@ -30,12 +30,12 @@ func TestFail(t *testing.T) {
 	assert.Equal(t, time.Minute, e.WithRetryAfter(time.Minute).RetryAfter)
 	assert.False(t, NoMatch.Fail("x").Retryable)
 
-	wrapped := fmt.Errorf("fetching: %w", NoMatch.Failf("no %s: %w", "a", fs.ErrNotExist))
+	wrapped := fmt.Errorf("fetching: %w", NoMatch.Failf(fs.ErrNotExist, "no %s", "a"))
 	assert.ErrorIs(t, wrapped, fs.ErrNotExist)
 	assert.ErrorIs(t, wrapped, kind.NotFound)
 	assert.ErrorIs(t, wrapped, rpcerr.ErrResourceNotFound)
 	assert.True(t, NoMatch.Matches(wrapped))
-	assert.Equal(t, "no a", rpcerr.From(wrapped).Message)
+	assert.Equal(t, "no a", wireOf(wrapped).Message)
 	record, ok := errors.AsType[*kind.Error](wrapped)
 	assert.True(t, ok)
 	assert.Equal(t, "no_match", record.Reason)
@@ -51,7 +51,7 @@ func TestReasonCannotBeOverridden(t *testing.T) {
 		NoMatch.Fail("x").WithData(map[string]any{"reason": "mine", "kind": "timeout", "retryable": true}),
 		NoMatch.Fail("x").WithCause(QueueFull.Fail("y")),
 	} {
-		r := rpcerr.From(e)
+		r := wireOf(e)
 		var data struct {
 			Reason    string
 			Kind      string
@@ -82,6 +82,13 @@ func TestReasonsFromBelow(t *testing.T) {
 	assert.False(t, NoMatch.Matches(errors.New("no_match")))
 }
 
+// The reason of a handle can be replaced, by one that the contract does not declare.
+func TestWithReasonReplacesTheDeclaredOne(t *testing.T) {
+	e := NoMatch.Fail("m").WithReason("other")
+	assert.Equal(t, "other", e.Reason)
+	assert.False(t, NoMatch.Matches(e))
+}
+
 func TestDeclareRefuses(t *testing.T) {
 	good := contract.Mode{Reason: "r1", Kind: kind.Timeout, When: "w", Recovery: "r"}
 	with := func(f func(*contract.Mode)) contract.Mode { m := good; f(&m); return m }
@@ -109,9 +116,9 @@ func TestDeclareRefuses(t *testing.T) {
 
 func TestUndeclared(t *testing.T) {
 	var zero contract.Reason
-	for _, e := range []*kind.Error{zero.Fail("x"), zero.Failf("x"), zero.Fail("x").WithHint(zero.Recovery()).WithCause(fs.ErrExist)} {
+	for _, e := range []*kind.Error{zero.Fail("x"), zero.Failf(nil, "x"), zero.Fail("x").WithHint(zero.Recovery()).WithCause(fs.ErrExist)} {
 		assert.ErrorIs(t, e, kind.ErrBadUse)
-		assert.Equal(t, "Internal error", rpcerr.From(e).Message)
+		assert.Equal(t, "Internal error", wireOf(e).Message)
 	}
 }
 
@@ -177,7 +184,7 @@ func TestContextRequired(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, string(b), "canary")
 	}
-	assert.Equal(t, kind.ContextRequired.Code(), rpcerr.From(asking.Fail("m").WithHint(asking.Recovery())).Code)
+	assert.Equal(t, kind.ContextRequired.Code(), wireOf(asking.Fail("m").WithHint(asking.Recovery())).Code)
 }
 
 // A reason that happens to be a word of package toolcode keeps its kind.
@@ -189,4 +196,10 @@ func TestReasonLikeAnEnvelope(t *testing.T) {
 	assert.Equal(t, toolcode.NotFound, e.Error)
 	assert.ErrorIs(t, e.Err(), kind.NotFound)
 	assert.True(t, noMatch.Matches(noMatch.Fail("m").RequestError()))
+}
+
+// wireOf returns the error that the peer receives for err.
+func wireOf(err error) *rpcerr.RequestError {
+	r, _ := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	return r
 }

@@ -28,7 +28,7 @@ var (
 )
 
 func Example() {
-	err := NoMatch.Failf("None of the %d ids returned an article", 3).WithHint(NoMatch.Recovery())
+	err := NoMatch.Failf(nil, "None of the %d ids returned an article", 3).WithHint(NoMatch.Recovery())
 
 	wire, _ := json.Marshal(rpcerr.From(err))
 	fmt.Println(string(wire))

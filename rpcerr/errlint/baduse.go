@@ -3,6 +3,7 @@ package errlint
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
@@ -18,21 +19,24 @@ var BadUse = analyzer("erruse", "https://pkg.go.dev/"+pathKind, `check for error
 A constructor that is given an empty message, or a number that is no HTTP error status,
 returns an internal error in place of the intended one, and the peer gets no details. If the
 argument is a constant, that happens each time. A context-required error without a hint is
-sent as an internal error too, because the receiver would not know what to ask.`, runBadUse)
+sent as an internal error too, because the receiver would not know what to ask. The methods that
+begin with With return a copy, so a call whose result is dropped does nothing. A time to wait that is a
+number without a unit is one of nanoseconds.`, runBadUse)
 
 // requiredTexts has the arguments that must not be empty, by function.
 var requiredTexts = map[string][]int{
-	pathTool + ".New": {0, 2}, pathTool + ".Errorf": {0, 2}, pathTool + ".Auth": {0}, pathTool + ".NotFound": {0}, pathTool + ".RateLimited": {0},
+	pathTool + ".New": {0, 2}, pathTool + ".Newf": {0, 3}, pathTool + ".Auth": {0}, pathTool + ".NotFound": {0}, pathTool + ".RateLimited": {0},
 	pathTool + ".Validation": {0}, pathTool + ".Timeout": {0}, pathTool + ".Internal": {0},
 	pathKind + ".Upstream": {0}, pathKind + ".UpstreamRateLimit": {0},
-	"(" + pathKind + ".Kind).New": {0}, "(" + pathKind + ".Kind).Errorf": {0},
-	"(" + pathCode + ".Code).New": {0}, "(" + pathCode + ".Code).Errorf": {0},
+	"(" + pathKind + ".Kind).New": {0}, "(" + pathKind + ".Kind).Newf": {1},
+	"(" + pathCode + ".Code).New": {0}, "(" + pathCode + ".Code).Newf": {1},
 	"(*" + pathKind + ".Error).WithReason": {0}, "(*" + pathKind + ".Error).WithCode": {0},
-	pathDecl + ".New": {0},
+	pathDecl + ".New": {0}, pathTools + ".Failf": {0}, pathTools + ".Denyf": {0},
 }
 
 func runBadUse(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) { checkUse(pass, n.(*ast.CallExpr)) })
+	in.Preorder([]ast.Node{(*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil), (*ast.CompositeLit)(nil)}, func(n ast.Node) { checkDropped(pass, n) })
 	leaving(pass, func(e ast.Expr, _ types.Type, _ []ast.Node) { checkHint(pass, e) })
 	visit(in, []ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node, stack []ast.Node) {
 		e := n.(ast.Expr)
@@ -45,6 +49,48 @@ func runBadUse(pass *analysis.Pass, in *inspector.Inspector) {
 			}
 		}
 	})
+}
+
+// checkDropped reports a copy of an error that nobody gets, and a field that is a time without a unit.
+func checkDropped(pass *analysis.Pass, n ast.Node) {
+	switch n := n.(type) {
+	case *ast.ExprStmt:
+		checkCopy(pass, n.X)
+	case *ast.AssignStmt:
+		for i, lhs := range n.Lhs {
+			if len(n.Lhs) != len(n.Rhs) {
+				return
+			}
+			if id, ok := lhs.(*ast.Ident); ok && id.Name == "_" {
+				checkCopy(pass, n.Rhs[i])
+			} else if sel, ok := lhs.(*ast.SelectorExpr); ok && isOurs(pass.TypesInfo.TypeOf(sel.X)) {
+				checkTime(pass, n.Rhs[i], pass.TypesInfo.TypeOf(lhs))
+			}
+		}
+	case *ast.CompositeLit:
+		if isOurs(pass.TypesInfo.TypeOf(n)) {
+			for _, elt := range n.Elts {
+				if kv, ok := elt.(*ast.KeyValueExpr); ok {
+					checkTime(pass, kv.Value, pass.TypesInfo.TypeOf(kv.Value))
+				}
+			}
+		}
+	}
+}
+
+func checkCopy(pass *analysis.Pass, e ast.Expr) {
+	fn := calleeOf(pass, e)
+	if fn != nil && strings.HasPrefix(fn.Name(), "With") && fn.Signature().Recv() != nil && isOurs(fn.Signature().Recv().Type()) {
+		report(pass, e, "error-dropped", fn.Name()+" returns a copy, which nobody gets here: assign it or return it")
+	}
+}
+
+// checkTime reports a number without a unit where a duration is wanted.
+func checkTime(pass *analysis.Pass, e ast.Expr, wanted types.Type) {
+	lit, ok := ast.Unparen(e).(*ast.BasicLit)
+	if ok && lit.Kind == token.INT && lit.Value != "0" && isNamed(wanted, "time", "Duration") {
+		report(pass, e, "error-duration", lit.Value+" is a time of nanoseconds: give it a unit, such as "+lit.Value+"*time.Second")
+	}
 }
 
 // checkHint reports an error that tells its receiver to ask the user, but not what to ask.
@@ -129,6 +175,13 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 	} else if recv := fn.Signature().Recv(); recv != nil && isOurs(recv.Type()) && (fn.Name() == "WithData" || fn.Name() == "With") && len(call.Args) > 0 {
 		checkData(pass, call.Args[len(call.Args)-1])
 	}
+	if inside(fn.Pkg().Path()) {
+		for i, arg := range call.Args {
+			if params := fn.Signature().Params(); i < params.Len() {
+				checkTime(pass, arg, params.At(i).Type())
+			}
+		}
+	}
 	name := fn.FullName()
 	for _, i := range requiredTexts[name] {
 		if i < len(call.Args) {
@@ -157,16 +210,16 @@ func checkUse(pass *analysis.Pass, call *ast.CallExpr) {
 		number(1, 1, 1<<63-1, "a time to wait")
 	case "(*" + pathKind + ".Error).WithStatus":
 		number(0, 100, 599, "an HTTP status")
-	case pathTool + ".New", pathTool + ".Errorf":
+	case pathTool + ".New", pathTool + ".Newf":
 		if len(call.Args) < 2 {
 			return
 		}
 		if category, _ := stringOf(pass, call.Args[1]); category != "" { // without one the kind is unknown
 			oneOf(call.Args[1], categoryKinds, "categories")
 		}
-	case "(" + pathCode + ".Code).New", "(" + pathCode + ".Code).Errorf":
+	case "(" + pathCode + ".Code).New", "(" + pathCode + ".Code).Newf":
 		oneOf(receiver(call), toolCodeKinds, "codes of package toolcode")
-	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Errorf":
+	case "(" + pathKind + ".Kind).New", "(" + pathKind + ".Kind).Newf":
 		oneOf(receiver(call), kindConstants(fn.Pkg()), "constants of package kind")
 	}
 }

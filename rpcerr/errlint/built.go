@@ -20,9 +20,9 @@ type built struct {
 	declared bool
 	// texts are the arguments that the peer reads, data those that it reads as data.
 	texts, data []ast.Expr
-	// format is the argument that is a format, or nil. It knows %w.
-	format ast.Expr
-	// operands belong to format.
+	// cause is the argument that becomes the cause, or nil.
+	cause ast.Expr
+	// operands are those of the format.
 	operands []ast.Expr
 }
 
@@ -34,13 +34,14 @@ var constructors = map[string]map[string]string{
 		"InvalidParams": "invalid_params", "InternalError": "internal", "RequestCancelled": "cancelled", "AuthRequired": "unauthorized",
 		"ResourceNotFound": "not_found", "SessionNotFound": "not_found", "UnsupportedProtocolVersion": "unsupported_version",
 	},
-	pathKind: {"Kind.New": "(receiver)", "Kind.Errorf": "(receiver)", "Upstream": "(status)", "UpstreamRateLimit": "rate_limited"},
+	pathKind: {"Kind.New": "(receiver)", "Kind.Newf": "(receiver)", "Upstream": "(status)", "UpstreamRateLimit": "rate_limited"},
 	pathDecl: {"Reason.Fail": "(declared)", "Reason.Failf": "(declared)"},
 	pathTool: {
-		"New": "(category)", "Errorf": "(category)", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
+		"New": "(category)", "Newf": "(category)", "Auth": "unauthorized", "NotFound": "not_found", "RateLimited": "rate_limited",
 		"Validation": "validation", "Timeout": "timeout", "Internal": "internal",
 	},
-	pathCode: {"Code.New": "(tool code)", "Code.Errorf": "(tool code)"},
+	pathCode:  {"Code.New": "(tool code)", "Code.Newf": "(tool code)"},
+	pathTools: {"Failf": "", "Denyf": ""},
 }
 
 // toolCodeKinds are the kinds of the codes of package toolcode.
@@ -107,10 +108,12 @@ func builtBy(pass *analysis.Pass, call *ast.CallExpr) (built, bool) {
 func (b *built) divide(name string) {
 	args, format := b.call.Args, -1
 	switch name {
-	case "Kind.Errorf", "Code.Errorf", "Reason.Failf":
+	case "Failf", "Denyf":
 		format = 0
-	case "Errorf": // of a tool error: code, category, format
-		format = 2
+	case "Kind.Newf", "Code.Newf", "Reason.Failf":
+		format = 1
+	case "Newf": // of a tool error: code, category, cause, format
+		format = 3
 	case "New":
 		if b.fn.Pkg().Path() == pathCore && len(args) == 3 {
 			b.texts, b.data = args[1:2], args[2:]
@@ -120,11 +123,19 @@ func (b *built) divide(name string) {
 		b.data = args
 		return
 	}
-	if format < 0 || len(args) <= format || b.call.Ellipsis.IsValid() {
+	if format < 0 || len(args) <= format {
 		b.texts = args
 		return
 	}
-	b.texts, b.format, b.operands = args[:format], args[format], args[format+1:]
+	if format > 0 {
+		b.cause = args[format-1]
+		b.texts = append(b.texts, args[:format-1]...)
+	}
+	if b.texts = append(b.texts, args[format]); b.call.Ellipsis.IsValid() {
+		b.texts = append(b.texts, args[format+1:]...)
+		return
+	}
+	b.operands = args[format+1:]
 }
 
 // categoryKinds are the kinds of the categories of a tool error.
@@ -169,7 +180,10 @@ func isOurs(t types.Type) bool {
 
 // causes returns what the chain makes the cause of the error.
 func (c chain) causes(pass *analysis.Pass) []ast.Expr {
-	all := wrapped(pass, c.format, c.operands)
+	var all []ast.Expr
+	if c.cause != nil && !isNil(pass, c.cause) {
+		all = append(all, c.cause)
+	}
 	for _, call := range c.refining {
 		if fn := callee(pass, call); fn != nil && fn.Name() == "WithCause" {
 			all = append(all, call.Args...)
@@ -178,37 +192,23 @@ func (c chain) causes(pass *analysis.Pass) []ast.Expr {
 	return all
 }
 
-// wrapped returns the operands of %w in a format, which may be nil.
+// wrapped returns the operands of %w in a format.
 func wrapped(pass *analysis.Pass, format ast.Expr, operands []ast.Expr) (all []ast.Expr) {
 	for i, verb := range verbsOf(pass, format) {
-		if verb.char == 'w' && i < len(operands) {
+		if verb == 'w' && i < len(operands) {
 			all = append(all, operands[i])
 		}
 	}
 	return all
 }
 
-// verb is one verb of a format, in the order of the operands.
-type verb struct {
-	char byte
-	// at is the offset of char in the text of the format, -1 when that is not a plain
-	// literal.
-	at int
-}
-
-// verbsOf reads a constant format. It gives up, and returns nil, where verbs choose
-// their operands themselves, as in %[2]d or %*d.
-func verbsOf(pass *analysis.Pass, format ast.Expr) []verb {
+// verbsOf returns the verbs of a constant format, in the order of the operands. It gives up, and
+// returns nil, where verbs choose their operands themselves, as in %[2]d or %*d.
+func verbsOf(pass *analysis.Pass, format ast.Expr) (verbs []byte) {
 	text, ok := stringOf(pass, format)
 	if !ok || strings.ContainsAny(text, "*") && strings.Contains(text, "%*") || strings.Contains(text, "%[") {
 		return nil
 	}
-	// In a literal without escapes the value starts one byte after the quote.
-	offset := -1
-	if lit, ok := ast.Unparen(format).(*ast.BasicLit); ok && len(lit.Value) == len(text)+2 {
-		offset = 1
-	}
-	var verbs []verb
 	for i := 0; i < len(text); i++ {
 		if text[i] != '%' {
 			continue
@@ -217,17 +217,9 @@ func verbsOf(pass *analysis.Pass, format ast.Expr) []verb {
 		for i < len(text) && strings.IndexByte("+-# 0123456789.", text[i]) >= 0 {
 			i++
 		}
-		if i == len(text) {
-			break
+		if i < len(text) && text[i] != '%' {
+			verbs = append(verbs, text[i])
 		}
-		if text[i] == '%' {
-			continue
-		}
-		at := -1
-		if offset >= 0 {
-			at = offset + i
-		}
-		verbs = append(verbs, verb{text[i], at})
 	}
 	return verbs
 }

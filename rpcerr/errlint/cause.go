@@ -14,7 +14,7 @@ import (
 var Cause = analyzer("errcause", "https://pkg.go.dev/"+pathKind, `check that causes are not dropped
 
 An error that is returned because another one occurred keeps the other one as its cause,
-by WithCause or %w: the log, errors.Is and errors.As need it, and the peer never sees it.`, runCause)
+by Newf or WithCause: the log, errors.Is and errors.As need it, and the peer never sees it.`, runCause)
 
 func runCause(pass *analysis.Pass, in *inspector.Inspector) {
 	f := flowOf(pass)
@@ -126,12 +126,17 @@ func reportCause(pass *analysis.Pass, l leaver, err *types.Var) {
 		advice = "build the error with a factory of package rpcerr and " + with + ", the peer does not see the cause"
 	}
 	if l.bare {
-		advice = "build an error from the kind with Errorf and %w, the peer does not see the cause"
+		advice = "build an error from the kind with New or Newf and " + err.Name() + " as its cause, which the peer does not see"
+	}
+	add := edit(l.at.End(), l.at.End(), with)
+	if l.cause != nil {
+		advice = "pass " + err.Name() + " in place of nil, the peer does not see it"
+		add = edit(l.cause.Pos(), l.cause.End(), err.Name())
 	}
 	var edits []analysis.TextEdit
 	// With another cause no tool can say what to do.
 	if l.fixable && len(l.causes(pass)) == 0 && means(pass, l.at.Pos(), err) {
-		edits = append(edits, edit(l.at.End(), l.at.End(), with))
+		edits = append(edits, add)
 	}
 	report(pass, l.at, "error-cause", "this drops "+err.Name()+": "+advice, edits...)
 }

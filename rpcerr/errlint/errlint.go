@@ -1,13 +1,15 @@
 // Package errlint holds analyzers for programs that use the errors of
-// github.com/acpkit/go-sdk/rpcerr. They find what neither the compiler nor a first run
-// finds: a contract with a weak recovery, a cause that is dropped, the text of an error of
-// another package in a message for the peer.
+// github.com/acpkit/go-sdk/rpcerr. Experimental: it may change in any release. They find what
+// neither the compiler nor a first run finds: a contract with a weak recovery, a cause that is
+// dropped, the text of an error of another package in a message for the peer.
 //
 //	go get -tool github.com/acpkit/go-sdk/rpcerr/errlint/cmd/errlint@latest
 //	go tool errlint ./...
 //
-// Add -fix to apply the suggested fixes. The name of an analyzer, as in -errcause, runs that
-// one alone. README.md lists the rules.
+// There are no severities: each finding makes go vet fail, and a comment in the line suppresses one.
+//
+// This works from v0.1.0 on. Add -fix to apply the suggested fixes. The name of an analyzer, as in
+// -errcause, runs that one alone. README.md lists the rules.
 package errlint
 
 import (
@@ -41,6 +43,9 @@ const (
 	pathTool = pathCore + "/toolerr"
 	pathCode = pathCore + "/toolcode"
 	pathFind = pathCore + "/classify"
+
+	pathTools = module + "/agent/tools"
+	pathKit   = module + "/agent/kit"
 )
 
 // uses reports whether the package under analysis imports one of ours. Most packages that go vet
@@ -49,7 +54,9 @@ func uses(pass *analysis.Pass) bool {
 	if inside(pass.Pkg.Path()) {
 		return false // they build the errors; the rules are for those who use them
 	}
-	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return inside(p.Path()) || isVocabulary(p.Path()) })
+	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool {
+		return inside(p.Path()) || isVocabulary(p.Path()) || p.Path() == pathTools || p.Path() == pathKit
+	})
 }
 
 // analyzer returns an analyzer that runs on the packages which import one of ours.
@@ -65,8 +72,11 @@ func analyzer(name, url, doc string, run func(*analysis.Pass, *inspector.Inspect
 	}
 }
 
-// report reports a diagnostic, with a fix if there are edits.
+// report reports a diagnostic, with a fix if there are edits, unless the source says that it is meant.
 func report(pass *analysis.Pass, at ast.Node, category, message string, edits ...analysis.TextEdit) {
+	if ignored(pass, at) {
+		return
+	}
 	d := analysis.Diagnostic{Pos: at.Pos(), End: at.End(), Category: category, Message: message}
 	if edits != nil {
 		d.SuggestedFixes = []analysis.SuggestedFix{{Message: fixes[category], TextEdits: edits}}
@@ -74,10 +84,33 @@ func report(pass *analysis.Pass, at ast.Node, category, message string, edits ..
 	pass.Report(d)
 }
 
+// ignored reports whether a node is in a test, where errors stand in for those of others, or whether
+// its line has the comment that it is meant, with a reason.
+func ignored(pass *analysis.Pass, at ast.Node) bool {
+	here := pass.Fset.Position(at.Pos())
+	if strings.HasSuffix(here.Filename, "_test.go") {
+		return true
+	}
+	for _, file := range pass.Files {
+		if !encloses(file, at.Pos()) {
+			continue
+		}
+		for _, group := range file.Comments {
+			for _, c := range group.List {
+				reason, ok := strings.CutPrefix(c.Text, "//errlint:ignore ")
+				if ok && strings.TrimSpace(reason) != "" && pass.Fset.Position(c.Pos()).Line == here.Line {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // fixes are the descriptions of the suggested fixes, by category.
 var fixes = map[string]string{
 	"error-factory": "Use the factory", "contract-prefer-fail": "Fail with the declared reason", "error-text": "Make it the cause",
-	"error-cause": "Keep the cause", "error-typed-nil": "Keep nil nil",
+	"error-cause": "Keep the cause",
 }
 
 func edit(from, to token.Pos, text string) analysis.TextEdit {

@@ -18,12 +18,12 @@ import (
 // The cases are in testdata, a module of its own that uses the real packages.
 func TestAnalyzers(t *testing.T) {
 	for name, a := range map[string]*analysis.Analyzer{
-		"contract": errlint.Contract, "plain": errlint.Plain, "onerror": errlint.Plain, "across": errlint.Fail, "use": errlint.BadUse, "embed": errlint.Embed,
+		"contract": errlint.Contract, "plain": errlint.Plain, "onerror": errlint.Plain, "across": errlint.Fail, "use": errlint.BadUse, "embed": errlint.Embed, "nilerr": errlint.Nil,
 	} {
 		t.Run(name, func(t *testing.T) { analysistest.Run(t, analysistest.TestData(), a, "./"+name) })
 	}
 	for name, a := range map[string]*analysis.Analyzer{
-		"fail": errlint.Fail, "factory": errlint.Factory, "cause": errlint.Cause, "text": errlint.Text, "nilerr": errlint.Nil,
+		"fail": errlint.Fail, "factory": errlint.Factory, "cause": errlint.Cause, "text": errlint.Text,
 	} {
 		t.Run(name, func(t *testing.T) { analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), a, "./"+name) })
 	}

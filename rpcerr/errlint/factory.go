@@ -55,7 +55,7 @@ func runFactory(pass *analysis.Pass, in *inspector.Inspector) {
 				requestError(pass, n, n.Args[0], n.Args[1], n.Args[2], n.Fun)
 			case name == pathTool+".New" && !passing(pass, n, retried):
 				toolError(pass, n)
-			case name == pathTool+".Errorf":
+			case name == pathTool+".Newf":
 				passing(pass, n, retried)
 			}
 		case *ast.CompositeLit:

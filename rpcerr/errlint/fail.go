@@ -138,7 +138,7 @@ func preferFail(pass *analysis.Pass, b built, fitting []*declaredReason, returne
 		names = append(names, r.Name+".Fail")
 	}
 	var edits []analysis.TextEdit
-	method := map[string]string{"New": "Fail", "Errorf": "Failf"}[b.fn.Name()]
+	method := map[string]string{"New": "Fail", "Newf": "Failf"}[b.fn.Name()]
 	// The replacement has another type and the declared Retryable, so it is safe only where
 	// an error is wanted and both say the same; and only kinds are called the way reasons
 	// are.

@@ -13,17 +13,8 @@ import (
 // Nil checks that success is not returned as an error.
 var Nil = analyzer("errnil", "https://go.dev/doc/faq#nil_error", `check that a nil pointer does not become an error
 
-Functions such as classify.Error and rpcerr.From return a nil pointer for nil. Converted
-to the type error it is not nil any more: the caller sees a failure. Use classify.Wrap, or
-check for nil first.`, runNil)
-
-// nilForNil are the functions that return a nil pointer for a nil argument.
-var nilForNil = map[string]bool{
-	pathCore + ".From":                     true,
-	pathFind + ".Error":                    true,
-	"(*" + pathFind + ".Classifier).Error": true,
-	pathKind + ".FromRequestError":         true,
-}
+A nil pointer to an error type that is converted to the type error is not nil any more: the
+caller sees a failure. Check for nil first.`, runNil)
 
 // nilUnlessOK are the functions that return a nil pointer and false.
 var nilUnlessOK = map[string]bool{
@@ -59,17 +50,13 @@ func runNil(pass *analysis.Pass, in *inspector.Inspector) {
 			if !ignoresOK(f, e) {
 				return
 			}
-		case !nilForNil[fn.FullName()] || !mayBeNil(pass, call.Args[0], stack):
+		case fn.FullName() != pathKind+".FromRequestError" || !mayBeNil(pass, call.Args[0], stack):
 			return
 		}
 		if call != e && !mayBeNil(pass, e, stack) {
 			return // the variable was compared with nil
 		}
-		var edits []analysis.TextEdit
-		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && call == e && fn.Pkg().Path() == pathFind {
-			edits = append(edits, edit(sel.Sel.Pos(), sel.Sel.End(), "Wrap"))
-		}
-		report(pass, e, "error-typed-nil", typedNil+"use classify.Wrap or check for nil first", edits...)
+		report(pass, e, "error-typed-nil", typedNil+"check for nil first")
 	})
 }
 

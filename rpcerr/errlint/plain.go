@@ -102,8 +102,8 @@ func (p *plainCheck) isHandler(stack []ast.Node) bool {
 }
 
 // isHandler recognises the methods of acp.Agent and acp.Client and of their optional interfaces by
-// their signature. It also recognises acp.Handler, HandleExtension and the function for Accept of
-// version 2.
+// their signature. It also recognises acp.Handler, HandleExtension, the function for Accept of
+// version 2, the functions of tools.Tool and tools.Typed, and those of kit.Options.Turn and of commands.
 func isHandler(sig *types.Signature) bool {
 	params, results := sig.Params(), sig.Results()
 	if params.Len() == 1 && results.Len() == 2 && isNamed(params.At(0).Type(), "context", "Context") {
@@ -111,6 +111,11 @@ func isHandler(sig *types.Signature) bool {
 	}
 	if params.Len() < 2 || results.Len() != 2 || !isNamed(params.At(0).Type(), "context", "Context") {
 		return false
+	}
+	second := params.At(1).Type()
+	if isNamed(second, pathTools, "Call") && isNamed(results.At(0).Type(), pathTools, "Result") ||
+		isNamed(second, pathKit, "Session") && isNamed(results.At(0).Type(), pathACP, "StopReason") {
+		return true
 	}
 	if params.Len() == 2 {
 		p, ok := types.Unalias(params.At(1).Type()).(*types.Pointer)
@@ -160,7 +165,7 @@ func (p *plainCheck) isPlain(e ast.Expr) bool {
 func (p *plainCheck) bare(e ast.Expr) {
 	if isBare(p.pass, e) {
 		k, _ := stringOf(p.pass, ast.Unparen(e))
-		report(p.pass, e, "error-bare", "the peer reads only the fixed text of kind "+k+"; say what happened with New or Errorf")
+		report(p.pass, e, "error-bare", "the peer reads only the fixed text of kind "+k+"; say what happened with New or Newf")
 	}
 }
 
@@ -183,6 +188,6 @@ func (p *plainCheck) raw(at, e ast.Expr) {
 		}
 	case standard(fn.Pkg().Path()):
 		report(p.pass, at, "error-raw", `the peer reads only "Internal error" of an error of package `+fn.Pkg().Path()+
-			`; build one that says what happened, as in kind.NotFound.Errorf("...: %w", err), or set Options.OnError to classify.OnError(nil)`)
+			`; build one that says what happened, as in kind.NotFound.Newf(err, "..."), or set Options.OnError to classify.OnError(nil)`)
 	}
 }

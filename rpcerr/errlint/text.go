@@ -2,7 +2,6 @@ package errlint
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"strings"
 
@@ -15,7 +14,7 @@ var Text = analyzer("errtext", "https://pkg.go.dev/"+pathKind, `check that the t
 
 What stands in a message, a hint or the data of an error is read by the other end. The text
 of an error from below may hold paths, queries, addresses or credentials: make it the
-cause, with %w or WithCause, which stays in the process.`, runText)
+cause, by Newf or WithCause, which stays in the process.`, runText)
 
 func runText(pass *analysis.Pass, in *inspector.Inspector) {
 	l := leaks{pass, flowOf(pass), encodedBy(pass, in)}
@@ -91,30 +90,17 @@ type leaks struct {
 	encoded map[types.Object]bool // what json.Marshal made
 }
 
-// operands checks the operands of a format: an error must be the operand of %w.
+// operands checks the operands of a format: an error is the cause, and none of them.
 func (l leaks) operands(b built) {
-	pass := l.pass
-	verbs := verbsOf(pass, b.format)
-	for i, operand := range b.operands {
-		if !isError(pass, operand) {
+	for _, operand := range b.operands {
+		switch {
+		case !isError(l.pass, operand):
 			l.text(operand)
-			continue
+		case b.fn.Pkg().Path() == pathTools:
+			l.report(operand, "the person and the model read the text of this error; fail with a kind, as in kind.NotFound.Newf(err, \"...\"), which keeps it inside")
+		default:
+			l.report(operand, "the peer reads the text of this error; make it the cause, the argument before the format, which stays inside")
 		}
-		if i >= len(verbs) { // the format cannot be read
-			l.report(operand, readsText)
-			continue
-		}
-		v := verbs[i]
-		if v.char == 'w' {
-			continue
-		}
-		var edits []analysis.TextEdit
-		lit, isLit := ast.Unparen(b.format).(*ast.BasicLit)
-		if isLit && v.at > 0 && (v.char == 'v' || v.char == 's') && lit.Value[v.at-1] == '%' {
-			at := lit.Pos() + token.Pos(v.at)
-			edits = append(edits, edit(at, at+1, "w"))
-		}
-		report(pass, operand, "error-text", "the peer reads the text of this error; use %w, which makes it the cause and keeps it inside", edits...)
 	}
 }
 
@@ -183,9 +169,13 @@ func (l leaks) sources(e ast.Expr, report func(ast.Node, string)) {
 	})
 }
 
-// written reports whether e is an error of the package whose text stands in its source.
+// written reports whether e is an error of the package whose text stands in its source, or the error
+// itself whose method builds another form of it.
 func (l leaks) written(e ast.Expr) bool {
 	obj := object(l.pass, e)
+	if v, ok := obj.(*types.Var); ok && v.Kind() == types.RecvVar {
+		return true
+	}
 	if obj == nil || obj.Parent() != l.pass.Pkg.Scope() {
 		return false
 	}

@@ -5,17 +5,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // New returns an error of the kind. The peer reads message, and often a model does: say what
@@ -30,82 +28,17 @@ func (k Kind) New(message string) *Error {
 	return &Error{Kind: k, Message: clean(message), Retryable: k.Retryable()}
 }
 
-// Errorf formats a message as fmt.Errorf does. An operand of %w becomes the cause: its text is
-// left out of the message, together with the brackets or the punctuation that joined it. If
-// nothing else is left, the message is the kind's fixed text.
+// Newf is [Kind.New] with a formatted message. The cause, which may be nil, is for errors.Is,
+// errors.As and the log; the peer does not see it. A text of another error among args is read
+// by the peer: make that error the cause.
 //
-//	kind.NotFound.Errorf("no template %q: %w", name, err)   // the peer reads: no template "x"
-func (k Kind) Errorf(format string, args ...any) *Error {
-	if false { // makes go vet check format and args
-		_ = fmt.Errorf(format, args...)
+//	kind.NotFound.Newf(err, "no template %q", name)
+func (k Kind) Newf(cause error, format string, args ...any) *Error {
+	e := k.New(fmt.Sprintf(format, args...))
+	if cause == nil {
+		return e
 	}
-	message, cause, wraps := split(format, args)
-	if message == "" && wraps {
-		message = k.Message()
-	}
-	e := k.New(message)
-	if cause != nil {
-		e = e.WithCause(cause)
-	}
-	return e
-}
-
-// operand is an error in the arguments of Errorf, with its index.
-type operand struct {
-	error
-	at int
-}
-
-// gap marks the place of a cause in a message. It is a noncharacter of Unicode, so it does not
-// occur in texts.
-const gap = "\uFDD0"
-
-// hidden is printed in place of a cause.
-type hidden struct{ error }
-
-func (hidden) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, gap) }
-
-// split formats twice: once to learn which arguments %w takes, once without them.
-func split(format string, args []any) (message string, cause error, wraps bool) {
-	operands := slices.Clone(args)
-	for i, a := range args {
-		if err, ok := a.(error); ok || a == nil {
-			operands[i] = &operand{err, i}
-		}
-	}
-	var wrapped []error
-	switch w := fmt.Errorf(format, operands...).(type) {
-	case interface{ Unwrap() error }:
-		wrapped = []error{w.Unwrap()}
-	case interface{ Unwrap() []error }:
-		wrapped = w.Unwrap()
-	default:
-		return fmt.Sprintf(format, args...), nil, false
-	}
-	operands = slices.Clone(args)
-	var causes []error
-	for _, w := range wrapped {
-		if o, ok := w.(*operand); ok { // not if %w was given something else than an error
-			operands[o.at] = hidden{}
-			causes = append(causes, o.error)
-		}
-	}
-	return closeGaps(fmt.Errorf(format, operands...).Error()), join(causes...), true
-}
-
-var (
-	bracketed = regexp.MustCompile(`\s*(?:\(` + gap + `\)|\[` + gap + `\])`)
-	leading   = regexp.MustCompile(`^\s*` + gap + `[\s:;,-]*`)
-	joined    = regexp.MustCompile(`[\s:;,-]*` + gap)
-)
-
-// closeGaps removes the places of causes from a message.
-func closeGaps(s string) string {
-	s = bracketed.ReplaceAllString(s, "")
-	for leading.MatchString(s) {
-		s = leading.ReplaceAllString(s, "")
-	}
-	return strings.TrimSpace(joined.ReplaceAllString(s, ""))
+	return e.WithCause(cause)
 }
 
 // clean replaces invalid UTF-8, so that encoding as JSON does not change the text.
@@ -148,7 +81,8 @@ func (e *Error) WithCode(code string) *Error {
 }
 
 // WithReason returns a copy with the reason, for code that does not know the contract of the
-// tool above it. An empty reason is bad use.
+// tool above it. It replaces any reason that e has, also one that a contract or package toolcode
+// gave it, and does not compare the new one with a contract. An empty reason is bad use.
 func (e *Error) WithReason(reason string) *Error {
 	if strings.TrimSpace(reason) == "" {
 		return e.refuse("kind.WithReason", "empty reason")
@@ -239,11 +173,11 @@ func (e *Error) With(key string, value any) *Error {
 
 // WithCause returns a copy that wraps cause, for errors.Is, errors.As and the log.
 func (e *Error) WithCause(cause error) *Error {
-	if m, ok := cause.(*inside.Misuse); ok {
+	if m, ok := cause.(*errs.Misuse); ok {
 		return badUse(m.Func, m.Problem)
 	}
 	c := e.copy()
-	if d, ok := cause.(*inside.Derived); ok {
+	if d, ok := cause.(*errs.Derived); ok {
 		c.derived, cause = true, d.Cause
 	}
 	if c.mistake != nil {
@@ -270,7 +204,7 @@ func (e *Error) WithAttrs(attrs ...slog.Attr) *Error {
 // WithLogged returns a copy that neither the connection nor the packages below rpcerr log again.
 func (e *Error) WithLogged() *Error {
 	c := e.copy()
-	c.cause = inside.Logged(cmp.Or(c.cause, error(e)))
+	c.cause = errs.Logged(cmp.Or(c.cause, error(e)))
 	return c
 }
 

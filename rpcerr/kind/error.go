@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // Error is a failure with everything that its receiver needs to decide what to do next. All
 // fields except Debug and Attrs are sent to the peer, in the form of [Error.RequestError].
 //
-// Build an Error with [Kind.New] or [Kind.Errorf], and refine it with the methods that begin
+// Build an Error with [Kind.New] or [Kind.Newf], and refine it with the methods that begin
 // with With, each of which returns a copy. An Error is safe for concurrent use as long as no
 // one assigns to its fields. The methods accept a nil receiver.
 type Error struct {
@@ -47,8 +47,8 @@ type Error struct {
 	Attrs []slog.Attr
 
 	cause   error
-	mistake *inside.Misuse // this error stands in for one that could not be built
-	derived bool           // a program chose the kind by looking at the cause
+	mistake *errs.Misuse // this error stands in for one that could not be built
+	derived bool         // a program chose the kind by looking at the cause
 }
 
 // Error returns the message, and nothing of the cause.
@@ -85,7 +85,7 @@ func (e *Error) Is(target error) bool {
 	case *rpcerr.RequestError:
 		return e.RequestError().Is(t)
 	}
-	return e.derived && e.mistake == nil && target == inside.ErrDerived
+	return e.derived && e.mistake == nil && target == errs.ErrDerived
 }
 
 // As makes errors.As find the wire form, a *rpcerr.RequestError.
@@ -102,10 +102,10 @@ func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.Value{}
 	}
-	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", inside.LogString(e.Error()))}
+	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.String("message", errs.LogString(e.Error()))}
 	text := func(key, value string) {
 		if value != "" { // it may contain the text of another error or of a peer
-			attrs = append(attrs, slog.String(key, inside.LogString(value)))
+			attrs = append(attrs, slog.String(key, errs.LogString(value)))
 		}
 	}
 	text("code", e.Code)
@@ -124,7 +124,7 @@ func (e *Error) LogValue() slog.Value {
 	text("debug", e.Debug)
 	attrs = append(attrs, e.Attrs...)
 	if cause := e.Unwrap(); cause != nil {
-		attrs = append(attrs, inside.LogAttr("cause", cause))
+		attrs = append(attrs, errs.LogAttr("cause", cause))
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -132,17 +132,17 @@ func (e *Error) LogValue() slog.Value {
 // ErrBadUse is wrapped by the error that a constructor returns if a required argument is
 // missing or impossible. Such an error is of kind Internal, and its cause names the
 // mistake. The peer receives no details, whatever is added to it.
-var ErrBadUse = inside.ErrBadUse
+var ErrBadUse = errs.ErrBadUse
 
 // badUse returns the error to use in place of one that cannot be built.
 func badUse(function, problem string) *Error {
-	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &inside.Misuse{Func: function, Problem: problem}}
+	return &Error{Kind: Internal, Message: Internal.Message(), mistake: &errs.Misuse{Func: function, Problem: problem}}
 }
 
 // unfit returns the reason why e must be sent as an internal error, or nil.
-func (e *Error) unfit() *inside.Misuse {
+func (e *Error) unfit() *errs.Misuse {
 	if e.mistake == nil && e.Kind == ContextRequired && strings.TrimSpace(e.Hint) == "" && e.Number == 0 {
-		return &inside.Misuse{Func: "kind.ContextRequired", Problem: "the error has no hint: call WithHint with what to ask the user"}
+		return &errs.Misuse{Func: "kind.ContextRequired", Problem: "the error has no hint: call WithHint with what to ask the user"}
 	}
 	return e.mistake
 }

@@ -19,45 +19,12 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-func TestErrorf(t *testing.T) {
-	other := errors.New("other")
-	for _, c := range []struct {
-		format  string
-		args    []any
-		message string
-		causes  []error
-	}{
-		{"no item %d", []any{7}, "no item 7", nil},
-		{"reading %s: %w", []any{"a.txt", fs.ErrNotExist}, "reading a.txt", []error{fs.ErrNotExist}},
-		{"%w: reading %s", []any{fs.ErrNotExist, "a.txt"}, "reading a.txt", []error{fs.ErrNotExist}},
-		{"reading (%w) a.txt", []any{fs.ErrNotExist}, "reading a.txt", []error{fs.ErrNotExist}},
-		{"two: %w, %w", []any{fs.ErrNotExist, other}, "two", []error{fs.ErrNotExist, other}},
-		{"plain %v, wrapped: %w", []any{other, fs.ErrExist}, "plain other, wrapped", []error{fs.ErrExist}},
-		{"%w", []any{fs.ErrNotExist}, "Resource not found", []error{fs.ErrNotExist}},
-		{"%[2]s: %[1]w", []any{fs.ErrExist, "indexed"}, "indexed", []error{fs.ErrExist}},
-		{"%-8v|%q", []any{other, other}, `other   |"other"`, nil},
-		{"nil: %v", []any{error(nil)}, "nil: <nil>", nil},
-		{"nil: %w", []any{error(nil)}, "nil", nil},
-		{"%w", []any{error(nil)}, "Resource not found", nil},
-		{"-1 is too small: %w", []any{other}, "-1 is too small", []error{other}},
-		{"no %q: %w.", []any{"x", other}, `no "x".`, []error{other}},
-		{"a: %w: b", []any{other}, "a: b", []error{other}},
-		{"%w, %w", []any{other, fs.ErrExist}, "Resource not found", []error{other, fs.ErrExist}},
-		{"odd: %w", []any{7}, "odd: %!w(int=7)", nil},
-		{"odd: %w", nil, "odd: %!w(MISSING)", nil},
-		{"%T: %w", []any{other, other}, "*errors.errorString", []error{other}},
-		{"%T", []any{other}, "*errors.errorString", nil},
-	} {
-		e := kind.NotFound.Errorf(c.format, c.args...)
-		assert.Equal(t, c.message, e.Error(), c.format)
-		assert.Equal(t, kind.NotFound, e.Kind)
-		for _, cause := range c.causes {
-			assert.ErrorIs(t, e, cause)
-		}
-		if c.causes == nil {
-			assert.NoError(t, errors.Unwrap(e))
-		}
-	}
+func TestNewf(t *testing.T) {
+	e := kind.NotFound.Newf(fs.ErrNotExist, "reading %s", "a.txt")
+	assert.Equal(t, "reading a.txt", e.Error(), "the text of the cause stays out")
+	assert.Equal(t, kind.NotFound, e.Kind)
+	assert.ErrorIs(t, e, fs.ErrNotExist)
+	assert.NoError(t, errors.Unwrap(kind.NotFound.Newf(nil, "no item %d", 7)))
 }
 
 func TestIs(t *testing.T) {
@@ -173,7 +140,7 @@ func TestBadUse(t *testing.T) {
 	for problem, e := range map[string]*kind.Error{
 		`unknown kind "typo"`:      kind.Kind("typo").New("x"),
 		"empty message":            kind.NotFound.New(" "),
-		"kind.New: empty message":  kind.NotFound.Errorf("").WithHint("h").WithCause(fs.ErrClosed),
+		"kind.New: empty message":  kind.NotFound.Newf(nil, "").WithHint("h").WithCause(fs.ErrClosed),
 		"0 is not an HTTP status":  kind.NotFound.New("x").WithStatus(0),
 		"WithCode: empty code":     kind.NotFound.New("x").WithCode(" "),
 		"WithReason: empty reason": kind.NotFound.New("x").WithReason(" "),
@@ -256,7 +223,7 @@ func TestLog(t *testing.T) {
 func TestContextRequiredNeedsAHint(t *testing.T) {
 	for _, e := range []*kind.Error{
 		kind.ContextRequired.New("which John?"), kind.ContextRequired.New("which John?").WithHint("y").WithHint(" "),
-		kind.ContextRequired.Errorf("which John?").WithHint(contract.Hint(t.Context(), "no contract")),
+		kind.ContextRequired.New("which John?").WithHint(contract.Hint(t.Context(), "no contract")),
 	} {
 		assert.ErrorIs(t, e, kind.ErrBadUse)
 		assert.NotErrorIs(t, e, kind.ContextRequired)
@@ -264,7 +231,7 @@ func TestContextRequiredNeedsAHint(t *testing.T) {
 		assert.Equal(t, kind.Advice{Action: kind.ActionGiveUp}, kind.AdviceFor(e), "nobody knows what to ask")
 		assert.ErrorIs(t, e.WithHint("Which John?"), kind.ContextRequired)
 		assert.NotErrorIs(t, e.WithHint("Which John?"), kind.ErrBadUse)
-		r := rpcerr.From(fmt.Errorf("w: %w", e))
+		r := wireOf(fmt.Errorf("w: %w", e))
 		assert.ErrorIs(t, r, kind.ErrBadUse)
 		b, err := json.Marshal([]any{r, e, e.FailedToolCall()})
 		require.NoError(t, err)
@@ -273,19 +240,19 @@ func TestContextRequiredNeedsAHint(t *testing.T) {
 		assert.ErrorContains(t, errors.Unwrap(instead), "call WithHint")
 		assert.Contains(t, e.LogValue().String(), "call WithHint")
 	}
-	assert.Equal(t, rpcerr.Code(-31102), rpcerr.From(kind.ContextRequired.New("m").WithHint("h")).Code)
-	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(kind.ContextRequired).Code)
+	assert.Equal(t, rpcerr.Code(-31102), wireOf(kind.ContextRequired.New("m").WithHint("h")).Code)
+	assert.Equal(t, rpcerr.CodeInternalError, wireOf(kind.ContextRequired).Code)
 	assert.Empty(t, kind.NotFound.New("m").WithHint(contract.Hint(t.Context(), "no contract")).Hint)
 	assert.NotErrorIs(t, kind.NotFound.New("m").WithHint(""), kind.ErrBadUse)
 }
 
 func TestNumber(t *testing.T) {
 	e := kind.Unauthorized.New("the tracker refused the key").WithNumber(kind.CodeUnauthorized)
-	assert.Equal(t, kind.CodeUnauthorized, rpcerr.From(e).Code)
+	assert.Equal(t, kind.CodeUnauthorized, wireOf(e).Code)
 	assert.NotErrorIs(t, e, rpcerr.ErrAuthRequired)
 	assert.Equal(t, e, overTheWire(t, e))
 	assert.Equal(t, kind.Unauthorized, kind.Of(rpcerr.New(kind.CodeUnauthorized, "", nil)))
-	assert.Equal(t, rpcerr.CodeAuthRequired, rpcerr.From(e.WithNumber(rpcerr.CodeAuthRequired)).Code)
+	assert.Equal(t, rpcerr.CodeAuthRequired, wireOf(e.WithNumber(rpcerr.CodeAuthRequired)).Code)
 	assert.Zero(t, e.WithNumber(rpcerr.CodeAuthRequired).Number)
 }
 
@@ -299,4 +266,10 @@ func TestNoDelay(t *testing.T) {
 	assert.JSONEq(t, `{"code":-31004,"message":"m","data":{"kind":"timeout","retryable":true,"retryAfterMs":0}}`, string(b))
 	assert.False(t, e.WithRetryAfter(time.Second).NoDelay)
 	assert.False(t, e.WithRetryable(false).NoDelay)
+}
+
+// wireOf returns the error that the peer receives for err.
+func wireOf(err error) *rpcerr.RequestError {
+	r, _ := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	return r
 }

@@ -13,7 +13,7 @@ import (
 
 func Example() {
 	// An agent responds with an error ...
-	err := kind.NotFound.Errorf("no template %q: %w", "letter", fs.ErrNotExist).
+	err := kind.NotFound.Newf(fs.ErrNotExist, "no template %q", "letter").
 		WithHint("Call list_templates to see what exists.").
 		With("template", "letter")
 	wire, _ := json.Marshal(rpcerr.From(err))
@@ -41,9 +41,9 @@ func ExampleKind_New() {
 	// code -31003 true
 }
 
-// The cause stays in this process. The peer receives the words around it.
-func ExampleKind_Errorf() {
-	err := kind.ServiceUnavailable.Errorf("The issue tracker does not answer: %w", errors.New("dial 10.0.0.7:443: refused"))
+// The cause stays in this process. The peer receives the message.
+func ExampleKind_Newf() {
+	err := kind.ServiceUnavailable.Newf(errors.New("dial 10.0.0.7:443: refused"), "The issue tracker does not answer")
 	fmt.Println(err)
 	fmt.Println(errors.Unwrap(err))
 	// Output:

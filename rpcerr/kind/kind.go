@@ -1,7 +1,8 @@
-// Package kind describes failures in a form that programs and models can act on: a [Kind],
-// and an [Error] that has a kind, whether and when to try again, a hint, and further data.
+// Package kind describes failures in a form that programs and models can act on: a [Kind], and an
+// [Error] that has a kind, whether and when to try again, a hint, and further data. Experimental: it
+// may change in any release.
 //
-//	return kind.NotFound.Errorf("no template %q: %w", name, err).
+//	return kind.NotFound.Newf(err, "no template %q", name).
 //		WithHint("Call list_templates to see what exists.").
 //		With("template", name)
 //
@@ -12,9 +13,10 @@
 // On the wire an Error is the error object of JSON-RPC, with a code of the protocol
 // where there is one (not found is -32002) and the other facts in its data. A failed tool
 // call carries the same object in its raw output. The receiver reads it back with [From],
-// asks for the kind with [Of] or errors.Is, or asks what to do with [AdviceFor].
+// asks for the kind with [Of] or errors.Is, or asks what to do with [AdviceFor]. It does not find an
+// *Error with errors.As, which reports false: what it received is an *rpcerr.RequestError.
 //
-// The operand of %w, the cause, the text given to WithDebug and the attributes given to
+// The cause, the text given to WithDebug and the attributes given to
 // WithAttrs stay in the process. Everything else reaches the peer.
 package kind
 

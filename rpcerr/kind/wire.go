@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 )
 
 // reserved are the members of the error's data that hold the record. All others are Data. The
@@ -86,7 +86,7 @@ func spread(data json.RawMessage) (beside map[string]json.RawMessage, rest json.
 // written for the wire; package classify makes records of those. An Error is not copied.
 func From(err error) (*Error, bool) {
 	var e *Error
-	r, own := inside.Explicit[rpcerr.RequestError](err, func(err error) bool {
+	r, own := errs.Explicit[rpcerr.RequestError](err, func(err error) bool {
 		e, _ = err.(*Error)
 		return e != nil
 	})
@@ -98,7 +98,7 @@ func From(err error) (*Error, bool) {
 	}
 	e = FromRequestError(r)
 	if own != error(r) {
-		err = inside.Both(err, e.cause) // only the wire form may have the cause
+		err = errs.Both(err, e.cause) // only the wire form may have the cause
 	}
 	e.cause = err // with the errors that wrap the one that was found
 	return e, true
@@ -285,10 +285,10 @@ func (e *Error) Text() string {
 }
 
 func (e *Error) text(message string) string {
-	category := inside.Category(string(e.Kind))
-	t := inside.ToolText{Code: clean(e.Code), Category: category, Retryable: e.Retryable}
+	category := errs.Category(string(e.Kind))
+	t := errs.ToolText{Code: clean(e.Code), Category: category, Retryable: e.Retryable}
 	if t.Code == "" {
-		t.Code = inside.DefaultCode(category)
+		t.Code = errs.DefaultCode(category)
 	}
 	if e.RetryAfter > 0 || e.NoDelay {
 		t.RetryAfterMs = new(ceilMillis(e.RetryAfter).Milliseconds())
@@ -296,7 +296,8 @@ func (e *Error) text(message string) string {
 	return t.String(clean(message))
 }
 
-// FromToolCall returns the record in the raw output of a failed tool call, if there is one.
+// FromToolCall returns the record in the raw output of a failed tool call, if there is one. [rpcerr.FromPeer] reports true for
+// it.
 func FromToolCall(u *acp.ToolCallUpdate) (*Error, bool) {
 	if u == nil || u.Status != acp.ToolCallStatusFailed {
 		return nil, false
@@ -311,5 +312,7 @@ func FromRawOutput(raw json.RawMessage) (*Error, bool) {
 	if json.Unmarshal(raw, &r) != nil {
 		return nil, false
 	}
-	return FromRequestError(&r), true
+	e := FromRequestError(&r)
+	e.cause = &r // so that rpcerr.FromPeer and Explain know where it is from
+	return e, true
 }

@@ -73,7 +73,7 @@ func FuzzConversions(f *testing.F) {
 			require.NoError(t, json.Unmarshal(b, &received))
 			got, ok := kind.FromToolCall(received.Update.(*acp.ToolCallUpdate))
 			assert.True(t, ok)
-			assert.Equal(t, r, got)
+			assert.Equal(t, r, got.WithCause(nil))
 			wire, merr := json.Marshal(rpcerr.From(err))
 			require.NoError(t, merr)
 			assert.JSONEq(t, string(wire), string(received.Update.(*acp.ToolCallUpdate).RawOutput), "both surfaces carry the same")
@@ -159,8 +159,8 @@ func FuzzForeign(f *testing.F) {
 func TestForeignContextRequired(t *testing.T) {
 	e := kind.FromRequestError(rpcerr.New(-31102, "which John?", nil))
 	assert.Equal(t, kind.ContextRequired, e.Kind)
-	assert.Equal(t, rpcerr.Code(-31102), rpcerr.From(e).Code)
-	assert.Equal(t, "which John?", rpcerr.From(e).Message)
+	assert.Equal(t, rpcerr.Code(-31102), wireOf(e).Code)
+	assert.Equal(t, "which John?", wireOf(e).Message)
 }
 
 func TestDataCannotOverrule(t *testing.T) {
@@ -201,7 +201,9 @@ func TestBothSurfaces(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b, &back))
 	got, ok := kind.FromToolCall(&back)
 	assert.True(t, ok)
-	assert.Equal(t, e, got)
+	assert.Equal(t, e, got.WithCause(nil))
+	assert.True(t, rpcerr.FromPeer(got))
+	assert.Contains(t, rpcerr.Explain(got), "Ask for less; try again in 1s")
 }
 
 func TestFromToolCallOfOthers(t *testing.T) {
@@ -217,7 +219,8 @@ func TestFromToolCallOfOthers(t *testing.T) {
 	// An error that was not written for the peer: the code and the fixed text.
 	got, ok := kind.FromToolCall(acp.FailToolCall("t", errors.New("secret")))
 	assert.True(t, ok)
-	assert.Equal(t, &kind.Error{Kind: kind.Internal, Message: "Internal error"}, got)
+	assert.Equal(t, kind.Internal, got.Kind)
+	assert.Equal(t, "Internal error", got.Message)
 	assert.Nil(t, (*kind.Error)(nil).FailedToolCall())
 }
 

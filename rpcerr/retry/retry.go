@@ -1,5 +1,5 @@
-// Package retry makes a call again if its error is retryable, and waits as long as the
-// error requires.
+// Package retry makes a call again if its error is retryable, and waits as long as the error
+// requires. Experimental: it may change in any release.
 //
 //	resp, err := retry.Value(ctx, func(ctx context.Context) (*acp.NewSessionResponse, error) {
 //		return conn.NewSession(ctx, req)
@@ -85,7 +85,7 @@ func Value[T any](ctx context.Context, f func(ctx context.Context) (T, error), o
 		if err == nil {
 			return v, nil
 		}
-		e := classify.Error(err)
+		e, _ := kind.From(classify.Error(err))
 		if ctx.Err() != nil || !e.Retryable || attempt >= o.Attempts || e.RetryAfter > o.MaxRetryAfter {
 			return v, counted(attempt, err)
 		}

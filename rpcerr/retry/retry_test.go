@@ -62,7 +62,7 @@ func TestObeys(t *testing.T) {
 		"told a short wait":       {errs: []error{busy.WithRetryAfter(20 * time.Millisecond)}, calls: 2, min: 20 * time.Millisecond, max: 20 * time.Millisecond},
 		"told not to wait":        {errs: []error{busy.WithNoDelay(), busy.WithNoDelay()}, calls: 3},
 		"a guess":                 {errs: []error{errors.New("service unavailable")}, calls: 1},
-		"a guess of a peer":       {errs: []error{classify.Error(errors.New("status code 503")).RequestError()}, calls: 1},
+		"a guess of a peer":       {errs: []error{rpcerr.From(classify.Error(errors.New("status code 503")))}, calls: 1},
 		"a status is no guess":    {errs: []error{kind.Upstream("m", 500)}, calls: 2, min: 1, max: time.Second},
 		"told to wait for age":    {errs: []error{busy.WithRetryAfter(time.Hour)}, calls: 1, err: kind.ServiceUnavailable},
 		"may wait an hour":        {errs: []error{busy.WithRetryAfter(time.Hour)}, opts: &retry.Options{MaxRetryAfter: time.Hour}, calls: 2, min: time.Hour, max: time.Hour},
@@ -80,7 +80,7 @@ func TestObeys(t *testing.T) {
 		"refused connection":      {errs: []error{syscall.ECONNREFUSED}, calls: 2, min: 1, max: time.Second},
 		"missing file":            {errs: []error{fs.ErrNotExist}, calls: 1, err: fs.ErrNotExist},
 		"own bug":                 {errs: []error{errors.New("x")}, calls: 1},
-		"own classification":      {errs: []error{classify.New(classify.Is(fs.ErrNotExist, kind.Transient)).Wrap(fs.ErrNotExist)}, calls: 2, min: 1, max: time.Second},
+		"own classification":      {errs: []error{classify.New(classify.Is(fs.ErrNotExist, kind.Transient)).Error(fs.ErrNotExist)}, calls: 2, min: 1, max: time.Second},
 		"pauses are bounded":      {errs: []error{busy, busy, busy, busy}, opts: &retry.Options{FirstPause: time.Minute}, calls: 5, min: 2 * time.Minute, max: 6 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

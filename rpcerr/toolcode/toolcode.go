@@ -1,13 +1,18 @@
-// Package toolcode encodes the failure of a tool as a JSON object with a stable code, for
-// models and programs that compare the code.
+// Package toolcode encodes the failure of a tool as a JSON object with a stable code, for models and
+// programs that compare the code. Experimental: it may change in any release.
 //
 //	{"error":"not_found","message":"There is no file notes.md."}
 //
 // The codes are the [Code] constants, which do not change. A tool fails with
 //
-//	return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
+//	return toolcode.NoMatch.Newf(nil, "old_string was not found in %s", path)
 //
-// which is a [kind.Error] whose reason is the code. [Of] returns the object for any error.
+// which is a [kind.Error] whose reason is the code. For a tool of package agent/tools that is all: the
+// model reads the object, with the hint behind the message. A person reads the message alone, as in
+// "Error: old_string was not found in main.go"; the raw output of the tool call has the code in
+// data.reason. An agent with tools of its own gives its model the text of [Envelope.String].
+//
+// [Of] returns the object for any error.
 // It contains a code and a message only. Whether and when to try again, the hint and the data
 // are lost; [Envelope.Err] returns what the code implies.
 package toolcode
@@ -21,9 +26,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr/internal/goerr"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -74,16 +78,15 @@ func (c Code) New(message string) *kind.Error {
 	return c.build(func(k kind.Kind) *kind.Error { return k.New(message) })
 }
 
-// Errorf formats the message as [kind.Kind.Errorf] does: an operand of %w becomes the
-// cause, whose text the peer does not see.
-func (c Code) Errorf(format string, args ...any) *kind.Error {
-	return c.build(func(k kind.Kind) *kind.Error { return k.Errorf(format, args...) })
+// Newf is [Code.New] with a formatted message and a cause, as [kind.Kind.Newf] takes them.
+func (c Code) Newf(cause error, format string, args ...any) *kind.Error {
+	return c.build(func(k kind.Kind) *kind.Error { return k.Newf(cause, format, args...) })
 }
 
 func (c Code) build(with func(kind.Kind) *kind.Error) *kind.Error {
 	row, known := codes[c]
 	if !known {
-		return new(kind.Error).WithCause(&inside.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
+		return new(kind.Error).WithCause(&errs.Misuse{Func: "toolcode.New", Problem: "unknown code " + strconv.Quote(string(c))})
 	}
 	e := with(row.kind)
 	if c == Internal {
@@ -125,7 +128,7 @@ type Envelope struct {
 // once to logger; nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
 	code, message, hides := find(err)
-	if hides && !inside.IsLogged(err) {
+	if hides && !errs.IsLogged(err) {
 		level := slog.LevelWarn
 		if code == Internal {
 			level = slog.LevelError
@@ -141,7 +144,7 @@ func Of(err error, logger *slog.Logger) Envelope {
 // find returns the code and the message of err, and whether they hide anything of it.
 func find(err error) (code Code, message string, hides bool) {
 	e, ok := kind.From(err)
-	if ok && e.Is(inside.ErrDerived) && errors.Unwrap(e) != nil && codes[Code(e.Reason)].kind == "" {
+	if ok && e.Is(errs.ErrDerived) && errors.Unwrap(e) != nil && codes[Code(e.Reason)].kind == "" {
 		err, ok = errors.Unwrap(e), false // the cause is more specific than the kind
 	}
 	if ok {
@@ -174,11 +177,11 @@ func logAttrs(err error) []slog.Attr {
 	e, ok := kind.From(err)
 	switch {
 	case !ok:
-		return []slog.Attr{slog.String("error", rpcerr.LogText(err))}
+		return []slog.Attr{slog.String("error", errs.LogText(err))}
 	case error(e) == err:
 		return []slog.Attr{slog.Any("error", e)}
 	}
-	return []slog.Attr{slog.String("error", rpcerr.LogText(err)), slog.Any("inside", e)}
+	return []slog.Attr{slog.String("error", errs.LogText(err)), slog.Any("inside", e)}
 }
 
 // String returns the envelope as JSON.

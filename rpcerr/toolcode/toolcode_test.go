@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/classify"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -42,7 +43,7 @@ var codes = []toolcode.Code{
 // Each code can be sent and received.
 func TestCodes(t *testing.T) {
 	for _, code := range codes {
-		e := code.Errorf("m: %w", fs.ErrExist)
+		e := code.Newf(fs.ErrExist, "m")
 		b, err := json.Marshal(rpcerr.From(fmt.Errorf("w: %w", e)))
 		require.NoError(t, err)
 		var received rpcerr.RequestError
@@ -106,8 +107,8 @@ func TestOfGoErrors(t *testing.T) {
 		"cut off":             {io.ErrUnexpectedEOF, toolcode.IOError},
 		"kind: validation":    {kind.Validation.New("m"), toolcode.InvalidInput},
 		"kind: unauthorized":  {kind.Unauthorized.New("m"), toolcode.IOError},
-		"classified, refined": {classify.Error(fs.ErrNotExist).WithReason("no_match"), toolcode.NotFound},
-		"classified, a word":  {classify.Error(fs.ErrInvalid).WithReason("is_binary"), toolcode.IsBinary},
+		"classified, refined": {recordOf(fs.ErrNotExist).WithReason("no_match"), toolcode.NotFound},
+		"classified, a word":  {recordOf(fs.ErrInvalid).WithReason("is_binary"), toolcode.IsBinary},
 		"without a hint":      {kind.ContextRequired.New("m"), toolcode.Internal},
 		"kind: bare":          {kind.NotFound, toolcode.NotFound},
 		"peer: no such tool":  {rpcerr.MethodNotFound("x"), toolcode.NotFound},
@@ -138,7 +139,7 @@ func TestOfGoErrors(t *testing.T) {
 		assert.NotContains(t, got.Message, dir, "no path that the caller did not name")
 		assert.NotEmpty(t, got.Message)
 		if c.err != nil { // the order of toolcode and classify does not matter
-			for _, classified := range []error{classify.Error(c.err), classify.Wrap(fmt.Errorf("w: %w", c.err)), classify.Error(c.err).WithCode("C")} {
+			for _, classified := range []error{classify.Error(c.err), classify.Error(fmt.Errorf("w: %w", c.err)), recordOf(c.err).WithCode("C")} {
 				assert.Equal(t, got, toolcode.Of(classified, slog.New(slog.DiscardHandler)), name)
 				b, err := json.Marshal(rpcerr.From(classified))
 				require.NoError(t, err)
@@ -174,9 +175,9 @@ func TestHiddenTextsAreLoggedOnce(t *testing.T) {
 		{&fs.PathError{Op: "write", Path: "/canary", Err: syscall.ENOSPC}, "canary"},
 		{fmt.Errorf("canary: %w", exec.Command(os.Args[0], "-no-such-flag").Run()), "canary: exit status"},
 		{errors.New("canary"), "canary"},
-		{kind.NotFound.Errorf("no such file: %w", errors.New("canary")), "canary"},
+		{kind.NotFound.Newf(errors.New("canary"), "no such file"), "canary"},
 		{kind.NotFound.New("no such file"), ""},
-		{fmt.Errorf("loading: %w", kind.NotFound.Errorf("no such file: %w", errors.New("canary"))), "canary"},
+		{fmt.Errorf("loading: %w", kind.NotFound.Newf(errors.New("canary"), "no such file")), "canary"},
 		{kind.ContextRequired.New("canary"), "call WithHint"},
 		{&url.Error{Op: "Get", URL: "https://api.example/v1?key=hunter2", Err: errors.New("canary")}, "canary"},
 		{fmt.Errorf("loading: %w", kind.NotFound.New("m")), ""},
@@ -204,7 +205,7 @@ func TestInternalTellsTheLogOnly(t *testing.T) {
 	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
 	assert.Contains(t, log.String(), "secret")
 	log.Reset()
-	explicit := toolcode.Internal.Errorf("table %s is broken: %w", "users", fs.ErrClosed)
+	explicit := toolcode.Internal.Newf(fs.ErrClosed, "table %s is broken", "users")
 	got = toolcode.Of(explicit, slog.New(slog.NewTextHandler(&log, nil)))
 	assert.Equal(t, `{"error":"internal","message":"internal error"}`, got.String())
 	assert.Contains(t, log.String(), "table users is broken")
@@ -220,6 +221,21 @@ func TestInternalTellsTheLogOnly(t *testing.T) {
 	assert.Empty(t, log.String())
 }
 
+func recordOf(err error) *kind.Error {
+	e, _ := errors.AsType[*kind.Error](classify.Error(err))
+	return e
+}
+
+// The content of a failed tool call is for a person. Its raw output has the code.
+func TestTextOfAFailedToolCall(t *testing.T) {
+	e := toolcode.NoMatch.New("old_string was not found")
+	update := acp.FailToolCall("c1", e)
+	assert.Equal(t, []acp.ToolCallContent{acp.ToolText("Error: old_string was not found")}, update.Content)
+	record, ok := kind.FromToolCall(update)
+	require.True(t, ok)
+	assert.Equal(t, "no_match", record.Reason)
+}
+
 func TestErr(t *testing.T) {
 	var e toolcode.Envelope
 	require.NoError(t, json.Unmarshal([]byte(`{"error":"not_found","message":"m","more":1}`), &e))
@@ -232,7 +248,7 @@ func TestErr(t *testing.T) {
 }
 
 func TestBadUse(t *testing.T) {
-	for _, e := range []*kind.Error{toolcode.Code("typo").New("m"), toolcode.Code("typo").Errorf("m"), toolcode.NotFound.New(""), toolcode.Timeout.Errorf(" ")} {
+	for _, e := range []*kind.Error{toolcode.Code("typo").New("m"), toolcode.Code("typo").Newf(nil, "m"), toolcode.NotFound.New(""), toolcode.Timeout.Newf(nil, " ")} {
 		assert.ErrorIs(t, e, kind.ErrBadUse)
 		assert.Empty(t, e.Reason)
 		assert.False(t, e.Retryable)
@@ -264,7 +280,7 @@ func FuzzRoundTrip(f *testing.F) {
 func Example() {
 	_, err := os.ReadFile("/no/such/file")
 	fmt.Println(toolcode.Of(err, nil))
-	fmt.Println(toolcode.Of(toolcode.NoMatch.Errorf("old_string was not found in %s", "main.go"), nil))
+	fmt.Println(toolcode.Of(toolcode.NoMatch.Newf(nil, "old_string was not found in %s", "main.go"), nil))
 
 	var e toolcode.Envelope
 	_ = json.Unmarshal([]byte(`{"error":"ambiguous_match","message":"old_string was found 3 times"}`), &e)

@@ -1,10 +1,12 @@
-// Package toolerr describes the failures of tools for models: a code, one of six
-// categories, and whether and when to try again.
+// Package toolerr describes the failures of tools for models: a code, one of six categories, and
+// whether and when to try again. Experimental: it may change in any release.
 //
 //	return toolerr.NotFound(`Channel "general" does not exist`).WithCode("CHANNEL_NOT_FOUND")
 //
 // The functions build a [kind.Error] with a Code. Its method Text writes the form that goes to
-// a model; a tool call that ends with the error shows it, and [Parse] reads it.
+// a model; a tool call that ends with the error shows it, and [Parse] reads it. Of an error that has a
+// Reason and no Code, as those of packages contract and toolcode, a tool call shows the message; the
+// model of an agent on package agent/tools reads the object of package toolcode, with the reason.
 package toolerr
 
 import (
@@ -14,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -47,7 +49,7 @@ var kinds = map[Category]kind.Kind{
 
 // CategoryOf returns the category of the kind that err carries, on either end of a
 // connection. It returns "" for kind.Unknown and for an error that carries no kind.
-func CategoryOf(err error) Category { return Category(inside.Category(string(kind.Of(err)))) }
+func CategoryOf(err error) Category { return Category(errs.Category(string(kind.Of(err)))) }
 
 // New returns an error with a code of the caller's own, which is not retryable. An empty code,
 // an empty message and an unknown category other than "" are bad use; see [kind.ErrBadUse].
@@ -55,15 +57,15 @@ func New(code string, category Category, message string) *Error {
 	return build(code, category, func(k kind.Kind) *Error { return k.New(message) })
 }
 
-// Errorf is [New] with a message that [kind.Kind.Errorf] formats.
-func Errorf(code string, category Category, format string, args ...any) *Error {
-	return build(code, category, func(k kind.Kind) *Error { return k.Errorf(format, args...) })
+// Newf is [New] with a formatted message and a cause, as [kind.Kind.Newf] takes them.
+func Newf(code string, category Category, cause error, format string, args ...any) *Error {
+	return build(code, category, func(k kind.Kind) *Error { return k.Newf(cause, format, args...) })
 }
 
 func build(code string, category Category, with func(kind.Kind) *Error) *Error {
 	k, ok := kinds[category]
 	if !ok {
-		return new(Error).WithCause(&inside.Misuse{Func: "toolerr.New", Problem: "unknown category " + string(category)})
+		return new(Error).WithCause(&errs.Misuse{Func: "toolerr.New", Problem: "unknown category " + string(category)})
 	}
 	e := with(k).WithCode(code).WithRetryable(false)
 	if k == kind.Unauthorized {
@@ -112,17 +114,17 @@ func Parse(text string) (*Error, error) {
 }
 
 func parse(text string) (*Error, error) {
-	body, ok := strings.CutSuffix(text, inside.FenceClose)
-	at := strings.LastIndex(body, inside.FenceOpen)
+	body, ok := strings.CutSuffix(text, errs.FenceClose)
+	at := strings.LastIndex(body, errs.FenceOpen)
 	if !ok || at < 0 {
 		return nil, notText("it does not end with JSON in a fence")
 	}
 	var b struct {
-		inside.ToolText
+		errs.ToolText
 		Code         *string  `json:"code"`
 		RetryAfterMs *float64 `json:"retryAfterMs"`
 	}
-	if err := json.Unmarshal([]byte(body[at+len(inside.FenceOpen):]), &b); err != nil {
+	if err := json.Unmarshal([]byte(body[at+len(errs.FenceOpen):]), &b); err != nil {
 		return nil, notText("reading the JSON: " + err.Error())
 	}
 	if b.Code == nil {

@@ -42,7 +42,7 @@ func TestFactories(t *testing.T) {
 		assert.Equal(t, c.category, toolerr.CategoryOf(c.err))
 		assert.Equal(t, c.retryable, c.err.Retryable)
 		assert.Equal(t, "m", c.err.Error())
-		assert.Equal(t, c.wire, rpcerr.From(fmt.Errorf("w: %w", c.err)).Code)
+		assert.Equal(t, c.wire, wireOf(fmt.Errorf("w: %w", c.err)).Code)
 		assert.ErrorIs(t, c.err, c.kind)
 		own := c.err.WithCode("OWN")
 		assert.Equal(t, "OWN", own.Code)
@@ -113,27 +113,26 @@ func TestLogin(t *testing.T) {
 		{kind.Unauthorized.New("m").WithCode("X"), rpcerr.CodeAuthRequired},
 		{kind.FromRequestError(rpcerr.AuthRequired(nil)).WithCode("X"), rpcerr.CodeAuthRequired},
 	} {
-		assert.Equal(t, c.want, rpcerr.From(c.err).Code, "%#v", c.err)
+		assert.Equal(t, c.want, wireOf(c.err).Code, "%#v", c.err)
 		assert.ErrorIs(t, c.err, kind.Unauthorized)
 	}
 }
 
 func TestErrorf(t *testing.T) {
-	e := toolerr.Errorf("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, "no channel %q: %w", "general", fs.ErrNotExist)
+	e := toolerr.Newf("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, fs.ErrNotExist, "no channel %q", "general")
 	assert.Equal(t, `no channel "general"`, e.Message)
 	assert.ErrorIs(t, e, fs.ErrNotExist)
 	assert.Equal(t, toolerr.New("CHANNEL_NOT_FOUND", toolerr.CategoryNotFound, `no channel "general"`).WithCause(fs.ErrNotExist), e)
-	assert.Equal(t, "Resource not found", toolerr.Errorf("X", toolerr.CategoryNotFound, "%w", fs.ErrNotExist).Message)
-	assert.ErrorIs(t, toolerr.Errorf("X", "", ""), kind.ErrBadUse)
-	assert.ErrorIs(t, toolerr.Errorf("", "", "m"), kind.ErrBadUse)
-	assert.ErrorIs(t, toolerr.Errorf("X", "typo", "m"), kind.ErrBadUse)
+	assert.ErrorIs(t, toolerr.Newf("X", "", nil, ""), kind.ErrBadUse)
+	assert.ErrorIs(t, toolerr.Newf("", "", nil, "m"), kind.ErrBadUse)
+	assert.ErrorIs(t, toolerr.Newf("X", "typo", nil, "m"), kind.ErrBadUse)
 }
 
 // An error whose cause is bad use is not bad use itself.
 func TestCauseThatIsBadUse(t *testing.T) {
 	mistake := kind.NotFound.New("")
-	for _, e := range []*toolerr.Error{toolerr.NotFound("m").WithCause(mistake), toolerr.Errorf("NOT_FOUND", toolerr.CategoryNotFound, "m: %w", mistake)} {
-		assert.Equal(t, rpcerr.CodeResourceNotFound, rpcerr.From(e).Code)
+	for _, e := range []*toolerr.Error{toolerr.NotFound("m").WithCause(mistake), toolerr.Newf("NOT_FOUND", toolerr.CategoryNotFound, mistake, "m")} {
+		assert.Equal(t, rpcerr.CodeResourceNotFound, wireOf(e).Code)
 		assert.Equal(t, []acp.ToolCallContent{acp.ToolText(e.Text())}, e.FailedToolCall().Content)
 	}
 	incomplete := kind.ContextRequired.New("canary").WithCode("WHICH")
@@ -240,3 +239,9 @@ func FuzzParse(f *testing.F) {
 }
 
 var _ acp.ToolFailure = (*toolerr.Error)(nil)
+
+// wireOf returns the error that the peer receives for err.
+func wireOf(err error) *rpcerr.RequestError {
+	r, _ := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	return r
+}

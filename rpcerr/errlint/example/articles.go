@@ -34,7 +34,7 @@ func Fetch(id string) ([]byte, error) {
 		return nil, rpcerr.InternalError(err.Error())
 	}
 	if len(text) == 0 {
-		return nil, NoMatch.Failf("Article %s is empty", id)
+		return nil, NoMatch.Failf(nil, "Article %s is empty", id)
 	}
 	return text, nil
 }

@@ -30,8 +30,9 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/errs"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/validate"
-	"github.com/acpkit/go-sdk/rpcerr/internal/inside"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -49,7 +50,7 @@ type Rule struct {
 
 // Is returns a row for a value found by errors.Is.
 func Is(name string, target error, k kind.Kind, word string) Rule {
-	return when(name, k, word, func(err error) bool { return inside.Is(err, target) })
+	return when(name, k, word, func(err error) bool { return errs.Is(err, target) })
 }
 
 // As returns a row for a type found by errors.As.
@@ -60,7 +61,7 @@ func As[E error](k kind.Kind, word string) Rule {
 // asWhen is a row for some of the values of a type.
 func asWhen[E error](k kind.Kind, word string, is func(E) bool) Rule {
 	return when(reflect.TypeFor[E]().String(), k, word, func(err error) bool {
-		e, ok := inside.As[E](err)
+		e, ok := errs.As[E](err)
 		return ok && is(e)
 	})
 }
@@ -73,6 +74,7 @@ func when(name string, k kind.Kind, word string, is func(error) bool) Rule {
 // the system before the *url.Error that wraps it. Between the two, package classify inserts the
 // rows for packages that a program with package toolcode alone need not link.
 var First = []Rule{
+	As[*panics.Panic](kind.Internal, ""), // always a bug, whatever its text says
 	Is("context.Canceled", context.Canceled, kind.Cancelled, "timeout"),
 	Is("acp.ErrTurnCancelled", acp.ErrTurnCancelled, kind.Cancelled, ""),
 	Is("context.DeadlineExceeded", context.DeadlineExceeded, kind.Timeout, "timeout"),
@@ -85,7 +87,7 @@ var First = []Rule{
 	Is("acp.ErrClosed", acp.ErrClosed, kind.ServiceUnavailable, ""),
 	Is("acp.ErrStalled", acp.ErrStalled, kind.ServiceUnavailable, ""),
 	Is("acp.ErrOverloaded", acp.ErrOverloaded, kind.ServiceUnavailable, ""),
-	when("validation", kind.Validation, "invalid_input", func(err error) bool { return inside.Walk(err, validate.IsValidation) }),
+	when("validation", kind.Validation, "invalid_input", func(err error) bool { return errs.Walk(err, validate.IsValidation) }),
 
 	// Programs come before files, because the error for a missing program also matches the row for
 	// a missing file.
@@ -176,7 +178,7 @@ func refused(err error) bool {
 // timedOut looks at every error in the chain, because an outer one often
 // knows only its direct child.
 func timedOut(err error) bool {
-	return inside.Walk(err, func(err error) bool {
+	return errs.Walk(err, func(err error) bool {
 		t, ok := err.(interface{ Timeout() bool })
 		return ok && t.Timeout()
 	})
@@ -185,12 +187,12 @@ func timedOut(err error) bool {
 // unknownMember finds the error of a json.Decoder that allows no unknown members, which has
 // no exported name. Sprint survives an Error method that panics.
 func unknownMember(err error) bool {
-	return inside.Walk(err, func(err error) bool { return strings.HasPrefix(fmt.Sprint(err), "json: unknown field ") })
+	return errs.Walk(err, func(err error) bool { return strings.HasPrefix(fmt.Sprint(err), "json: unknown field ") })
 }
 
 // maxBytes finds the error of http.MaxBytesReader by the name of its type.
 func maxBytes(err error) bool {
-	return inside.Walk(err, func(err error) bool {
+	return errs.Walk(err, func(err error) bool {
 		t := reflect.TypeOf(err)
 		return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "net/http" && t.Elem().Name() == "MaxBytesError"
 	})
@@ -198,7 +200,7 @@ func maxBytes(err error) bool {
 
 // errno returns the kind of the error numbers that are more specific than the errors of io/fs.
 func errno(err error) (f Finding, ok bool) {
-	n, ok := inside.As[syscall.Errno](err)
+	n, ok := errs.As[syscall.Errno](err)
 	if !ok {
 		return f, false
 	}

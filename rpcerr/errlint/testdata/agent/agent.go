@@ -99,7 +99,7 @@ func (n *notebook) NewSession(_ context.Context, req *acp.NewSessionRequest) (*a
 		return nil, rpcerr.ResourceNotFound(req.Cwd).WithCause(err)
 	}
 	if err != nil {
-		return nil, kind.Internal.Errorf("The folder cannot be looked at: %w", err)
+		return nil, kind.Internal.Newf(err, "The folder cannot be looked at")
 	} else if !info.IsDir() {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("cwd is a file")
 	}
@@ -141,7 +141,7 @@ func (n *notebook) tool(ctx context.Context, s *agent.Session, name string) erro
 		if found, searchErr := n.search(ctx, name); searchErr == nil {
 			text, err = found, nil
 		} else if kind.AdviceFor(searchErr).Action == kind.ActionAskUser {
-			return call.Fail(ctx, kind.ContextRequired.Errorf("Nothing is called %q: %w", name, searchErr).WithHint("Which note do you mean?"))
+			return call.Fail(ctx, kind.ContextRequired.Newf(searchErr, "Nothing is called %q", name).WithHint("Which note do you mean?"))
 		}
 	}
 	if err != nil {
@@ -162,10 +162,10 @@ func (n *notebook) read(ctx context.Context, name string) (text string, err erro
 	case errors.Is(err, fs.ErrNotExist):
 		b, err = os.ReadFile(filepath.Join(n.folder, name+".txt"))
 		if err != nil {
-			return "", noNote.Failf("There is no note %q: %w", name, err).WithHint(noNote.Recovery())
+			return "", noNote.Failf(err, "There is no note %q", name).WithHint(noNote.Recovery())
 		}
 		if len(b) == 0 {
-			return "", kind.Validation.Errorf("The note %q is empty.", name)
+			return "", kind.Validation.Newf(nil, "The note %q is empty.", name)
 		}
 	case err != nil:
 		return "", err
@@ -192,7 +192,7 @@ func (n *notebook) check(ctx context.Context, b []byte) error {
 	}
 	var header struct{ Version int }
 	if err := json.Unmarshal(b, &header); err != nil {
-		return kind.Serialization.Errorf("The note is not JSON: %w", err).
+		return kind.Serialization.Newf(err, "The note is not JSON").
 			WithReason("bad_note").WithHint(contract.Hint(ctx, "bad_note"))
 	}
 	if header.Version > 1 {
@@ -209,18 +209,18 @@ func (n *notebook) check(ctx context.Context, b []byte) error {
 func (n *notebook) search(ctx context.Context, name string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://notes.example/"+name, nil)
 	if err != nil {
-		return "", classify.Wrap(err)
+		return "", classify.Error(err)
 	}
 	resp, err := n.client.Do(req)
 	if err != nil {
-		return "", kind.ServiceUnavailable.Errorf("The search did not respond: %w", err)
+		return "", kind.ServiceUnavailable.Newf(err, "The search did not respond")
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusTooManyRequests {
 		return "", toolerr.RateLimited("The search is busy", 2*time.Second)
 	}
 	if resp.StatusCode == http.StatusNotFound {
-		return "", toolerr.Errorf("NO_SUCH_NOTE", toolerr.CategoryNotFound, "no note is called %q", name)
+		return "", toolerr.Newf("NO_SUCH_NOTE", toolerr.CategoryNotFound, nil, "no note is called %q", name)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return "", classify.FromResponse(resp, &classify.ResponseOptions{Service: "The search"})
@@ -251,14 +251,14 @@ func edit(path, from, to string) error {
 	}
 	switch count := strings.Count(string(b), from); {
 	case count == 0:
-		return toolcode.NoMatch.Errorf("old_string was not found in %s", path)
+		return toolcode.NoMatch.Newf(nil, "old_string was not found in %s", path)
 	case count > 1:
-		return toolcode.AmbiguousMatch.Errorf("old_string was found %d times", count)
+		return toolcode.AmbiguousMatch.Newf(nil, "old_string was found %d times", count)
 	}
 	if err := os.WriteFile(path, []byte(strings.Replace(string(b), from, to, 1)), 0o600); err == nil {
 		return nil
 	} else {
-		return toolcode.IOError.Errorf("%s could not be written: %w", path, err)
+		return toolcode.IOError.Newf(err, "%s could not be written", path)
 	}
 }
 
@@ -277,21 +277,21 @@ func backup(path string) error {
 	if quota, ok := errors.AsType[*quotaError](err); ok {
 		return quota
 	}
-	return classify.Wrap(err)
+	return classify.Error(err)
 }
 
 // remove fails with a bare sentinel of another package, which the classifier knows.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return classifier.Wrap(err)
+		return classifier.Error(err)
 	}
 	return nil
 }
 
 // convert gives a pointer out, and asks before it becomes an error.
 func convert(err error) (*kind.Error, error) {
-	e := classify.Error(err)
-	if e == nil {
+	e, ok := kind.From(classify.Error(err))
+	if !ok {
 		return nil, nil
 	}
 	if e.Retryable {

@@ -18,7 +18,7 @@ import (
 func load(name string) error {
 	_, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return kind.NotFound.Errorf("no %s", name) // want `this drops err: add .WithCause\(err\)`
+		return kind.NotFound.Newf(nil, "no %s", name) // want `this drops err: pass err in place of nil`
 	}
 	if os.IsPermission(err) {
 		return rpcerr.InvalidParams(nil) // want `this drops err`
@@ -45,7 +45,7 @@ func load(name string) error {
 func tool(ctx context.Context, call *agent.ToolCall, name string) error {
 	_, err := os.ReadFile(name)
 	if err != nil {
-		return call.Fail(ctx, kind.NotFound.Errorf("no %s", name)) // want `this drops err`
+		return call.Fail(ctx, kind.NotFound.Newf(nil, "no %s", name)) // want `this drops err`
 	}
 	if _, other := os.Stat(name); other != nil {
 		other := ""
@@ -57,7 +57,7 @@ func tool(ctx context.Context, call *agent.ToolCall, name string) error {
 func kept(name string) error {
 	_, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return kind.NotFound.Errorf("no %s: %w", name, err)
+		return kind.NotFound.Newf(err, "no %s", name)
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return kind.Internal.New(e.Op).WithCause(e)
@@ -103,7 +103,7 @@ func held(name string) (retErr error) {
 		return fmt.Errorf("loading: %w", kind.NotFound.New("wrapped")) // want `this drops err`
 	}
 	if err != nil && name == "e" {
-		return kind.NotFound // want `this drops err: build an error from the kind with Errorf`
+		return kind.NotFound // want `this drops err: build an error from the kind with New`
 	}
 	if err != nil && name == "f" {
 		err = kind.NotFound.New("in its place") // want `this drops err`
@@ -126,7 +126,7 @@ func again(name string) error {
 	if err != nil {
 		_, err = os.ReadFile(name + ".bak")
 		if err != nil {
-			return kind.NotFound.Errorf("no %s: %w", name, err)
+			return kind.NotFound.Newf(err, "no %s", name)
 		}
 		return kind.Conflict.New("only the copy is there")
 	}
@@ -149,11 +149,11 @@ func refined(name string) error {
 		return e.WithCause(err)
 	}
 	if err != nil {
-		e := kind.NotFound.Errorf("later: %w", err)
+		e := kind.NotFound.Newf(err, "later")
 		return e
 	}
 	if err != nil {
-		return fmt.Errorf("loading: %w", kind.NotFound.Errorf("later: %w", err))
+		return fmt.Errorf("loading: %w", kind.NotFound.Newf(err, "later"))
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func wrapped(name string) error {
 	}
 	if err != nil {
 		cause := fmt.Errorf("reading: %w", err)
-		return kind.NotFound.Errorf("no file: %w", cause)
+		return kind.NotFound.Newf(cause, "no file")
 	}
 	return nil
 }

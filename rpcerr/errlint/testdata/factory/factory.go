@@ -23,9 +23,9 @@ var errs = []error{
 	kind.NotFound.New("x"),
 	toolerr.New("NOT_FOUND", toolerr.CategoryNotFound, "x"), // want `use toolerr.NotFound for code NOT_FOUND`
 	toolerr.New("NOT_FOUND", toolerr.CategoryAuth, "x"),
-	toolerr.New("TIMEOUT", toolerr.CategoryTimeout, "x"),               // want `this is not retryable, and failures of category timeout are usually temporary`
-	toolerr.New("RATE_LIMITED", toolerr.CategoryRateLimit, "x"),        // want `use toolerr.RateLimited and WithCode`
-	toolerr.Errorf("QUEUE_FULL", toolerr.CategoryRateLimit, "x %d", 1), // want `or add WithRetryAfter or WithRetryable`
+	toolerr.New("TIMEOUT", toolerr.CategoryTimeout, "x"),                  // want `this is not retryable, and failures of category timeout are usually temporary`
+	toolerr.New("RATE_LIMITED", toolerr.CategoryRateLimit, "x"),           // want `use toolerr.RateLimited and WithCode`
+	toolerr.Newf("QUEUE_FULL", toolerr.CategoryRateLimit, nil, "x %d", 1), // want `or add WithRetryAfter or WithRetryable`
 	toolerr.New("RATE_LIMITED", toolerr.CategoryRateLimit, "x").WithRetryAfter(1),
 	toolerr.New("TIMEOUT", toolerr.CategoryTimeout, "x").WithCause(nil).WithRetryable(false),
 	toolerr.New("X", toolerr.CategoryTimeout, "x").WithNoDelay(),

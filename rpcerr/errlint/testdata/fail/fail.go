@@ -36,9 +36,9 @@ func fetch(ctx context.Context, n int) error {
 	case 1:
 		return kind.NotFound.New("nothing") // want `kind not_found is declared by contract articles: use NoMatch.Fail`
 	case 2:
-		return kind.NotFound.Errorf("nothing in %d", n).WithHint("x") // want `use NoMatch.Fail, so that clients find the reason`
+		return kind.NotFound.Newf(nil, "nothing in %d", n).WithHint("x") // want `use NoMatch.Fail, so that clients find the reason`
 	case 3:
-		return kind.NotFound.Errorf("nothing in %d", n) // want `use NoMatch.Fail`
+		return kind.NotFound.Newf(nil, "nothing in %d", n) // want `use NoMatch.Fail`
 	case 4:
 		return rpcerr.ResourceNotFound("a") // want `use NoMatch.Fail`
 	case 5:
@@ -126,7 +126,7 @@ func shadowed(n int) error {
 func caller() error {
 	err := fetch(context.Background(), 1)
 	if NoMatch.Matches(err) {
-		return kind.Conflict.Errorf("nothing to do: %w", err)
+		return kind.Conflict.Newf(err, "nothing to do")
 	}
 	if NoMatch.String() != "" {
 		return kind.Forbidden.New("nothing")

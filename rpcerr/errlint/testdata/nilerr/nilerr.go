@@ -10,29 +10,33 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
-var c = classify.New()
-
-func save() error { return os.Remove("x") }
+func sent() *rpcerr.RequestError { return nil }
 
 func direct() error {
-	return classify.Error(save()) // want `a nil pointer in an error is not nil`
+	return kind.FromRequestError(sent()) // want `a nil pointer in an error is not nil`
 }
 
 func variable() (int, error) {
-	err := save()
-	return 1, c.Error(err) // want `a nil pointer in an error is not nil`
+	r := sent()
+	return 1, kind.FromRequestError(r) // want `a nil pointer in an error is not nil`
 }
 
-func named() (err error) {
+func named(r *rpcerr.RequestError) (err error) {
 	defer func() {
-		err = rpcerr.From(err) // want `a nil pointer in an error is not nil`
+		err = kind.FromRequestError(r) // want `a nil pointer in an error is not nil`
 	}()
-	return save()
+	return nil
 }
 
-func held(err error) error {
-	e := classify.Error(err)
+func held(r *rpcerr.RequestError) error {
+	e := kind.FromRequestError(r)
 	return e // want `a nil pointer in an error is not nil`
+}
+
+// These functions return nil for nil.
+func classified() (err error) {
+	defer func() { err = rpcerr.From(err) }()
+	return classify.Error(os.Remove("x"))
 }
 
 func ignored(err error) error {
@@ -52,44 +56,40 @@ func believed(err error) error {
 }
 
 func given() {
-	_ = errors.Join(nil, classify.Error(save())) // want `a nil pointer in an error is not nil`
-	log(classify.Error(save()))                  // want `use classify.Wrap`
-	var err error = classify.Error(save())       // want `a nil pointer in an error is not nil`
-	err = c.Error(err)                           // want `a nil pointer in an error is not nil`
-	log(classify.Wrap(save()))
-	slog.Info("x", "error", classify.Error(err)) // it knows nil pointers
+	_ = errors.Join(nil, kind.FromRequestError(sent())) // want `a nil pointer in an error is not nil`
+	log(kind.FromRequestError(sent()))                  // want `check for nil first`
+	var err error = kind.FromRequestError(sent())       // want `a nil pointer in an error is not nil`
+	err = kind.FromRequestError(sent())                 // want `a nil pointer in an error is not nil`
+	log(err)
+	slog.Info("x", "error", kind.FromRequestError(sent())) // it knows nil pointers
 }
 
 func log(error) {}
 
-func heldAndChecked(err error) error {
-	if e := classify.Error(err); e != nil {
+func heldAndChecked(r *rpcerr.RequestError) error {
+	if e := kind.FromRequestError(r); e != nil {
 		return e
 	}
-	return classify.Wrap(err)
+	return nil
 }
 
-func checked() error {
-	if err := save(); err != nil {
-		return classify.Error(err)
+func checked(r *rpcerr.RequestError) error {
+	if r != nil {
+		return kind.FromRequestError(r)
 	}
-	err := save()
-	if err == nil {
+	again := sent()
+	if again == nil {
 		return nil
 	}
-	err = classify.Error(err)
+	err := error(kind.FromRequestError(again))
 	return err
 }
 
-func asked(err error) error {
-	if errors.Is(err, os.ErrExist) {
-		return classify.Error(err)
+func asked(r *rpcerr.RequestError) error {
+	if errors.Is(r, rpcerr.ErrInternal) {
+		return kind.FromRequestError(r)
 	}
-	switch err.(type) {
-	case *os.PathError:
-		return classify.Error(err)
-	}
-	return classify.Error(errors.New("never nil"))
+	return nil
 }
 
 // quotaError is an error type of the program.
@@ -148,12 +148,12 @@ func ownChecked(n int, err error) error {
 }
 
 // A pointer stays a pointer.
-func pointer(err error) *kind.Error {
-	e := classify.Error(err)
+func pointer(r *rpcerr.RequestError) *kind.Error {
+	e := kind.FromRequestError(r)
 	if e.Retryable {
-		return classify.Error(save())
+		return kind.FromRequestError(sent())
 	}
-	return classify.Error(err)
+	return kind.FromRequestError(r)
 }
 
-var _ = []any{held, ignored, believed, given, heldAndChecked, direct, variable, named, checked, asked, pointer, own, ownChecked}
+var _ = []any{held, ignored, believed, given, heldAndChecked, direct, variable, named, classified, checked, asked, pointer, own, ownChecked}

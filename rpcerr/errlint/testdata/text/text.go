@@ -27,13 +27,13 @@ func fail(n int) error {
 	raw := []byte("fine")
 	switch n {
 	case 0:
-		return kind.NotFound.Errorf("no file: %v", err) // want `the peer reads the text of this error; use %w`
+		return kind.NotFound.Newf(nil, "no file: %v", err) // want `the peer reads the text of this error; make it the cause, the argument before the format`
 	case 1:
-		return kind.NotFound.Errorf("%d: %s", n, err) // want `use %w`
+		return kind.NotFound.Newf(nil, "%d: %s", n, err) // want `the argument before the format`
 	case 2:
-		return kind.NotFound.Errorf("no file: %+v", err) // want `use %w`
+		return kind.NotFound.Newf(nil, "no file: %+v", err) // want `the argument before the format`
 	case 3:
-		return NoMatch.Failf("no %q: %v", "x", err) // want `use %w`
+		return NoMatch.Failf(nil, "no %q: %v", "x", err) // want `the argument before the format`
 	case 4:
 		return kind.NotFound.New("no file: " + err.Error()) // want `the peer reads the text of this error; make it the cause`
 	case 5:
@@ -47,7 +47,7 @@ func fail(n int) error {
 	case 9:
 		return kind.Internal.New("bad: " + string(encoded)) // want `the peer reads this encoded value`
 	case 10:
-		return kind.Internal.Errorf("bad: %s %s", err.Error(), "x") // want `make it the cause`
+		return kind.Internal.Newf(nil, "bad: %s %s", err.Error(), "x") // want `make it the cause`
 	case 11:
 		return kind.Internal.New("bad").With("error", err.Error()) // want `make it the cause`
 
@@ -66,21 +66,23 @@ func fail(n int) error {
 		return rpcerr.InternalError(map[string]any{"details": msg}) // want `which msg holds`
 	case 17:
 		var msg = fmt.Sprintf("%v", err)
-		return kind.Internal.Errorf("bad: %s", strings.TrimSpace(msg)) // want `which msg holds`
+		return kind.Internal.Newf(nil, "bad: %s", strings.TrimSpace(msg)) // want `which msg holds`
 	case 18:
 		return toolerr.Internal("bad").WithCode(err.Error()) // want `make it the cause`
 	case 19:
-		return toolerr.Errorf("X", toolerr.CategoryInternal, "bad: %v", err) // want `the peer reads the text of this error; use %w`
+		return toolerr.Newf("X", toolerr.CategoryInternal, nil, "bad: %v", err) // want `the peer reads the text of this error; make it the cause, the argument before the format`
 
 	// A text that the peer does not read, and a value that is not an error.
+	case 37:
+		return kind.NotFound.Newf(err, "no file of %d", []any{n}...)
 	case 20:
-		return kind.NotFound.Errorf("no file: %w", err)
+		return kind.NotFound.Newf(err, "no file")
 	case 21:
 		return kind.NotFound.New("no file").WithCause(err).WithDebug(err.Error())
 	case 22:
-		return kind.NotFound.Errorf("no file %s, %d%%", string(raw), n)
+		return kind.NotFound.Newf(nil, "no file %s, %d%%", string(raw), n)
 	case 23:
-		return kind.NotFound.Errorf("%*d %[1]v", n, n)
+		return kind.NotFound.Newf(nil, "%*d %[1]v", n, n)
 	case 24:
 		return fmt.Errorf("reading: %v", err)
 	case 25:
@@ -97,7 +99,7 @@ func fail(n int) error {
 		msg := err.Error()
 		return kind.Internal.New("bad").With("length", len(msg))
 	case 31:
-		return kind.NotFound.Errorf("%[2]v %[1]d", n, err) // want `the peer reads the text of this error`
+		return kind.NotFound.Newf(nil, "%[2]v %[1]d", n, err) // want `the peer reads the text of this error`
 	case 32:
 		return &rpcerr.RequestError{Code: 7, Message: err.Error()} // want `the peer reads the text of this error`
 	case 33:

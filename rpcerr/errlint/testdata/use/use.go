@@ -29,7 +29,7 @@ func fail(n int, text string) error {
 	case 0:
 		return kind.NotFound.New("") // want `New refuses an empty text`
 	case 1:
-		return kind.NotFound.Errorf(" ") // want `Errorf refuses an empty text`
+		return kind.NotFound.Newf(nil, " ") // want `Newf refuses an empty text`
 	case 2:
 		return kind.Upstream("m", 0) // want `0 is not an HTTP error status`
 	case 3:
@@ -51,7 +51,7 @@ func fail(n int, text string) error {
 	case 11:
 		return toolerr.New("X", "quota", "m") // want `"quota" is none of the categories`
 	case 12:
-		return toolerr.Errorf("X", "quota", "m %d", n) // want `"quota" is none of the categories`
+		return toolerr.Newf("X", "quota", nil, "m %d", n) // want `"quota" is none of the categories`
 	case 13:
 		return toolcode.Code("no_mach").New("m") // want `"no_mach" is none of the codes of package toolcode`
 
@@ -93,3 +93,22 @@ var NoMatch = tool.Declare(contract.Mode{
 var _ = contract.New("") // want `New refuses an empty text`
 
 var _ = fail
+
+func dropped(e *kind.Error, r *rpcerr.RequestError) error {
+	e.WithHint("Ask the user.") // want `WithHint returns a copy, which nobody gets here`
+	_ = r.WithDetail("d")       // want `WithDetail returns a copy, which nobody gets here`
+	e = e.WithHint("Ask the user.")
+	_ = e.WithRetryAfter(5)                // want `5 is a time of nanoseconds` `WithRetryAfter returns a copy`
+	e = e.WithRetryAfter((30))             // want `30 is a time of nanoseconds: give it a unit, such as 30\*time.Second`
+	_ = kind.UpstreamRateLimit("m", 2)     // want `2 is a time of nanoseconds`
+	_ = toolerr.RateLimited("m", 30)       // want `30 is a time of nanoseconds`
+	_ = toolerr.RateLimited("m", 30*unit)  // the unit is a constant of this package
+	_ = toolerr.RateLimited("m", 0)        // no time at all
+	e.RetryAfter = 7                       // want `7 is a time of nanoseconds`
+	other := &kind.Error{RetryAfter: 9}    // want `9 is a time of nanoseconds`
+	e.WithHint("It is meant here.")        //errlint:ignore the tests of this rule need one
+	e.WithHint("No reason, so it is not.") /* want `WithHint returns a copy` */ //errlint:ignore
+	return errors.Join(e, other)
+}
+
+const unit = time.Second
