@@ -45,10 +45,11 @@ type Agent interface {
 
 	// Prompt runs one turn, for as long as it takes. Updates that it sends before it
 	// returns reach the client before the response does. When the client cancels the turn,
-	// ctx is cancelled with the cause [ErrTurnCancelled]: stop the work and return.
-	// Whatever the method then returns, the client receives [StopReasonCancelled]. A
-	// client may run turns of several sessions at a time. Return rpcerr.SessionNotFound
-	// for a session that does not exist.
+	// ctx is cancelled with the cause [ErrTurnCancelled]: stop the work and return. The
+	// client receives [StopReasonCancelled] for any error that the method then returns; a
+	// response is sent as it is, so set that stop reason in it. A client may run turns of
+	// several sessions at a time. Return rpcerr.SessionNotFound for a session that does
+	// not exist.
 	//
 	// Protocol: session/prompt.
 	Prompt(context.Context, *PromptRequest) (*PromptResponse, error)

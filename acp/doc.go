@@ -28,85 +28,49 @@
 //		}
 //	}
 //
-// # Types by task
+// # Guarantees of a connection
 //
-// The params of a method end in Request or Notification, its result in Response.
+//  1. Notifications are handled one at a time, in the order of arrival.
+//  2. The handler of a request starts after all notifications that arrived earlier have
+//     been handled: a permission request never overtakes the update that explains it. While
+//     a notification handler waits in a call of the connection, or in a send that finds no
+//     room, requests start at once, because the peer may need them to respond; the ctx of
+//     such a request counts as that of the notification handler.
+//  3. A call returns after all notifications that arrived before its response have been
+//     handled: when Prompt returns, all its updates have been handled. A call with a ctx
+//     that descends from that of a notification handler does not wait for them, because it
+//     would deadlock; nor does one of the handler of initialize wait for those that are held
+//     until it has returned. The wait ends if the ctx of the call is done.
+//  4. Everything that a handler sent before it returned is written before its response.
+//  5. Handlers may call the peer to any depth, in both directions, with a ctx that descends
+//     from their own. With any other ctx a notification handler would deadlock; after ten
+//     seconds the log names the methods. Do not hold a lock during a call if a notification
+//     handler acquires the same lock. Handlers do not stop the connection from reading,
+//     except by back-pressure.
+//  6. Every request receives exactly one response, even if its handler panics, returns a
+//     result that cannot be encoded, or is still running at the end of the input: it may run
+//     for 5 s then, and for 5 s more when its ctx is done.
+//  7. When a connection ends, every pending call fails with one error that wraps the cause
+//     and [ErrClosed], [ErrOverloaded] or [ErrStalled].
 //
-// Connect: [InitializeRequest] and [InitializeResponse] exchange [AgentCapabilities],
-// [ClientCapabilities] and two [Implementation] descriptions.
+// # Back-pressure
 //
-// Authenticate: an agent offers [AuthMethod] values; a client sends [AuthenticateRequest],
-// [LogoutRequest] and [AuthStatusRequest], and receives [AuthStatusUpdateNotification].
-// Roles: [Authenticator], [LogoutHandler], [AuthStatusReporter], [AuthStatusUpdater].
+// A client that handles updates more slowly than its agent sends them slows the agent down:
+// the connection stops reading when pending notifications, together with the updates that a
+// Turn of package client has not delivered, occupy more than 64 MiB. Nothing is lost or
+// reordered. The connection continues to read while a notification handler waits in a call
+// or send, and while any call except a prompt, a load or a resume waits for its response,
+// because that response may follow the updates. A hard limit of 1 GiB then ends the
+// connection with [ErrOverloaded].
 //
-// Start a session: [NewSessionRequest], [LoadSessionRequest], [ResumeSessionRequest],
-// [ForkSessionRequest] and [CloseSessionRequest], with [MCPServer] and [SystemPrompt]
-// values. Roles: [SessionLoader], [SessionResumer], [SessionForker], [SessionCloser],
-// [SystemPromptApplier].
+// Outgoing messages wait in a queue of 8 MiB. When it is full, senders wait until there is
+// room or their ctx is done. A peer that reads nothing for one minute ends the connection
+// with [ErrStalled].
 //
-// Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
-// [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],
-// [SessionStatusRequest] and [SetSessionTitleRequest] act on one of them. Roles:
-// [SessionLister], [SessionDeleter], [SessionArchiver], [SessionStatusReporter],
-// [SessionTitleSetter].
-//
-// Configure a session: [SetSessionModeRequest] selects a [SessionMode];
-// [SetSessionConfigOptionRequest] sets a [SessionConfigOption], whose kind is a
-// [SessionConfigKind], to a [SessionConfigOptionValue]. [SessionOptionsRequest] asks for the options
-// before a session starts, and the requests that start one set them with
-// [InitialSessionConfigOption] values. Roles: [SessionModeSetter],
-// [SessionConfigOptionSetter], [SessionOptionsReporter].
-//
-// Prompt: [PromptRequest] contains [ContentBlock] values ([TextContent], [ImageContent],
-// [AudioContent], [ResourceLink], [EmbeddedResource] with an [EmbeddedResourceResource]);
-// [PromptResponse] contains the [StopReason] and the [Usage]. [CancelNotification] cancels
-// the turn.
-//
-// Receive updates: [SessionNotification] contains a [SessionUpdate]. Messages arrive as
-// [UserMessageChunk], [AgentMessageChunk] and [AgentThoughtChunk]; changes of the session
-// as [AvailableCommandsUpdate] (with [AvailableCommand] and [AvailableCommandInput]),
-// [CurrentModeUpdate], [ConfigOptionUpdate], [SessionInfoUpdate] and [UsageUpdate]; other
-// events as [Notice], [CompactionUpdate] and [CompactionSummaryChunk].
-//
-// Show tool calls: [ToolCall] announces one, [ToolCallUpdate] changes it. Its output
-// consists of [ToolCallContent] values: [Content], [Diff] and [Terminal]. [ToolFailure] is
-// an error that ends a tool call.
-//
-// Show plans: [Plan] and its [PlanEntry] values; with ids, [PlanUpdate] (with a
-// [PlanUpdateContent]) and [PlanRemoved].
-//
-// Suggest prompts: [PromptSuggestionsUpdate]. Name positions at which a session can be forked:
-// [CursorUpdate] with a [CursorAnchor].
-//
-// Show subagents: [SubagentUpdate] with a [StateUpdate], which is a [RunningStateUpdate],
-// [IdleStateUpdate], [RequiresActionStateUpdate] or [OtherStateUpdate]; [SessionMessage] and
-// [SessionMessageChunk].
-//
-// Ask for permission: [RequestPermissionRequest] contains [PermissionOption] values;
-// [RequestPermissionResponse] contains a [RequestPermissionOutcome].
-//
-// Ask for input: [CreateElicitationRequest] contains an [ElicitationMode] with an
-// [ElicitationScope]. A form is an [ElicitationSchema] of [ElicitationPropertySchema]
-// fields, some of them with [MultiSelectItems]. [CreateElicitationResponse] contains an
-// [ElicitationAction] with [ElicitationContentValue] values;
-// [CompleteElicitationNotification] follows. Roles: [Elicitor], [ElicitationCompleter].
-//
-// Read and write files: [ReadTextFileRequest] and [WriteTextFileRequest]. Roles:
-// [TextFileReader], [TextFileWriter].
-//
-// Run commands: [CreateTerminalRequest], [TerminalOutputRequest],
-// [WaitForTerminalExitRequest], [KillTerminalRequest] and [ReleaseTerminalRequest]. Role:
-// [TerminalHost].
-//
-// Use MCP over the connection: [MessageMCPRequest] and [MessageMCPNotification]. Roles:
-// [MCPMessageHandler], [MCPNotificationHandler].
-//
-// Direct model traffic: [ListProvidersRequest], [SetProviderRequest] and
-// [DisableProviderRequest]. Role: [ProviderManager].
-//
-// Extend the protocol: [ExtensionHandler], [ExtensionNotificationHandler] and [Meta]. Wrap
-// messages: [Handler] and [Middleware]. Wrap an agent or a client: [AgentWrapper] and
-// [ClientWrapper].
+// At most 1024 request handlers run at once, not counting those that wait for the user, for
+// a process or for a call to the peer. Further requests wait in order. A message longer than
+// 32 MiB, or nested deeper than 1000 levels, fails alone. [Limits] has those that a program
+// can change.
 //
 // # Roles
 //
@@ -120,7 +84,8 @@
 // # Unions, enumerations and optional fields
 //
 // Most of the package is generated from the schema of the protocol, with names in Go's
-// spelling: sessionId becomes SessionID.
+// spelling: sessionId becomes SessionID. The params of a method end in Request or Notification, its result in Response.
+// The page docs/types.md of the repository lists the types by task.
 //
 // A tagged union is an interface whose variants are pointers, for use in a type switch.
 // The variants have no field for the tag; encoding adds it:
@@ -163,47 +128,4 @@
 //
 // A paragraph that begins with "Unstable:" marks what may change or be removed. Unstable
 // methods work only if the Options of the connection allow them.
-//
-// # Guarantees of a connection
-//
-//  1. Notifications are handled one at a time, in the order of arrival.
-//  2. The handler of a request starts after all notifications that arrived earlier have
-//     been handled: a permission request never overtakes the update that explains it. While
-//     a notification handler waits in a call of the connection, or in a send that finds no
-//     room, requests start at once, because the peer may need them to respond; the ctx of
-//     such a request counts as that of the notification handler.
-//  3. A call returns after all notifications that arrived before its response have been
-//     handled: when Prompt returns, all its updates have been handled. A call with a ctx
-//     that descends from that of a notification handler does not wait for them, because it
-//     would deadlock. The wait ends if the ctx of the call is done.
-//  4. Everything that a handler sent before it returned is written before its response.
-//  5. Handlers may call the peer to any depth, in both directions, with a ctx that descends
-//     from their own. With any other ctx a notification handler would deadlock; after ten
-//     seconds the log names the methods. Do not hold a lock during a call if a notification
-//     handler acquires the same lock. Handlers do not stop the connection from reading,
-//     except by back-pressure.
-//  6. Every request receives exactly one response, even if its handler panics, returns a
-//     result that cannot be encoded, or is still running at the end of the input, within the
-//     graces of the Options.
-//  7. When a connection ends, every pending call fails with one error that wraps the cause
-//     and [ErrClosed], [ErrOverloaded] or [ErrStalled].
-//
-// # Back-pressure
-//
-// A client that handles updates more slowly than its agent sends them slows the agent down:
-// the connection stops reading when pending notifications, together with the updates that a
-// Turn of package client has not delivered, occupy more than 64 MiB. Nothing is lost or
-// reordered. The connection continues to read while a notification handler waits in a call
-// or send, and while any call except a prompt, a load or a resume waits for its response,
-// because that response may follow the updates. A hard limit of 1 GiB then ends the
-// connection with [ErrOverloaded].
-//
-// Outgoing messages wait in a queue of 8 MiB. When it is full, senders wait until there is
-// room or their ctx is done. A peer that reads nothing for one minute ends the connection
-// with [ErrStalled].
-//
-// At most 1024 request handlers run at once, not counting those that wait for the user, for
-// a process or for a call to the peer. Further requests wait in order. A message longer than
-// 32 MiB, or nested deeper than 1000 levels, fails alone. The Options of both ends contain
-// all limits.
 package acp

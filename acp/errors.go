@@ -1,10 +1,12 @@
 package acp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -33,6 +35,28 @@ var (
 	// ctx has not returned. Run and Wait return it with the names of the methods.
 	ErrHandlerStuck = wire.ErrHandlerStuck
 )
+
+// IdleError means that a turn was cancelled because the agent had sent nothing about its session
+// for the time of Options.IdleLimit of the client. It is a context.DeadlineExceeded, as errors.Is
+// reports.
+type IdleError struct {
+	// Limit is the time of the option.
+	Limit time.Duration
+	// Last is when the last message of the session arrived during the turn; zero if none did.
+	Last time.Time
+}
+
+// Error says when the last message came.
+func (e *IdleError) Error() string {
+	last := "since the prompt was sent"
+	if !e.Last.IsZero() {
+		last = "and the last message came at " + e.Last.Format(time.TimeOnly)
+	}
+	return fmt.Sprintf("client: the turn was cancelled: the agent has sent nothing about the session for %v, %s", e.Limit, last)
+}
+
+// Is reports whether target is context.DeadlineExceeded.
+func (e *IdleError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // CapabilityError means that a call was not sent because the peer did not advertise the
 // required capability. The connection remains usable.

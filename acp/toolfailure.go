@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -39,10 +40,8 @@ func failedBy(err error) *ToolCallUpdate {
 		c := *u // the error may hand out the same update twice
 		return &c
 	}
-	e := rpcerr.From(err)
-	if e == nil {
-		e = rpcerr.InternalError(nil)
-	}
+	e := rpcerr.InternalError(nil)
+	errors.As(rpcerr.From(err), &e)
 	out := e.ToErrorResponse()
 	raw, err := json.Marshal(out)
 	if err != nil { // data that cannot be written must not hide the code

@@ -3,6 +3,7 @@ package acp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -140,7 +141,8 @@ func TestCapabilityErrorLeavesAsMethodNotFound(t *testing.T) {
 	err := fmt.Errorf("listing: %w", &acp.CapabilityError{Method: "session/list", Capability: "sessionCapabilities.list"})
 	assert.EqualError(t, err, "listing: acp: session/list: peer does not advertise sessionCapabilities.list")
 
-	out := rpcerr.From(err)
+	out, ok := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	require.True(t, ok)
 	assert.Equal(t, rpcerr.CodeMethodNotFound, out.Code)
 	assert.Equal(t, "Method not found: session/list", out.Message)
 
@@ -165,7 +167,8 @@ func TestInvalidErrorListsFields(t *testing.T) {
 	var field acp.FieldError
 	require.ErrorAs(t, err, &field)
 	assert.Equal(t, "must be an object", field.Message)
-	assert.Equal(t, rpcerr.CodeInternalError, rpcerr.From(err).Code, "the peer's request is not at fault")
+	code, _ := rpcerr.CodeOf(rpcerr.From(err))
+	assert.Equal(t, rpcerr.CodeInternalError, code, "the peer's request is not at fault")
 }
 
 func TestSentinelsAreTheEngines(t *testing.T) {

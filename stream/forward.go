@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 const (
@@ -33,7 +36,9 @@ const (
 //
 // A message that cannot be passed on does not end the others. A request that is too long
 // for its reader, or that the other stream refuses or loses, gets an error as its
-// response. So does a request whose response is too long or refused.
+// response. So does a request whose response is too long or refused. A notification of that kind, and
+// what is no message, is lost: the default logger of log/slog gets a warning, with the count of those so far
+// when it is a power of two.
 func Forward(a, b Stream) error {
 	x, y := newForwardEnd(a), newForwardEnd(b)
 	ended := make(chan error, 2)
@@ -122,7 +127,9 @@ func (e *outputError) Unwrap() error { return e.err }
 func forward(from, to *forwardEnd) error {
 	for {
 		m, err := from.read()
-		if err == nil {
+		if err == nil && from.noise != nil && m.Kind == KindInvalid && envelope.Parse(m.Data).Kind == envelope.KindNotJSON {
+			err = from.skip(m.Data)
+		} else if err == nil {
 			err = carry(m, from, to)
 		} else if errors.Is(err, io.EOF) {
 			return &inputEnd{from}
@@ -153,21 +160,21 @@ func carry(m Message, from, to *forwardEnd) error {
 		return from.fail(m.ID, refused.Error())
 	case m.IsResponse():
 		return to.fail(m.ID, refused.Error())
+	default:
+		from.dropped(m.Method, refused.Reason)
 	}
 	return nil
 }
 
 func carryTooLarge(e *TooLargeError, from, to *forwardEnd) error {
-	if e.ID == nil {
-		return nil
-	}
-	if e.HasResult {
+	switch {
+	case e.ID != nil && e.HasResult:
 		return to.fail(e.ID, "stream: the response is too long")
+	case e.ID != nil && e.Method != "":
+		return from.fail(e.ID, "stream: the request is too long")
 	}
-	if e.Method == "" {
-		return nil
-	}
-	return from.fail(e.ID, "stream: the request is too long")
+	from.dropped(e.Method, "it is too long")
+	return nil
 }
 
 // forwardEnd is one of the two streams of Forward.
@@ -176,7 +183,9 @@ type forwardEnd struct {
 	read  func() (Message, error)
 	send  func(Message) error
 	close func(Reason) error
-	drain <-chan struct{} // nil if the stream never drains
+	noise func([]byte) bool // result of Unchecked of s, or nil
+	drain <-chan struct{}   // nil if the stream never drains
+	drops int64             // messages of this end that were dropped; used by the goroutine that reads it
 
 	// writing is held during each write. Both directions write to an end, because an error for a
 	// request that failed is sent back to the end it came from.
@@ -195,6 +204,9 @@ func newForwardEnd(s Stream) *forwardEnd {
 		err = panics.Guard(func() (err error) { m, err = read(); return err })
 		return m, err
 	}
+	if f.Unchecked != nil { // then the stream does not drop a message without a word
+		e.noise = f.Unchecked()
+	}
 	e.send = func(m Message) error { return panics.Guard(func() error { return send(m) }) }
 	if e.close = f.CloseFor; e.close == nil {
 		e.close = func(Reason) error { return s.Close() }
@@ -206,6 +218,23 @@ func (e *forwardEnd) write(m Message) error {
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	return e.send(m)
+}
+
+// skip hands a line that is not one message back to the stream, which may find messages in it.
+func (e *forwardEnd) skip(line []byte) error {
+	return panics.Guard(func() error {
+		if e.noise(line) && looksLikeMessage(line) {
+			e.dropped("", "it stands beside other text: "+safetext.OneLine(string(line), 200))
+		}
+		return nil
+	})
+}
+
+// dropped logs the loss of a message that this end has sent.
+func (e *forwardEnd) dropped(method, reason string) {
+	if e.drops++; e.drops&(e.drops-1) == 0 { // a peer must not fill the log
+		slog.Warn("stream: dropped a message that cannot be passed on", "method", safetext.OneLine(method, 100), "reason", reason, "count", e.drops)
+	}
 }
 
 // asked records a request that this end has sent.

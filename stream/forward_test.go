@@ -1,8 +1,10 @@
 package stream_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -156,6 +158,50 @@ func TestForwardAnswersWhatCannotBeCarried(t *testing.T) {
 			assert.NoError(t, <-done)
 		})
 	}
+}
+
+// A notification that cannot be passed on has nobody who is told, so it is logged. A flood of them is not.
+func TestForwardLogsWhatIsDropped(t *testing.T) {
+	leak.Check(t)
+	var logged bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	a, b, done := forwarded(func(x, y stream.Stream) (stream.Stream, stream.Stream) {
+		return x, &odd{Stream: y, write: refusing("odd")}
+	})
+	for range 1000 {
+		send(t, a, `{"jsonrpc":"2.0","method":"_odd\u001b"}`)
+	}
+	send(t, a, `{"jsonrpc":"2.0","method":"_last"}`)
+	assert.Contains(t, receive(t, b), "_last")
+	require.NoError(t, a.Close())
+	require.NoError(t, <-done)
+	assert.Contains(t, logged.String(), `reason="it is odd"`)
+	assert.Contains(t, logged.String(), `_odd`)
+	assert.NotContains(t, logged.String(), "\x1b")
+	assert.Equal(t, 10, strings.Count(logged.String(), "dropped a message"), "%s", &logged)
+}
+
+// What a tolerant stream skips may be a message, and is told then. Messages beside what does no harm are passed on.
+func TestForwardLogsWhatIsSkipped(t *testing.T) {
+	leak.Check(t)
+	var logged bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	const one, two = `{"jsonrpc":"2.0","method":"_one"}`, `{"jsonrpc":"2.0","method":"_two"}`
+	var noise []string
+	input := "ready\n{1/2}\nDEBUG sent " + one + "\n\x1b]0;title\a" + one + two + "\n" + `{"level":30}` + "\n"
+	agent := stream.Lines(strings.NewReader(input), io.Discard, &stream.LinesOptions{Tolerant: true, OnNoise: func(text string) { noise = append(noise, text) }})
+	client, b := stream.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- stream.Forward(agent, b) }() // ends with the input
+	for _, want := range []string{one, two, `{"level":30}`} {
+		assert.Equal(t, want, receive(t, client))
+	}
+	require.NoError(t, <-done)
+	assert.Equal(t, []string{"ready", "{1/2}", "DEBUG sent " + one}, noise)
+	assert.Equal(t, 1, strings.Count(logged.String(), "dropped a message"), "%s", &logged)
+	assert.Contains(t, logged.String(), "DEBUG sent")
 }
 
 func TestForwardEndsWithTheError(t *testing.T) {

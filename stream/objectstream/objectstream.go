@@ -1,6 +1,6 @@
-// Package objectstream connects the object streams of github.com/sourcegraph/jsonrpc2 with
-// the streams of this module, in both directions, and carries messages in frames with a
-// Content-Length header, as language servers do.
+// Package objectstream connects the object streams of github.com/sourcegraph/jsonrpc2 with the
+// streams of this module, in both directions, and carries messages in frames with a Content-Length
+// header, as language servers do. Experimental: it may change in any release.
 //
 //   - [New] makes a stream.Stream of an ObjectStream: an agent or client of this module talks
 //     over whatever that library can talk over.

@@ -45,7 +45,7 @@ func (a *busyAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Prom
 func TestCloseCodes(t *testing.T) {
 	serve := func(ctx context.Context, s stream.Stream) error {
 		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &busyAgent{echoAgent{conn: c}} }, &agent.Options{
-			Logger: quiet, Limits: agent.Limits{Backlog: 2000, MaxBacklog: 4000},
+			Logger: quiet, Limits: acp.Limits{Backlog: 2000, MaxBacklog: 4000},
 		})
 	}
 	// answered answers initialize and then does what is left.

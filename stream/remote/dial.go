@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -63,7 +64,14 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (stream.Stream
 		}
 		return conn, nil
 	}
-	return nil, errors.New("remote: the scheme of the URL must be ws, wss, http, https or unix")
+	return nil, fmt.Errorf("remote: the URL %q must begin with one of the schemes unix, ws, wss, http and https", shown(address))
+}
+
+// shown returns what may be shown of a URL: not its credentials, nor its query, which may hold a secret.
+func shown(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	address, _, _ = strings.Cut(address, "#")
+	return address[strings.LastIndexByte(address, '@')+1:]
 }
 
 // overUnix returns a copy of a client that connects to a Unix socket.

@@ -108,8 +108,11 @@ func NewHandler(serve func(context.Context, stream.Stream) error, opts *Options)
 	return h
 }
 
+// ServerStats are the counters of a [Handler]: those of streamable HTTP and of WebSockets together.
+type ServerStats = streamhttp.Stats
+
 // Stats returns the counters of both transports. It is safe for concurrent use.
-func (h *Handler) Stats() stream.ServerStats {
+func (h *Handler) Stats() ServerStats {
 	s, web := h.reg.stats(), h.http.Stats()
 	s.Sessions = web.Sessions
 	s.BytesReceived += web.BytesReceived

@@ -117,10 +117,10 @@ func (e *entry) bytes() (received, sent int64) {
 }
 
 // stats returns the numbers of all connections, and the bytes of WebSockets.
-func (g *registry) stats() stream.ServerStats {
+func (g *registry) stats() ServerStats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := stream.ServerStats{
+	s := ServerStats{
 		Connections: int64(len(g.live)), ConnectionsTotal: g.total, BytesReceived: g.received, BytesSent: g.sent,
 	}
 	for e := range g.live {

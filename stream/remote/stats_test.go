@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
@@ -26,7 +25,7 @@ func TestStats(t *testing.T) {
 	h, s := start(t, &remote.Options{Authorize: remote.BearerToken("secret"), MaxConnections: 2, Instance: "a"}, nil)
 	assert.Zero(t, h.Stats())
 	long := strings.Repeat("x", 100_000)
-	var last stream.ServerStats
+	var last remote.ServerStats
 	var conns []interface {
 		Close() error
 		Wait() error
@@ -37,7 +36,7 @@ func TestStats(t *testing.T) {
 		text, err := session.Prompt(t.Context(), acp.Text(long)).Text()
 		require.NoError(t, err)
 		assert.Equal(t, long, text)
-		var got stream.ServerStats
+		var got remote.ServerStats
 		require.Eventually(t, func() bool { // a client can have read what its server has not yet counted
 			got = h.Stats()
 			return got.BytesSent-last.BytesSent > int64(len(long))

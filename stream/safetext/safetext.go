@@ -1,9 +1,9 @@
-// Package safetext makes texts of a peer safe to print on a terminal. A text of an agent, or of whoever
-// an agent reads from, may hold sequences that repaint the screen, name another target than they show,
-// turn the text around, or imitate a line of the program that prints it.
+// Package safetext makes texts of a peer safe to print on a terminal. Experimental: it may change in any release. A text of
+// an agent, or of whoever an agent reads from, may hold sequences that repaint the screen, name another target than they
+// show, turn the text around, or imitate a line of the program that prints it.
 //
 // [OneLine] is for whatever a person decides by: names, titles, paths, commands and addresses. It hides
-// nothing. [Lines] is for texts to be read: messages, output and logs. It removes what cannot be read.
+// nothing. [Label] is the same within the length that a label, a title or a question may have. [Lines] is for texts to be read: messages, output and logs. It removes what cannot be read.
 //
 // The package imports the standard library only, so that every program can use it.
 package safetext
@@ -49,6 +49,19 @@ func OneLine(text string, limit int) string {
 		text = rest
 	}
 	return b.String() + cut
+}
+
+// labelRunes is the most that a label has. What is longer pushes out of sight what stands beside it.
+const labelRunes = 200
+
+// Label returns a text as OneLine does, in at most 200 characters. A text that is longer ends in "...". A
+// label of a label is the same label.
+func Label(text string) string {
+	line := []rune(OneLine(text, labelRunes*utf8.UTFMax))
+	if len(line) > labelRunes {
+		line = append(line[:labelRunes-len(more)], []rune(more)...)
+	}
+	return string(line)
 }
 
 // Lines returns at most limit bytes of a text with its lines and tabs; pass len(text) for all of it.

@@ -52,6 +52,20 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestLabel(t *testing.T) {
+	for name, tt := range hostile {
+		assert.Equal(t, tt.line, safetext.Label(tt.text), name)
+	}
+	for _, long := range []string{strings.Repeat("世", 201), strings.Repeat("\n", 120), strings.Repeat("😀", 1000), strings.Repeat("a", 10_000)} {
+		label := safetext.Label(long)
+		assert.Equal(t, 200, utf8.RuneCountInString(label))
+		assert.True(t, strings.HasSuffix(label, "..."))
+		assert.Equal(t, label, safetext.Label(label))
+	}
+	whole := strings.Repeat("世", 200)
+	assert.Equal(t, whole, safetext.Label(whole))
+}
+
 func TestLines(t *testing.T) {
 	for name, tt := range hostile {
 		assert.Equal(t, tt.lines, safetext.Lines(tt.text, len(tt.text)), name)

@@ -46,6 +46,7 @@ type book struct {
 	answered asked // the server's requests that were answered last
 	cancels  []stream.Message
 	barriers int
+	doubts   doubts
 }
 
 // todo is what is to be done: event streams to open, and messages to post at the same time.
@@ -158,7 +159,7 @@ func (b *book) opened(s *source) todo {
 // ended is told that an event stream has ended or could not be opened, and will not be continued.
 // clean means that the server has ended it.
 func (b *book) ended(s *source, err error, clean bool) todo {
-	return b.do(func(*todo) {
+	return b.do(func(t *todo) {
 		if b.sources[s.session] != s {
 			return
 		}
@@ -169,7 +170,7 @@ func (b *book) ended(s *source, err error, clean bool) todo {
 		case s.session == "" || isStatus(err, http.StatusUnauthorized):
 			b.endLocked(err)
 		default:
-			b.sessionEndedLocked(s, err, clean)
+			b.sessionEndedLocked(s, err, clean, t)
 		}
 		if b.leaving != nil && len(b.sources) == 0 {
 			b.endLocked(b.leaving)
@@ -178,17 +179,18 @@ func (b *book) ended(s *source, err error, clean bool) todo {
 }
 
 // sessionEndedLocked decides what becomes of the messages of a session whose event stream has ended.
-func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
+func (b *book) sessionEndedLocked(s *source, err error, clean bool, t *todo) {
 	// Nothing is missing if the server has ended it, or knows no event stream of the session.
 	complete := clean || !s.open && isStatus(err, http.StatusForbidden, http.StatusNotFound)
 	lost := s.open && !isStatus(err, http.StatusGone, http.StatusForbidden, http.StatusConflict)
 	loading := false
 	for _, k := range b.callsLocked(s.session) {
 		switch {
+		case k.doubted:
 		case k.barrier != nil && complete:
 			b.releaseLocked(k)
 		case k.barrier != nil || lost:
-			b.loseLocked(k.id, err)
+			b.doubtCallLocked(t, k, err)
 		default:
 			loading = loading || effectOf(k.method) == opens
 		}
@@ -197,12 +199,15 @@ func (b *book) sessionEndedLocked(s *source, err error, clean bool) {
 		o := b.lane[0]
 		// Some servers know a session only after it was loaded.
 		if o.bare = effectOf(o.m.Method) == opens && isStatus(err, http.StatusForbidden, http.StatusNotFound); !o.bare {
-			b.loseLocked(o.m.ID, err)
+			b.doubtCallLocked(t, b.calls[string(o.m.ID)], err)
 			b.doneLocked(o)
 		}
 	}
 	if !lost && (s.open || !loading) {
-		b.loseSessionLocked(s.session, err)
+		for _, k := range b.callsLocked(s.session) {
+			k.doubt()
+		}
+		b.doubtLocked(t, func() { b.loseSessionLocked(s.session, err) })
 	}
 }
 

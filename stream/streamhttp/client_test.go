@@ -87,6 +87,10 @@ func (p *scriptedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.WriteHeader(202)
+		if m.Method == "_acpkit/barrier" && m.SessionID == "" { // the connection goes on
+			p.say("", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
+			return
+		}
 		p.posts <- m
 	case "GET":
 		if p.get != nil && p.get(w, r) {

@@ -46,9 +46,11 @@
 // have been processed. If it was a request, the call fails with an error that wraps
 // [ErrUncertain]; if it was a notification or a response, the connection ends. If the event
 // stream of a session is interrupted, the calls of that session fail with a
-// *stream.LostError, and the next message opens it again. If the event stream of the
-// connection is interrupted, the connection ends. If the server ends it, so does the connection:
-// without an error if the other event streams end within 5 s.
+// *stream.LostError, and the next message opens it again. The client first sends a request of
+// its own whose response shows that the connection goes on: at the end of a connection the
+// event streams of its sessions may end first, and their calls then fail with the connection.
+// If the event stream of the connection is interrupted, the connection ends. If the server ends
+// it, so does the connection: without an error if the other event streams end within 5 s.
 //
 // A POST that gets status 429 or 503 with a Retry-After header was not accepted, and one for
 // which no network connection could be made was not sent. The call of such a request fails

@@ -170,16 +170,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Stats returns the counters of the handler. It is safe for concurrent use.
-func (h *Handler) Stats() stream.ServerStats {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return stream.ServerStats{
-		Connections: int64(len(h.conns)), ConnectionsTotal: h.total, Sessions: h.sessions.Load(),
-		BytesReceived: h.received.Load(), BytesSent: h.sent.Load(), Refused: h.refusals.Count(),
-	}
-}
-
 // find returns the connection that a request names. If there is none, it refuses the request and
 // returns nil.
 func (h *Handler) find(w http.ResponseWriter, r *http.Request) *Conn {

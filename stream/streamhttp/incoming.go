@@ -31,6 +31,7 @@ type call struct {
 	m               stream.Message // the response that is held back
 	barrier         *outgoing      // nil unless the response is held back
 	events          int            // of the event stream, when that was last looked at
+	doubted         bool           // it is lost, unless it fails with the connection: see doubts
 }
 
 // arrived is told an event, in the order of its event stream.
@@ -90,6 +91,10 @@ func (b *book) cancelLocked(m stream.Message) {
 func (b *book) responseLocked(s *source, m stream.Message, t *todo) {
 	id := string(m.ID)
 	if strings.HasPrefix(id, barrierID) {
+		if p := b.doubts.probe; p != nil && string(p.m.ID) == id {
+			b.probedLocked(t, nil)
+			return
+		}
 		for _, k := range b.calls {
 			if k.barrier != nil && string(k.barrier.m.ID) == id {
 				b.releaseLocked(k)
@@ -99,8 +104,8 @@ func (b *book) responseLocked(s *source, m stream.Message, t *todo) {
 	}
 	b.attendLocked(m.SessionID, t) // its updates are waiting there
 	k := cmp.Or(b.calls[id], new(call))
-	if k.barrier != nil {
-		return // a second response
+	if k.barrier != nil || k.doubted {
+		return // a second response, or one that may come without the updates before it
 	}
 	k.m = m
 	if s.session != "" || k.session == "" {
@@ -155,11 +160,11 @@ func (b *book) callsLocked(session string) (all []*call) {
 func (b *book) refusedLocked(k *call, err error) {
 	status, refused := errors.AsType[*stream.StatusError](err)
 	switch refused = refused && status.Code/100 == 4 && status.Code != http.StatusTooManyRequests; {
-	case b.calls[string(k.m.ID)] != k: // it has ended
+	case b.calls[string(k.m.ID)] != k || k.doubted: // it has ended
 	case refused:
 		b.releaseLocked(k)
 	default:
-		b.loseLocked(k.m.ID, err)
+		b.loseLocked(k, err)
 	}
 }
 
@@ -170,14 +175,14 @@ func (b *book) expired(o *outgoing, waiting bool) (again bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	k := o.releases
-	if b.over || b.calls[string(k.m.ID)] != k {
+	if b.over || b.calls[string(k.m.ID)] != k || k.doubted {
 		return false
 	}
 	if events := b.sources[k.session].events; !waiting || k.events != events {
 		k.events = events
 		return true
 	}
-	b.loseLocked(k.m.ID, errors.New("streamhttp: the response has arrived, but the server does not say whether the updates before it have"))
+	b.loseLocked(k, errors.New("streamhttp: the response has arrived, but the server does not say whether the updates before it have"))
 	return false
 }
 

@@ -65,7 +65,7 @@ func (c *Client) post(o *outgoing) {
 		return
 	}
 	// A request is not posted again, because its caller decides whether to repeat the call.
-	resp, err := c.insist(o.m.Kind != stream.KindRequest || o.releases != nil, func() (*http.Response, error) {
+	resp, err := c.insist(o.m.Kind != stream.KindRequest || o.beside(), func() (*http.Response, error) {
 		return c.do(c.book.life, postLimit, http.MethodPost, o.session, o.m.Data, "Content-Type", "application/json", "Accept", accepted)
 	})
 	switch {
@@ -80,15 +80,20 @@ func (c *Client) post(o *outgoing) {
 		err = fmt.Errorf("%w: %w", ErrUncertain, err)
 	}
 	c.run(c.book.posted(o, err))
-	if o.releases != nil && err == nil {
+	switch {
+	case o.probe && gone(err):
+		time.AfterFunc(endGrace, func() { c.book.fail(err) }) // it does nothing if the event stream of the connection has ended
+	case o.beside() && err == nil:
 		c.watch(o)
 	}
 }
 
-// watch tells the book that a barrier is not answered.
+// watch tells the book that a barrier or a probe is not answered.
 func (c *Client) watch(o *outgoing) {
-	time.AfterFunc(barrierLimit, func() { // it does nothing if the barrier was answered
-		if c.book.expired(o, c.in.Idle()) {
+	time.AfterFunc(barrierLimit, func() { // it does nothing if the message was answered
+		if o.probe {
+			c.run(c.book.unanswered(o))
+		} else if c.book.expired(o, c.in.Idle()) {
 			c.watch(o)
 		}
 	})

@@ -1,7 +1,6 @@
 package streamhttp
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,11 @@ type outgoing struct {
 	after    int   // of a response: how many notifications were written before it
 	bare     bool  // the event stream of its session cannot be opened before it is posted
 	releases *call // of a barrier
+	probe    bool  // see doubts
 }
+
+// beside reports whether the message is one of our own, which is not in the lane.
+func (o *outgoing) beside() bool { return o.releases != nil || o.probe }
 
 // write accepts a message, or returns a channel that is closed when there may be room for it.
 func (b *book) write(m stream.Message) (t todo, room <-chan struct{}, err error) {
@@ -82,12 +85,14 @@ func (b *book) startLocked(t *todo) {
 
 // posted is told how a POST has ended: err is nil if the server has accepted the message.
 func (b *book) posted(o *outgoing, err error) todo {
-	return b.do(func(*todo) {
-		if o.releases == nil {
+	return b.do(func(t *todo) {
+		if !o.beside() {
 			b.doneLocked(o)
 		}
 		switch {
 		case err == nil:
+		case o.probe:
+			b.probedLocked(t, err)
 		case o.releases != nil:
 			b.refusedLocked(o.releases, err)
 		case isStatus(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone):
@@ -97,7 +102,7 @@ func (b *book) posted(o *outgoing, err error) todo {
 		case o.m.Kind != stream.KindRequest:
 			b.endLocked(err)
 		default:
-			b.loseLocked(o.m.ID, err)
+			b.loseLocked(b.calls[string(o.m.ID)], err)
 			if errors.Is(err, errUnanswered) {
 				b.dropRequestsLocked()
 			}
@@ -128,16 +133,16 @@ func (b *book) dropRequestsLocked() {
 			return false
 		}
 		b.queued -= len(o.m.Data)
-		b.loseLocked(o.m.ID, fmt.Errorf("%w: %w, which the request before it has shown", ErrNotAccepted, errUnanswered))
+		b.loseLocked(b.calls[string(o.m.ID)], fmt.Errorf("%w: %w, which the request before it has shown", ErrNotAccepted, errUnanswered))
 		return true
 	})
 }
 
-// loseLocked reports that a request will get no response, if it has none.
-func (b *book) loseLocked(id json.RawMessage, err error) {
-	if _, waits := b.calls[string(id)]; waits {
-		delete(b.calls, string(id))
-		b.deliver(stream.Message{}, &stream.LostError{ID: id, Err: err})
+// loseLocked reports that a request will get no response, if it has none. The call may be nil.
+func (b *book) loseLocked(k *call, err error) {
+	if k != nil && b.calls[string(k.id)] == k {
+		delete(b.calls, string(k.id))
+		b.deliver(stream.Message{}, &stream.LostError{ID: k.id, Err: err})
 	}
 }
 

@@ -32,6 +32,7 @@ type world struct {
 	t       *testing.T
 	b       *book
 	failing bool // things may fail
+	dying   bool // the server has ended the connection
 	writes  int  // what the client may still write
 
 	opening, open     []*source
@@ -74,6 +75,7 @@ func (w *world) call(id []byte) *said {
 func (w *world) deliver(m stream.Message, err error) {
 	require.NoError(w.t, w.ended, "%s is delivered after the end", m.Data)
 	if lost, ok := errors.AsType[*stream.LostError](err); ok {
+		require.False(w.t, w.dying, "a loss is reported, but the connection ends: %v", lost)
 		if lost.ID != nil {
 			require.False(w.t, w.call(lost.ID).over, "the call %s is over twice", lost.ID)
 			w.call(lost.ID).over = true
@@ -133,7 +135,7 @@ func (w *world) say(on, format string, args ...any) {
 
 // take lets the server accept a message.
 func (w *world) take(o *outgoing) {
-	if o.releases != nil {
+	if o.beside() {
 		w.say(o.session, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, o.m.ID)
 		w.barriers = append(w.barriers, o)
 		return
@@ -202,7 +204,11 @@ func (w *world) step() bool {
 	for i, o := range w.posting {
 		may(func() {
 			w.posting = slices.Delete(w.posting, i, i+1)
-			if err := w.failure(o); err != nil {
+			err := w.failure(o)
+			if w.dying && o.probe { // what it does to other messages ends the connection
+				err = &stream.StatusError{Code: 404}
+			}
+			if err != nil {
 				w.do(w.b.posted(o, err))
 				w.b.left()
 				return
@@ -225,13 +231,21 @@ func (w *world) step() bool {
 		next := slices.IndexFunc(w.sent, func(m *said) bool { return m.on == s.session && !m.arrived && !m.lost })
 		if next >= 0 && s.life.Err() == nil {
 			may(func() {
-				w.sent[next].arrived = true
-				w.do(w.b.arrived(s, w.sent[next].m))
+				m := w.sent[next]
+				m.arrived = true
+				if k := w.b.calls[string(m.m.ID)]; m.m.IsResponse() && k != nil && k.doubted {
+					m.delivered = true // in vain: its call is lost
+				}
+				w.do(w.b.arrived(s, m.m))
 			})
 		}
-		if s.life.Err() != nil || w.failing && s.session != "" && w.IntN(20) == 0 {
+		if s.life.Err() != nil || w.dying || w.failing && s.session != "" && w.IntN(20) == 0 {
 			may(func() {
 				w.open = slices.Delete(w.open, i, i+1)
+				if w.dying && s.session == "" {
+					w.endSource(s, io.EOF, next < 0)
+					return
+				}
 				clean := next < 0 && w.IntN(2) == 0
 				for _, m := range w.sent {
 					m.lost = m.lost || m.on == s.session && !m.arrived && s.life.Err() == nil
@@ -241,7 +255,13 @@ func (w *world) step() bool {
 		}
 	}
 	if w.failing && len(w.barriers) > 0 && w.IntN(20) == 0 {
-		may(func() { w.b.expired(w.barriers[w.IntN(len(w.barriers))], w.IntN(2) == 0) })
+		may(func() {
+			if o := w.barriers[w.IntN(len(w.barriers))]; o.probe {
+				w.do(w.b.unanswered(o))
+			} else {
+				w.b.expired(o, w.IntN(2) == 0)
+			}
+		})
 	}
 	if len(can) > 0 {
 		can[w.IntN(len(can))]()
@@ -261,6 +281,7 @@ func (w *world) failure(o *outgoing) error {
 	}
 	err := []error{ErrUncertain, errUnanswered, &stream.StatusError{Code: 500}, &stream.StatusError{Code: 409}}[w.IntN(4)]
 	switch {
+	case o.probe:
 	case o.releases != nil:
 		w.unordered[o.session] = w.unordered[o.session] || isStatus(err, 409)
 	case w.IntN(2) == 0:

@@ -1,5 +1,6 @@
-// Package streamtest checks that a [stream.Stream] keeps its contract. Use it in
-// the tests of a stream of your own:
+// Package streamtest checks that a [stream.Stream] keeps its contract.
+// Experimental: it may change in any release. Use it in the tests of a stream of
+// your own:
 //
 //	func TestMyStream(t *testing.T) {
 //		streamtest.Test(t, func() (a, b stream.Stream) {
