@@ -21,9 +21,9 @@ var Inherited = []string{
 // fixed prevents programs from waiting for input, because there is no terminal.
 var fixed = []string{"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "GIT_TERMINAL_PROMPT=0"}
 
-// Environment returns the environment of a command: the variables of this program that inherit lists,
-// those that keep programs from waiting for input, env, PWD and more, each as "NAME=value". Later
-// variables replace earlier ones.
+// Environment returns the environment of a command: the variables of this program that inherit lists, and
+// HOME also if this program has none, those that keep programs from waiting for input, env, PWD and more,
+// each as "NAME=value". Later variables replace earlier ones.
 func Environment(inherit, env []string, cwd string, more ...string) []string {
 	var all []string
 	set := func(e string) {
@@ -35,6 +35,9 @@ func Environment(inherit, env []string, cwd string, more ...string) []string {
 		if name, _ := splitEnv(e); Listed(inherit, name) {
 			set(e)
 		}
+	}
+	if home := Home(); home != "" && ValueOf(all, "HOME") == "" && Listed(inherit, "HOME") {
+		set("HOME=" + home)
 	}
 	for _, e := range slices.Concat(fixed, env, []string{"PWD=" + cwd}, more) {
 		set(e)

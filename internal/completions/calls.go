@@ -10,13 +10,15 @@ import (
 // calls assigns fragments to calls. Servers number the calls from 0 or from 1, give all of them the
 // number 0, or none. They repeat the id in each fragment, send another one in each, or none.
 type calls struct {
-	all   []*started
-	early map[string]string // ids that came before their names, by index
+	all     []*started
+	byID    map[string]int    // the last call of each id
+	byIndex map[string]int    // the last call of each index
+	early   map[string]string // ids that came before their names, by index
 }
 
 type started struct {
 	id, index, name string
-	input           []byte
+	input           argument
 	kept            Object
 }
 
@@ -37,11 +39,8 @@ func (c *calls) delta(f Members, keptOf func(Members) Object) loop.CallDelta {
 			}
 		}
 	}
-	if name == "" && input == "" && id != "" && index != "" && c.last(func(s *started) bool { return s.index == index }) < 0 {
-		if c.early == nil {
-			c.early = make(map[string]string)
-		}
-		c.early[index] = id
+	if name == "" && input == "" && id != "" && index != "" && last(c.byIndex, index) < 0 {
+		note(&c.early, index, id)
 		if n := len(c.all); n > 0 {
 			return loop.CallDelta{Index: n - 1}
 		}
@@ -49,7 +48,7 @@ func (c *calls) delta(f Members, keptOf func(Members) Object) loop.CallDelta {
 	i := c.find(name, id, index, input)
 	s := c.all[i]
 	s.name = cmp.Or(s.name, name)
-	s.input = append(s.input, input...)
+	s.input.add(input)
 	for _, m := range []Members{f, function} {
 		if found := keptOf(m); found != nil {
 			if s.kept == nil {
@@ -62,6 +61,9 @@ func (c *calls) delta(f Members, keptOf func(Members) Object) loop.CallDelta {
 	if s.id == "" {
 		s.id = cmp.Or(id, c.early[index])
 		d.ID = s.id
+		if s.id != "" {
+			note(&c.byID, s.id, max(i, last(c.byID, s.id)))
+		}
 	}
 	return d
 }
@@ -70,8 +72,7 @@ func (c *calls) delta(f Members, keptOf func(Members) Object) loop.CallDelta {
 // index, or with a new id, or without both after a complete call. Any other one continues the call of
 // its id, of its index, or the last one.
 func (c *calls) find(name, id, index, input string) int {
-	byIndex := c.last(func(s *started) bool { return index != "" && s.index == index })
-	byID := c.last(func(s *started) bool { return id != "" && s.id == id })
+	byIndex, byID := last(c.byIndex, index), last(c.byID, id)
 	if name != "" || len(c.all) == 0 {
 		latest := byIndex
 		if index == "" {
@@ -80,17 +81,20 @@ func (c *calls) find(name, id, index, input string) int {
 		another := latest < 0
 		if !another {
 			s := c.all[latest]
-			complete := json.Valid(s.input) || len(s.input) == 0 && s.name != name && (index == "" || id != "")
+			complete := s.input.complete() || len(s.input.text) == 0 && s.name != name && (index == "" || id != "")
 			switch {
 			case id != "" && s.id != "" && id != s.id: // some send another id in each fragment
 				another = complete || index == ""
 			case id == "" || s.id == "":
 				another = complete && s.name != "" && !(index != "" && s.name == name && input == "")
 			default: // one id for two calls, or a call that is sent again as a whole
-				another = complete && json.Valid([]byte(input)) && input != string(s.input)
+				another = complete && json.Valid([]byte(input)) && input != string(s.input.text)
 			}
 		}
 		if another {
+			if index != "" {
+				note(&c.byIndex, index, len(c.all))
+			}
 			c.all = append(c.all, &started{index: index})
 			return len(c.all) - 1
 		}
@@ -105,12 +109,17 @@ func (c *calls) find(name, id, index, input string) int {
 	return len(c.all) - 1
 }
 
-// last returns the number of the last call for which f holds, or -1.
-func (c *calls) last(f func(*started) bool) int {
-	for i := len(c.all) - 1; i >= 0; i-- {
-		if f(c.all[i]) {
-			return i
-		}
+// last returns the number of the last call that a map has for a key, or -1.
+func last(calls map[string]int, key string) int {
+	if i, ok := calls[key]; ok {
+		return i
 	}
 	return -1
+}
+
+func note[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = make(map[string]V)
+	}
+	(*m)[key] = v
 }

@@ -9,10 +9,10 @@ import "maps"
 // continues the newest item of the conversation if that is a message of its role, unless the turn
 // of that message has ended.
 type Messages[M any] struct {
-	byID   map[messageKey]M
-	role   string // of newest
-	newest M
-	open   bool // chunks without an id continue newest
+	byID     map[messageKey]M
+	role, id string // of newest; the id is empty if it may be that of another message
+	newest   M
+	open     bool // chunks without an id continue newest
 }
 
 type messageKey struct{ role, id string }
@@ -20,22 +20,21 @@ type messageKey struct{ role, id string }
 // Find returns the message that a chunk with the role and id continues. The id is empty for a
 // chunk without one.
 func (m *Messages[M]) Find(role, id string) (found M, ok bool) {
-	if id != "" {
-		found, ok = m.byID[messageKey{role, id}]
-		return found, ok
-	}
-	if m.open && m.role == role {
+	if m.open && m.role == role && (id == "" || id == m.id) {
 		return m.newest, true
 	}
-	return found, false
+	if id != "" {
+		found, ok = m.byID[messageKey{role, id}]
+	}
+	return found, ok
 }
 
 // Add adds a message, which is the newest item then. The id may be empty.
 func (m *Messages[M]) Add(role, id string, added M) {
-	m.role, m.newest, m.open = role, added, true
 	if id != "" {
 		m.Name(role, id, added)
 	}
+	m.role, m.id, m.newest, m.open = role, id, added, true
 }
 
 // Close reports that another item follows, or that the turn has ended: no chunk without an id
@@ -54,10 +53,14 @@ func (m *Messages[M]) Name(role, id string, named M) {
 		m.byID = map[messageKey]M{}
 	}
 	m.byID[messageKey{role, id}] = named
+	m.id = ""
 }
 
 // Unname makes an id that of no message.
-func (m *Messages[M]) Unname(role, id string) { delete(m.byID, messageKey{role, id}) }
+func (m *Messages[M]) Unname(role, id string) {
+	delete(m.byID, messageKey{role, id})
+	m.id = ""
+}
 
 // Forget removes messages.
 func (m *Messages[M]) Forget(gone func(M) bool) {

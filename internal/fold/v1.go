@@ -34,6 +34,41 @@ func Announced(c *acp.ToolCall) *acp.ToolCallUpdate {
 	}
 }
 
+// Chunk returns the role of a chunk of a message, as in [Messages], the id of the message, and the content. The role is empty
+// if the update is no chunk.
+func Chunk(u acp.SessionUpdate) (role string, id acp.MessageID, content acp.ContentBlock) {
+	switch v := u.(type) {
+	case *acp.UserMessageChunk:
+		return "user", v.MessageID, v.Content
+	case *acp.AgentMessageChunk:
+		return "agent", v.MessageID, v.Content
+	case *acp.AgentThoughtChunk:
+		return "thought", v.MessageID, v.Content
+	}
+	return "", "", nil
+}
+
+// Rechunk returns a chunk as u, with another id and content. It returns u if that is no chunk.
+func Rechunk(u acp.SessionUpdate, id acp.MessageID, content acp.ContentBlock) acp.SessionUpdate {
+	switch v := u.(type) {
+	case *acp.UserMessageChunk:
+		return &acp.UserMessageChunk{MessageID: id, Content: content, Meta: v.Meta}
+	case *acp.AgentMessageChunk:
+		return &acp.AgentMessageChunk{MessageID: id, Content: content, Meta: v.Meta}
+	case *acp.AgentThoughtChunk:
+		return &acp.AgentThoughtChunk{MessageID: id, Content: content, Meta: v.Meta}
+	}
+	return u
+}
+
+// PlainText returns the content if it is a text that can be joined to that of its message, or nil.
+func PlainText(content acp.ContentBlock) *acp.TextContent {
+	if text, ok := content.(*acp.TextContent); ok && text.Annotations == nil {
+		return text
+	}
+	return nil
+}
+
 // Text returns nil for an empty text.
 func Text(s string) *string {
 	if s == "" {

@@ -59,8 +59,13 @@ func (p *Place) enter(next *os.Root) {
 	p.dir, p.own = next, true
 }
 
-// walker follows a path element by element, as the system does, and keeps each folder on the way
-// open. No element is looked up twice, so that exchanging an element cannot lead elsewhere.
+// keptOpen is how many folders on the way are open at most. Many paths are followed at the same time, and a
+// path may be deep.
+const keptOpen = 4
+
+// walker follows a path element by element, as the system does, and keeps the innermost folders on the way
+// open. A folder that is needed again after it was closed must be the same, so that exchanging an element
+// cannot lead elsewhere.
 type walker struct {
 	allowed []*Root
 	root    *Root
@@ -71,7 +76,8 @@ type walker struct {
 
 type folder struct {
 	name string
-	dir  *os.Root
+	dir  *os.Root // nil: closed, as are all before it
+	info fs.FileInfo
 	dev  uint64
 }
 
@@ -92,7 +98,9 @@ func Locate(allowed []*Root, path string) (*Place, error) {
 // leave closes the folders that are more than depth levels below the root.
 func (w *walker) leave(depth int) {
 	for _, f := range w.below[depth:] {
-		f.dir.Close()
+		if f.dir != nil {
+			f.dir.Close()
+		}
 	}
 	w.below = w.below[:depth]
 }
@@ -150,11 +158,41 @@ func (w *walker) limit() error {
 
 // up moves to the parent folder. Above a root, that may be in another root.
 func (w *walker) up() error {
-	if n := len(w.below); n > 0 {
-		w.leave(n - 1)
-		return nil
+	n := len(w.below)
+	if n == 0 {
+		return w.restart(filepath.Dir(w.root.real))
 	}
-	return w.restart(filepath.Dir(w.root.real))
+	w.leave(n - 1)
+	if n > 1 && w.below[n-2].dir == nil {
+		return w.reopen()
+	}
+	return nil
+}
+
+// reopen opens the innermost folders again.
+func (w *walker) reopen() error {
+	at := w.root.dir
+	for i := range w.below {
+		f := &w.below[i]
+		next, err := at.OpenRoot(f.name)
+		if err != nil {
+			return changed(err)
+		}
+		f.dir, at = next, next
+		w.limitOpen(i)
+		if now, err := next.Stat("."); err != nil || !os.SameFile(f.info, now) {
+			return ErrChanged
+		}
+	}
+	return nil
+}
+
+// limitOpen closes a folder that is above the one with that index.
+func (w *walker) limitOpen(last int) {
+	if i := last - keptOpen; i >= 0 && w.below[i].dir != nil {
+		w.below[i].dir.Close()
+		w.below[i].dir = nil
+	}
 }
 
 func (w *walker) restart(path string) error {
@@ -206,8 +244,9 @@ func (w *walker) enter(here folder, name string, info fs.FileInfo) error {
 	if !os.SameFile(info, now) {
 		return ErrChanged
 	}
-	dev := deviceOf(now)
-	w.below[len(w.below)-1].dev = dev
+	dev, last := deviceOf(now), len(w.below)-1
+	w.below[last].dev, w.below[last].info = dev, now
+	w.limitOpen(last)
 	if dev != here.dev {
 		return refusePseudo(next)
 	}

@@ -80,6 +80,20 @@ func (p *Place) Read(ctx context.Context, line, limit *uint32, room int64) (text
 	return text, size, err
 }
 
+// Bytes reads a regular file of at most limit bytes.
+func (p *Place) Bytes(limit int64) ([]byte, error) {
+	if p.Folder || p.Info == nil {
+		return nil, ErrNotFile
+	}
+	f, info, err := p.openFile(os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := readAll(f, info.Size(), limit)
+	return []byte(text), err
+}
+
 // readAll reads a file of about size bytes.
 func readAll(r io.Reader, size, limit int64) (string, error) {
 	if size > limit {
@@ -173,9 +187,10 @@ func lineEnd(text string) int {
 }
 
 // Walk calls visit with each regular file below the place, which may be a file itself, in the order
-// of their names. It neither follows symlinks nor enters folders that skip names or that cannot be
-// opened. A place that visit gets is valid during the call. Walk ends with the error of visit.
-func (p *Place) Walk(skip func(name string) bool, visit func(*Place) error) error {
+// of their names. It neither follows symlinks nor enters folders that cannot be opened, and leaves out the
+// elements of a folder that skip names. A place that a function gets is valid during the call. Walk ends
+// with the error of visit.
+func (p *Place) Walk(skip func(in *Place, name string, folder bool) bool, visit func(*Place) error) error {
 	if !p.Folder {
 		if p.Info == nil {
 			return fs.ErrNotExist
@@ -191,13 +206,16 @@ func (p *Place) Walk(skip func(name string) bool, visit func(*Place) error) erro
 	}
 	w := &walker{root: &Root{dir: p.dir}}
 	for _, e := range entries {
+		if checkName(e.Name()) != nil || skip(p, e.Name(), e.IsDir()) {
+			continue
+		}
 		info, err := e.Info()
-		if err != nil || checkName(e.Name()) != nil {
+		if err != nil {
 			continue
 		}
 		path := filepath.Join(p.Path, e.Name())
 		switch {
-		case info.IsDir() && !skip(e.Name()):
+		case info.IsDir():
 			if err := w.enter(folder{dir: p.dir, dev: p.dev}, e.Name(), info); err != nil {
 				w.leave(0)
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -74,7 +75,7 @@ func (b *Bare) Request(ctx context.Context, method string, raw json.RawMessage) 
 		return encode(res)
 	})
 	if err != nil && e != nil && e.Ended != nil && context.Cause(ctx) == errGroupEnded {
-		b.failures.log.Info("acp: handler of a cancelled turn failed", "method", method, "error", rpcerr.LogText(err))
+		b.failures.log.Info("acp: handler of a cancelled turn failed", "method", method, "error", errs.LogText(err))
 		err = encode(e.Ended())
 	}
 	return result, err

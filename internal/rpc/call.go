@@ -92,7 +92,7 @@ func (c *Conn) callThrough(ctx context.Context, k *call, params any, opts *CallO
 		}
 	}
 	if opts.Negotiates {
-		opts = c.hold(opts)
+		opts, k.negotiates = c.hold(opts), true
 	}
 	k.at, k.took, k.vacant = opts.AtResponse, opts.Result, opts.Vacant
 	ctx, k.raw = TakeRawResult(ctx)

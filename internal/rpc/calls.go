@@ -244,7 +244,7 @@ func (t *calls) enqueue(k *call, kind order.Kind) {
 	if k.relays != nil { // the worker must see it
 		kind = order.Last
 	}
-	if t.arrive(order.Item{Kind: kind, What: k}) {
+	if t.arrive(order.Item{Kind: kind, What: k, Opens: k.negotiates}) {
 		t.deliver(k)
 	}
 }

@@ -126,6 +126,18 @@ func (c *Conn) Start(ctx context.Context) error {
 // most of them.
 func (c *Conn) Logger() *slog.Logger { return c.log }
 
+// Peer returns what the stream tells of an agent that does not respond: whether it is reached over a
+// network, and what it has sent that is not a message.
+func (c *Conn) Peer() (network bool, noise string) {
+	if c.stream == nil {
+		return false, ""
+	}
+	if p, ok := c.stream.s.(interface{ Noise() string }); ok {
+		noise = p.Noise()
+	}
+	return c.stream.features.SingleInitialize, noise
+}
+
 // Started reports whether Start has succeeded.
 func (c *Conn) Started() bool { return c.started.Load() }
 
@@ -171,9 +183,9 @@ func (c *Conn) Hold(n int64) { c.order.Press(n) }
 // Release reverses Hold.
 func (c *Conn) Release(n int64) { c.order.Press(-n) }
 
-// slowHandler names a notification handler that keeps something waiting for long.
+// slowHandler names a handler of a notification or of the handshake that keeps something waiting for long.
 func (c *Conn) slowHandler(handler, waiting string) {
-	c.log.Warn("acp: a notification handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
+	c.log.Warn("acp: a handler keeps a call or request waiting; if the handler waits for it, pass it the handler's ctx",
 		"handler", shown(handler), "waiting", shown(waiting), "for", c.limits.SlowHandler)
 }
 
@@ -210,7 +222,7 @@ func Refusal(why order.Reason, method string) *rpcerr.RequestError {
 	case order.Refusing:
 		return rpcerr.InternalError(nil).WithDetail(errShutdown.Error())
 	}
-	return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) // order.TooMany
+	return rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) //errlint:ignore order.TooMany has the text of the protocol
 }
 
 // hold makes messages that are read wait until the call of a handshake has its response. It returns

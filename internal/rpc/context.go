@@ -141,6 +141,8 @@ func (s *scope) insideNotification() bool {
 type origin struct {
 	// exempt: a notification handler waits for the call.
 	exempt bool
+	// negotiates: the handshake of the connection waits for the call, or the call is the handshake.
+	negotiates bool
 	// relays is the request whose handler makes the call, if it is that of a relay: its response
 	// is likely to be the result of the call.
 	relays *request
@@ -163,6 +165,7 @@ func (s *scope) enter(c *Conn, call bool) (o origin) {
 				s.conn.order.Enter(s)
 			}
 		case call:
+			o.negotiates = o.negotiates || s.conn == c && s.req.Opens()
 			s.conn.order.Enter(s.req)
 			s.conn.results.Release(&s.req.result)
 		}

@@ -281,7 +281,8 @@ func (s *shutdown) endContexts() {
 // endOfInput makes the calls in flight fail: at once those that do not wait for notifications,
 // and the others when everything that was read has been handled.
 func (s *shutdown) endOfInput() {
-	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt })
+	holds := s.c.order.Holds()
+	s.c.calls.fail(s.err, func(k *call) bool { return k.exempt || holds && k.negotiates })
 	if s.c.order.Arrive(order.Item{Kind: order.End}) {
 		s.c.calls.fail(s.err, nil)
 	}

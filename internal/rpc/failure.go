@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -47,7 +48,7 @@ func (f *failures) Look(where string, err error, look func()) *rpcerr.RequestErr
 	if failed == nil {
 		return nil
 	}
-	id := rpcerr.NewErrorID()
+	id := errs.NewErrorID()
 	f.log.Error("acp: a method of an error panicked or did not return", "where", shown(where),
 		"type", fmt.Sprintf("%T", err), memberErrorID, id, errorAttr(failed))
 	return InternalError(id)
@@ -102,7 +103,7 @@ func (f *failures) Fault(ctx context.Context, err error, msg string, args ...any
 // what failed.
 func (f *failures) fault(err error, cancelled bool, msg string, args ...any) (e *rpcerr.RequestError, id string) {
 	meant := isMeant(err)
-	if e = rpcerr.From(err); e == nil {
+	if !errors.As(rpcerr.From(err), &e) {
 		return rpcerr.InternalError(nil), ""
 	}
 	if e.Code == rpcerr.CodeRequestCancelled && !meant && !cancelled {
@@ -121,7 +122,7 @@ func (f *failures) fault(err error, cancelled bool, msg string, args ...any) (e 
 	case !meant && f.Ordinary(err):
 		f.log.Debug(msg+" with the connection", args...)
 	default:
-		id = rpcerr.NewErrorID()
+		id = errs.NewErrorID()
 		writeFailure(f.log, slog.LevelError, err, id, msg, args...)
 	}
 	var data json.RawMessage
@@ -156,7 +157,7 @@ func Annotate(output json.RawMessage, id, details string) json.RawMessage {
 // sent. It does nothing if cause is nil.
 func (f *failures) LogKept(err, cause error, msg string, args ...any) {
 	if cause != nil && !isLogged(err) {
-		writeFailure(f.log, slog.LevelWarn, err, "", msg, append(args, "cause", rpcerr.LogText(cause))...)
+		writeFailure(f.log, slog.LevelWarn, err, "", msg, append(args, "cause", errs.LogText(cause))...)
 	}
 }
 

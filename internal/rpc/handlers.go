@@ -154,7 +154,7 @@ type incomingKey struct{ h *handlers }
 func (h *handlers) handleWrapped(ctx context.Context, method string, params any) (any, error) {
 	in, ok := ctx.Value(incomingKey{h}).(incoming)
 	if !ok {
-		return nil, fmt.Errorf("acp: %s: a receiving middleware passed on a foreign ctx", shown(method))
+		return nil, fmt.Errorf("acp: %s: a receiving middleware passed on a foreign ctx", shown(method)) //errlint:ignore a mistake in a middleware
 	}
 	return h.handle(ctx, in, method, params)
 }

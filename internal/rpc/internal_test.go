@@ -26,6 +26,11 @@ func TestTableOfLimits(t *testing.T) {
 		"the responses of the connection itself that wait to be writ": "SendReserve",
 		"a notification handler that keeps others waiting":            "SlowHandler",
 		"writing after `Close`":                                       "FlushGrace",
+		"requests that are open, waiting or running, 8 KiB more for":  "MaxOpen",
+		"results, in memory and encoded, until they are written; all": "Results",
+		"nothing written while the queue or the reserve was full":     "StallTimeout",
+		"handlers after the peer has closed its end":                  "DrainGrace",
+		"handlers after their ctx has ended":                          "HandlerGrace",
 	}
 	row := regexp.MustCompile("(?m)^\\| *([^|]{0,59})[^|]*?\\| *([0-9]+)(?: (MiB|GiB|s))? *\\| *(?:`Limits\\.(\\w+)`|fixed) *\\|")
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {

@@ -141,7 +141,7 @@ func TestPeerCannotFloodTheLog(t *testing.T) {
 			p.Next()
 		}
 		assert.Equal(t, 256, strings.Count(l.String(), "\n"), "one budget for all lines")
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // in the bubble of its caller
 		p.Send("x")
 		p.Next()
 		assert.True(t, strings.HasSuffix(l.String(), fmt.Sprintf(" omitted=%d\n", 2*n-256)))

@@ -59,7 +59,7 @@ func (k *call) placeLocked() *call {
 	if !k.exempt || k.at == nil {
 		return nil
 	}
-	place := &call{method: k.method, m: k.m, at: k.at, vacant: k.vacant, state: callResponded, result: k.result, fault: k.fault, err: k.err}
+	place := &call{method: k.method, m: k.m, origin: origin{negotiates: k.negotiates}, at: k.at, vacant: k.vacant, state: callResponded, result: k.result, fault: k.fault, err: k.err}
 	k.at = nil
 	return place
 }
@@ -96,7 +96,7 @@ func (t *calls) abandon(k *call, err error) (abandoned, inFlight bool) {
 	at := t.dropLocked(k, err)
 	t.mu.Unlock()
 	if at != nil {
-		t.enqueue(&call{method: k.method, at: at, err: err, state: callResponded}, order.Last)
+		t.enqueue(&call{method: k.method, origin: origin{negotiates: k.negotiates}, at: at, err: err, state: callResponded}, order.Last)
 	}
 	return true, true
 }

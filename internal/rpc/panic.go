@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -42,11 +43,11 @@ func (e *panicError) RequestError() *rpcerr.RequestError { return rpcerr.Interna
 
 // LogValue returns the text with the stack, for who logs the error in place of this package.
 func (e *panicError) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("message", rpcerr.LogText(e)), slog.String("stack", string(e.Stack)))
+	return slog.GroupValue(slog.String("message", errs.LogText(e)), slog.String("stack", string(e.Stack)))
 }
 
 func errorAttr(err error) slog.Attr {
-	text := slog.String("error", rpcerr.LogText(err)) // LogText recovers a panic of the Error method
+	text := slog.String("error", errs.LogText(err)) // LogText recovers a panic of the Error method
 	p, ok := errors.AsType[*panics.Panic](err)
 	if e, own := errors.AsType[*panicError](err); own {
 		p, ok = e.Panic, true

@@ -8,10 +8,10 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
-	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -74,7 +74,7 @@ func (c *Conn) sendThrough(ctx context.Context, out *outgoing, method string, pa
 func (c *Conn) sendWrapped(ctx context.Context, method string, params any) (any, error) {
 	out, ok := ctx.Value(outgoingKey{c}).(*outgoing)
 	if !ok {
-		return nil, fmt.Errorf("acp: %s: a sending middleware passed on a foreign ctx", shown(method))
+		return nil, fmt.Errorf("acp: %s: a sending middleware passed on a foreign ctx", shown(method)) //errlint:ignore a mistake in a middleware
 	}
 	if out.call == nil {
 		return nil, c.notify(ctx, out.m, method, params)
@@ -133,7 +133,7 @@ func (c *Conn) frameRefused(f *outbox.Frame, err error) {
 		c.calls.failOne(f.Call, err)
 		return
 	case f.Request != "" && !f.IsOwn():
-		id := rpcerr.NewErrorID()
+		id := errs.NewErrorID()
 		c.log.Error("acp: stream refused a response", "method", shown(f.About), "error", err, memberErrorID, id)
 		c.respondOwn([]byte(f.Request), InternalError(id))
 		return

@@ -1,15 +1,11 @@
 package talk
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/panics"
@@ -23,19 +19,24 @@ type Agent struct {
 	Ways  []WayIn // to sign in
 }
 
-// VersionOf returns what explains an error about the version of the protocol: its own text and the
-// versions that this end supports. ok is false for other errors.
-type VersionOf func(err error) (text string, own []int, ok bool)
+// Own is what can be read of an error whose type belongs to a version of the protocol. It is zero for
+// other errors.
+type Own struct {
+	Text     string // of an error about the version, with its code and data
+	Versions []int  // those that this end supports, if Text is not empty
+	Stopped  string // the reason of a turn that has ended early
+	Silent   bool   // the turn was cancelled because the agent was silent
+}
 
 // Explain returns a text that explains err to the user, and names the next step if there is one.
 // agent is nil if there is no connection.
-func Explain(err error, agent *Agent, version VersionOf) (text string) {
+func Explain(err error, agent *Agent, read func(error) Own) (text string) {
 	if err == nil {
 		return ""
 	}
 	failed := panics.Contained(func() {
 		_ = err.Error() // rpcerr.Explain would show the text of a panic
-		text = explain(err, agent, version)
+		text = explain(err, agent, read(err))
 	})
 	if failed != nil {
 		return fmt.Sprintf("an error of type %T whose methods fail", err)
@@ -43,11 +44,10 @@ func Explain(err error, agent *Agent, version VersionOf) (text string) {
 	return text
 }
 
-func explain(err error, agent *Agent, version VersionOf) string {
+func explain(err error, agent *Agent, own Own) string {
 	text := withoutPackages(rpcerr.Explain(err), err)
-	said, own, ok := version(err)
-	if ok {
-		text = withoutPackages(said, nil) // it has the code and the data
+	if own.Text != "" {
+		text = withoutPackages(own.Text, nil)
 	}
 	if next := nextStep(err, agent, own); next != "" {
 		text += "\n" + next
@@ -75,57 +75,4 @@ func withoutPackages(text string, err error) string {
 		}
 	}
 	return without(text)
-}
-
-// nextStep returns what the user can do. own is not nil for an error about the version.
-func nextStep(err error, agent *Agent, own []int) string {
-	var (
-		path   *fs.PathError
-		exit   *stream.ExitError
-		status *stream.StatusError
-	)
-	switch {
-	case errors.As(err, &path) && path.Op == "chdir":
-		return "The agent cannot run in the folder " + path.Path + ". Choose another one."
-	case errors.Is(err, exec.ErrNotFound), errors.As(err, &path) && path.Op == "fork/exec" && errors.Is(err, fs.ErrNotExist):
-		return "The agent is not installed here. Install it, or give the path of its program."
-	case errors.Is(err, fs.ErrPermission) && errors.As(err, &path) && path.Op == "fork/exec":
-		return "The agent's program cannot be executed. Check its permissions."
-	case own != nil:
-		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(own), "[]"), " ", " or ")
-		return "Look for a version of the agent that speaks version " + list + " of the protocol."
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "No agent listens there."
-	case errors.As(err, &status) && status.Code == 401:
-		return "The agent wants a token: it got none, or not the one that it expects."
-	case errors.Is(err, rpcerr.ErrAuthRequired):
-		return signIn(agent)
-	case errors.As(err, &exit) && (agent == nil || !agent.Ready):
-		return "The agent exited before it responded. Run its command by itself to see what it needs; many agents speak the protocol only with a flag such as --acp."
-	case errors.Is(err, context.DeadlineExceeded) && agent == nil:
-		return "The agent has not responded. Run its command by itself to see what it is waiting for."
-	}
-	return ""
-}
-
-func signIn(agent *Agent) string {
-	if agent == nil {
-		return "Sign in to the agent first, with its own command."
-	}
-	if len(agent.Ways) == 0 {
-		return "Sign in to the agent first. It offers no method to sign in over the protocol: use its own command."
-	}
-	var b strings.Builder
-	b.WriteString("Sign in to the agent first.")
-	for _, w := range agent.Ways {
-		text := w.ID + ": " + w.Name
-		if w.Description != "" {
-			text += " (" + w.Description + ")"
-		}
-		if w.Instruction != "" {
-			text += "; " + w.Instruction
-		}
-		b.WriteString("\n  " + endpoint.Printable(text)) // the whole text is the agent's
-	}
-	return b.String()
 }

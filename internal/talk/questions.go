@@ -3,10 +3,12 @@ package talk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // ErrExited is the error of a handler or a sending middleware that called runtime.Goexit.
@@ -17,6 +19,11 @@ type question struct {
 	about     Matter
 	cancelled chan struct{}
 }
+
+// ErrNotOpen is the refusal of a question about a session that is not open.
+var ErrNotOpen error = rpcerr.InvalidParams(map[string]any{
+	"reason": "unknown_session", "recovery": map[string]string{"hint": "Open the session on this connection first"},
+}).WithDetail("the session is not open")
 
 // Ask calls a handler that asks the user about a session. If the session's turn is cancelled
 // before the handler returns, Ask cancels the handler's ctx and returns cancelled at once,
@@ -119,4 +126,11 @@ func (t *Turns) answered(ctx context.Context, id string, q *question) bool {
 	delete(w.questions, q)
 	t.tidyLocked(id, w)
 	return open
+}
+
+// NotOffered returns the error for a choice that the agent did not offer. The agent and Options.OnError get
+// its id; logs hold no params.
+func NotOffered(log *slog.Logger, id string) error {
+	log.Error("acp: the client chose a permission option that was not offered; the error that the agent gets has its id")
+	return rpcerr.InternalError(nil).WithDetail(fmt.Sprintf("the client chose the permission option %q, which was not offered", id))
 }

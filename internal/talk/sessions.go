@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // These limits bound the memory for sessions, even if an agent sends updates of any number of
@@ -80,6 +81,20 @@ func (b *Sessions[U]) Announce(id, subagent string) {
 	}
 }
 
+// WithSubagents returns a function like sessionOf that reports false for the sessions of subagents:
+// their messages belong to other sessions too.
+func (b *Sessions[U]) WithSubagents(sessionOf func(params any) (string, bool)) func(params any) (string, bool) {
+	return func(params any) (string, bool) {
+		id, ok := sessionOf(params)
+		if !ok {
+			return "", false
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return id, !b.announced.Has(id)
+	}
+}
+
 // Has reports whether a question of the agent about a session can be meant: the session is open or
 // being opened, or it is that of a subagent that an update has announced. While a session is being
 // created, any id may be its id.
@@ -124,11 +139,16 @@ func (b *Sessions[U]) Deliver(ctx context.Context, v Version[U], id string, u U)
 		defer delivered()
 	}
 	b.mu.Lock()
-	session, full := b.attached[id], false
+	session, full, strange := b.attached[id], false, false
 	if session == nil && len(id) <= LongestID && !b.plain.Has(id) && !b.closed.Has(id) {
+		strange = b.unknown[id] == nil && !b.hasLocked(id)
 		full = b.keepLocked(b.unknownLocked(id), ctx, it)
 	}
 	b.mu.Unlock()
+	if strange {
+		v.Engine().Logger().Warn("acp: received an update of a session that is not open: until it is opened, only Client.SessionUpdate sees its updates",
+			"session", safetext.OneLine(id, 100))
+	}
 	if full {
 		warnFull(v.Engine())
 	}

@@ -252,7 +252,7 @@ func messageOf(e validator.FieldError) string {
 	case "abspath":
 		return "must be an absolute path"
 	case "uri":
-		return "must be a URI with a scheme"
+		return wire.WrongURI(reflect.Indirect(reflect.ValueOf(e.Value())).String())
 	case "min":
 		if e.Param() == "1" && unit(e.Kind()) != "" {
 			return "must not be empty"

@@ -98,6 +98,7 @@ func TestStruct(t *testing.T) {
 		{"patch is good", func(r *request) { r.Patch = opt[string]{"/x", true} }, "", ""},
 		{"opaque", func(r *request) { r.Opaque = map[string]any{"x": link{}} }, "", ""},
 		{"left alone", func(r *request) { r.Skip = &link{} }, "", ""},
+		{"a URI with a space", func(r *request) { r.Blocks[1] = &link{URI: "file:///a b"} }, "prompt.1.uri: must be a URI: a space in it is written as %20", ""},
 		{"several", func(r *request) { r.ID, r.Dir, r.Only = "", "x", nil },
 			"cwd: must be an absolute path; only: must be present; sessionId: must not be empty", "only: must be present"},
 	} {

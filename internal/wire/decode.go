@@ -152,7 +152,7 @@ func (d *Decoder) URI(p *string) *FieldErrors {
 	var s string
 	errs := d.String(&s)
 	if errs == nil && !IsURI(s) {
-		return Violation("must be a URI with a scheme")
+		return Violation(WrongURI(s))
 	}
 	*p = s
 	return errs

@@ -173,6 +173,20 @@ func IsAbsPath(s string) bool {
 	}
 }
 
+// TrimPath returns a path without separators at its end, so that the sessions of a folder are found however the
+// client writes it. The root keeps its own.
+func TrimPath(path string) string {
+	separators := `/\`
+	if strings.HasPrefix(path, "/") { // where a name may end in \
+		separators = "/"
+	}
+	short := strings.TrimRight(path, separators)
+	if short == "" || strings.HasSuffix(short, ":") {
+		return path
+	}
+	return short
+}
+
 // IsURI reports whether s is a URI with a scheme. A scheme of one letter is a drive, so C:\x is not
 // a URI. Characters beyond ASCII are allowed, because people write IRIs. White space and control
 // characters are not.
@@ -193,6 +207,14 @@ func IsURI(s string) bool {
 		}
 	}
 	return colon >= 2 && colon+1 < len(s)
+}
+
+// WrongURI says what is wrong with a text that is not a URI.
+func WrongURI(s string) string {
+	if strings.IndexByte(s, ' ') >= 0 {
+		return "must be a URI: a space in it is written as %20"
+	}
+	return "must be a URI with a scheme"
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

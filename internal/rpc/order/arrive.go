@@ -19,6 +19,7 @@ type Item struct {
 	Params []byte
 	What   Subject // a Response for Delivery and Last
 	Ends   *Ends   // the group that a notification ends; nil: none
+	Opens  bool    // the handshake waits for the response, so that it does not wait for the handshake
 }
 
 // Subject describes the content of an Item.
@@ -66,7 +67,7 @@ const (
 )
 
 // Arrive gives a response or the end of input its place, and reports whether that is here and
-// now: the caller then handles it. Only the reader may pass a Delivery, so that nothing that was
+// now: the caller then handles it. Behind notifications that the gate holds it is held too. Only the reader may pass a Delivery, so that nothing that was
 // read later is before it.
 func (o *Order) Arrive(it Item) (now bool) {
 	o.mu.Lock()
@@ -81,6 +82,10 @@ func (o *Order) Arrive(it Item) (now bool) {
 			response(it, o.lost)
 		}
 		return true
+	case o.gate.notified && !it.Opens:
+		o.gate.held = append(o.gate.held, it)
+		o.watchLocked()
+		return false
 	case !o.working && it.Kind != Last:
 		return true
 	}
@@ -102,7 +107,7 @@ func (o *Order) notifyLocked(it Item) {
 		return
 	case o.gate.state == gatePending:
 		o.addLocked(it.Size, 0)
-		o.gate.held = append(o.gate.held, it)
+		o.gate.held, o.gate.notified = append(o.gate.held, it), true
 		return
 	case o.gate.state == gateClosed:
 		it.Kind, it.Params, it.Ends = Dropped, nil, nil

@@ -1,5 +1,7 @@
 package order
 
+import "slices"
+
 // Reason is the reason why a request is not accepted.
 type Reason uint8
 
@@ -31,9 +33,10 @@ const (
 
 // gate holds the messages that are read during the handshake.
 type gate struct {
-	state gateState
-	held  []Item // what was read while the state was gatePending
-	used  bool   // a request other than the handshake was accepted
+	state    gateState
+	held     []Item // what was read while the state was gatePending
+	notified bool   // notifications are among them: responses that are read now wait behind them
+	used     bool   // a request other than the handshake was accepted
 }
 
 // Hold makes messages wait that are read until the handshake of this end is over.
@@ -43,6 +46,26 @@ func (o *Order) Hold() {
 	if o.gate.state == gateOpen {
 		o.gate.state = gatePending
 	}
+}
+
+// Holds reports whether notifications wait for the end of the handshake.
+func (o *Order) Holds() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.gate.notified
+}
+
+// awaitsOpeningLocked returns the title of a response that waits for the end of this end's handshake, or "".
+func (o *Order) awaitsOpeningLocked() string {
+	if !o.gate.notified || o.cfg.Handshake == "" {
+		return ""
+	}
+	for _, it := range o.gate.held {
+		if it.Kind != request && it.Kind != Notification && it.Kind != End {
+			return it.What.Title()
+		}
+	}
+	return ""
 }
 
 // Open records that the handshake is over. Messages that were read during it are handled, or
@@ -59,15 +82,21 @@ func (o *Order) openLocked(ok bool) (refused []Refused) {
 		o.gate.state, o.gate.used = gateClosed, false
 	}
 	held := o.gate.held
-	o.gate.held = nil
+	o.gate.held, o.gate.notified = nil, false
 	for i, it := range held {
 		if o.gate.state == gatePending { // another handshake was among them
 			o.gate.held = append(o.gate.held, held[i:]...)
+			o.gate.notified = slices.ContainsFunc(held[i:], func(it Item) bool { return it.Kind == Notification })
 			break
 		}
-		if it.Kind != request {
+		switch it.Kind {
+		case request:
+		case Notification:
 			o.addLocked(-it.Size, 0)
 			o.notifyLocked(it)
+			continue
+		default: // a response, or the end of input
+			o.pushLocked(it)
 			continue
 		}
 		r, _ := it.What.(*Request)

@@ -150,7 +150,8 @@ func (o *Order) watchLocked() {
 	}
 }
 
-// checkSlow reports the handler that runs if something has waited for it all the time.
+// checkSlow reports the handler that runs if something has waited for it all the time, and the handshake if
+// a response waits for its end.
 func (o *Order) checkSlow() {
 	o.mu.Lock()
 	w, before, handler := &o.slow, o.slow.of, o.handling
@@ -168,12 +169,16 @@ func (o *Order) checkSlow() {
 		o.watchLocked()
 		slow = false
 	}
+	opening := o.awaitsOpeningLocked()
 	o.mu.Unlock()
 	if slow && waits == "" {
 		waits = o.cfg.Call()
 	}
 	if slow && waits != "" {
 		o.cfg.Slow(handler.scope().Method, waits)
+	}
+	if opening != "" {
+		o.cfg.Slow(o.cfg.Handshake, opening)
 	}
 }
 

@@ -102,11 +102,16 @@ func (o *Order) Stop() (responses []Response, dropped int) {
 		}
 	}
 	for _, it := range o.gate.held {
-		if it.Kind != request {
+		switch it.Kind {
+		case request, End:
+		case Notification:
 			dropped++
 			o.addLocked(-it.Size, 0)
+		default:
+			responses = append(responses, response(it, o.lost))
 		}
 	}
+	o.gate.notified = false
 	o.gate.held, o.behind, o.slots.counted, o.slots.uncounted = nil, nil, nil, nil
 	for _, r := range o.pending.byKey {
 		if r.state < running {
