@@ -40,7 +40,7 @@ type Conn struct {
 	agent  acp.Agent
 	table  endpoint.Table
 	remote bool           // the agent is a connection to another agent
-	known  *serving.Known // nil without Options.CheckIDs
+	known  *serving.Known // nil if the agent is a connection
 
 	peer   atomic.Pointer[peer]
 	told   atomic.Pointer[acp.AgentCapabilities] // what the latest initialize has advertised
@@ -89,8 +89,8 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) (err error
 	c.table.Unstable = c.opts.Unstable || c.remote
 	c.addRows(&c.table)
 	c.table.Entry(methodPrompt.Method).Ended = cancelledTurn
-	if c.opts.CheckIDs && !c.remote {
-		c.known = serving.Watch(&c.table, named, told)
+	if !c.remote {
+		c.known = serving.Watch(&c.table, c.opts.CheckIDs, named, told)
 	}
 	if err := c.refuse(&c.table); err != nil {
 		return err
@@ -98,11 +98,15 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) (err error
 	return c.table.Refused("agent", c.agent)
 }
 
+// Unstable reports whether Options.Unstable is set. The agent may ask in newAgent, and serve unstable
+// methods only where they are allowed; see [acp.Selective].
+func (c *Conn) Unstable() bool { return c.opts.Unstable }
+
 // prompt handles session/prompt.
 func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	res, err := c.agent.Prompt(ctx, req)
 	if err == nil && res == nil {
-		return nil, errors.New("agent: Prompt returned neither a response nor an error")
+		return nil, errors.New("agent: Prompt returned neither a response nor an error") //errlint:ignore a mistake in the agent
 	}
 	if errors.Is(err, acp.ErrTurnCancelled) {
 		// A client may answer a permission request with "cancelled" before it cancels the turn. The
@@ -157,8 +161,14 @@ func (c *Conn) Close() error { return c.engine.Close() }
 func (c *Conn) Shutdown(ctx context.Context) error { return c.engine.Shutdown(ctx) }
 
 // Ending returns a channel that is closed when the connection begins to end, for example
-// because the client has closed its output. Handlers may run on for a while.
-func (c *Conn) Ending() <-chan struct{} { return c.engine.Ending() }
+// because the client has closed its output. Handlers may run on for a while. It is that of
+// Options.Ending if that is set.
+func (c *Conn) Ending() <-chan struct{} {
+	if c.opts.Ending != nil {
+		return c.opts.Ending
+	}
+	return c.engine.Ending()
+}
 
 // Done returns a channel that is closed when the connection has ended. [Conn.Err] then
 // returns the reason.

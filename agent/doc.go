@@ -71,7 +71,7 @@
 // If the error of a handler is or wraps an *rpcerr.RequestError, the client gets that
 // error. Of any other error the client gets only "Internal error": its text is written
 // to the log and does not leave the process, unless Options.ExposeErrors is set. The same
-// holds for the error that [ToolCall.Fail] is given. Options.OnError is called with both
+// holds for the error that [ToolCall.Fail] or [Session.FailedCall] is given. Options.OnError is called with both
 // kinds of errors first. The function OnError of rpcerr/classify returns a function for
 // this option that classifies errors, so that the client gets the code for a missing file,
 // for example.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/params"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -17,6 +18,9 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 		return err
 	}
 	if c.known != nil {
+		if err := c.checkUpdate(params); err != nil {
+			return err
+		}
 		c.known.Note(listing(params))
 	}
 	if c.opts.IgnoreCapabilities {
@@ -31,6 +35,24 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	}
 	if need := missing(p.caps, m, params); need != "" {
 		return &acp.CapabilityError{Method: m.Name, Capability: need}
+	}
+	if n, ok := params.(*acp.SessionNotification); ok {
+		return c.suggests(m, n.Update, p.caps)
+	}
+	return nil
+}
+
+// suggests returns an error for suggestions that need more than what both ends have advertised.
+func (c *Conn) suggests(m *wire.Method, u acp.SessionUpdate, caps *acp.ClientCapabilities) error {
+	s, ok := u.(*acp.PromptSuggestionsUpdate)
+	if !ok || c.remote {
+		return nil
+	}
+	switch missing, wrong := params.Suggested(s, caps.Has, c.told.Load().Has); {
+	case missing != "":
+		return &acp.CapabilityError{Method: m.Name, Capability: missing}
+	case wrong != "":
+		return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: "update.suggestions.prompt", Message: wrong}}}
 	}
 	return nil
 }

@@ -72,6 +72,31 @@ func TestCallsThatTheClientDidNotAdvertise(t *testing.T) {
 	assert.NoError(t, s.Message(t.Context(), "plain updates need nothing"))
 }
 
+// Suggestions of content that either end did not advertise are not sent, nor blank ones.
+func TestSuggestions(t *testing.T) {
+	image := &acp.ImageContent{MIMEType: "image/png", Data: "AA=="}
+	for name, tt := range map[string]struct {
+		caps acp.PromptSuggestionsCapabilities
+		u    []acp.ContentBlock
+		want string
+	}{
+		"text":               {acp.PromptSuggestionsCapabilities{}, []acp.ContentBlock{acp.Text("go")}, ""},
+		"image":              {acp.PromptSuggestionsCapabilities{}, []acp.ContentBlock{image}, "session.promptSuggestions.image"},
+		"image of the agent": {acp.PromptSuggestionsCapabilities{Image: &acp.PromptSuggestionsImageCapabilities{}}, []acp.ContentBlock{image}, "promptCapabilities.image"},
+		"blank":              {acp.PromptSuggestionsCapabilities{}, []acp.ContentBlock{acp.Text(" \n")}, "blank"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := open(t, good, &peertest.Client{}, &acp.ClientCapabilities{Session: &acp.ClientSessionCapabilities{PromptSuggestions: &tt.caps}})
+			err := p.agent.Session("s1").Update(t.Context(), &acp.PromptSuggestionsUpdate{Suggestions: []acp.PromptSuggestion{{Prompt: tt.u}}})
+			if tt.want != "" {
+				assert.ErrorContains(t, err, tt.want)
+				return
+			}
+			assert.NoError(t, err)
+		})
+	}
+}
+
 func TestUnstableCallsNeedTheOption(t *testing.T) {
 	p := connect(t, good, &peertest.Client{}, nil)
 	_, err := p.client.Initialize(t.Context(), nil)

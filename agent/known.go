@@ -2,22 +2,25 @@ package agent
 
 import (
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/talk/serving"
 )
 
-// These functions say which ids messages have, for Options.CheckIDs.
+// These functions say which ids messages have.
 
-// named returns the session that must be open for a request, and the mode or option in its params.
-func named(params any) (id, mode, option string) {
+// named returns the ids in a request.
+func named(params any) serving.Named {
 	switch p := params.(type) {
 	case *acp.PromptRequest:
-		return string(p.SessionID), "", ""
+		return serving.Named{Session: string(p.SessionID)}
 	case *acp.SetSessionModeRequest:
-		return string(p.SessionID), string(p.ModeID), ""
+		return serving.Named{Session: string(p.SessionID), Mode: string(p.ModeID)}
 	case *acp.SetSessionConfigOptionRequest:
-		return string(p.SessionID), "", string(p.ConfigID)
+		return serving.Named{Session: string(p.SessionID), Option: string(p.ConfigID)}
+	case *acp.ForkSessionRequest:
+		return serving.Named{Forked: string(p.SessionID), Cursor: string(p.CursorID)}
 	}
-	return "", "", ""
+	return serving.Named{}
 }
 
 // told returns what a response says about a session.
@@ -51,15 +54,41 @@ func opened(id acp.SessionID, modes *acp.SessionModeState, options []acp.Session
 	return t
 }
 
-// listing returns the options that an update lists.
+// listing returns the options that an update lists, or the cursor that it names.
 func listing(params any) serving.Told {
-	if n, ok := params.(*acp.SessionNotification); ok {
-		if u, ok := n.Update.(*acp.ConfigOptionUpdate); ok {
-			options := append([]acp.SessionConfigOption{}, u.ConfigOptions...) // not nil
-			return serving.Told{Session: string(n.SessionID), Options: serving.IDs(options, optionID)}
+	n, _ := params.(*acp.SessionNotification)
+	switch u := endpoint.ValueOf(n).Update.(type) {
+	case *acp.ConfigOptionUpdate:
+		options := append([]acp.SessionConfigOption{}, u.ConfigOptions...) // not nil
+		return serving.Told{Session: string(n.SessionID), Options: serving.IDs(options, optionID)}
+	case *acp.CursorUpdate:
+		told := serving.Told{Session: string(n.SessionID), Cursor: string(u.CursorID)}
+		if !u.Capabilities.IsZero() {
+			can, _ := u.Capabilities.Get()
+			told.Fork = new(can.Fork != nil)
 		}
+		return told
 	}
 	return serving.Told{}
+}
+
+// checkUpdate returns an error for an update of a session that neither end has named. Without
+// Options.CheckIDs it is only logged: methods that are not of the protocol may open sessions, too.
+func (c *Conn) checkUpdate(params any) error {
+	n, ok := params.(*acp.SessionNotification)
+	if !ok || n == nil {
+		return nil
+	}
+	subagent := ""
+	if u, ok := n.Update.(*acp.SubagentUpdate); ok {
+		subagent = string(u.SessionID)
+	}
+	err := c.known.CheckUpdate(string(n.SessionID), subagent)
+	if err != nil && !c.opts.CheckIDs {
+		c.log.Warn("acp: sent an update that the client may drop", "error", err)
+		return nil
+	}
+	return err
 }
 
 func optionID(o acp.SessionConfigOption) string { return string(o.ID) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -32,8 +31,12 @@ type Options struct {
 
 	// CheckIDs makes the Conn refuse ids that the agent has not sent: prompts and settings
 	// of a session that no response has opened fail with -32002, and modes and config options
-	// that the agent has not listed for the session with -32602. A session is open until it is
-	// closed or deleted. By default the agent checks them itself.
+	// that the agent has not listed for the session with -32602, as does a fork at a cursor that
+	// the agent has not sent since it opened the session, or at which it allows none. A session
+	// is open until it is closed or deleted. An update of a session that the agent has not
+	// opened is not sent, and the error names its id. By default the agent checks them itself;
+	// an update of a session that neither a request nor a response has named is sent, and logged
+	// once for each session.
 	CheckIDs bool
 
 	// OnError, if not nil, is called once with each error that is about to be sent to the
@@ -53,6 +56,10 @@ type Options struct {
 	// does not overtake the response to session/new. New sets it for an agent that is a *client.Conn
 	// or embeds or wraps one; set it for one that keeps the Conn in a field. See [Release].
 	Relay bool
+
+	// Ending, if not nil, is what [Conn.Ending] returns. Set it for a connection that serves the client of
+	// another one, to the channel that is closed when that one begins to end.
+	Ending <-chan struct{}
 
 	// RawParams keeps the undecoded params of each message while its handler runs, so
 	// that the function [RawParams] can return them. They stay in memory until it returns.
@@ -79,8 +86,8 @@ type Options struct {
 	// sending of every message. The first middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound the memory, the handlers and the waiting times of the Conn.
-	Limits Limits
+	// Limits bound the memory and the handlers of the Conn.
+	Limits acp.Limits
 }
 
 func (o *Options) clone() Options {
@@ -107,7 +114,7 @@ func (o *Options) config() rpc.Config {
 		RawParams:    o.RawParams,
 		LenientPaths: o.LenientPaths,
 		Invalid:      invalid,
-		Limits:       o.Limits.engine(),
+		Limits:       rpc.Limits{Backlog: o.Limits.Backlog, MaxBacklog: o.Limits.MaxBacklog, MaxHandlers: o.Limits.MaxHandlers, SendQueue: o.Limits.SendQueue},
 	}
 }
 
@@ -115,52 +122,4 @@ func (o *Options) config() rpc.Config {
 // lost.
 func reopens(method string) bool {
 	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
-}
-
-// Limits bound the memory, the handlers and the waiting times of a connection. The zero
-// value of a field means its default. The maximum length of a message is a limit of the
-// stream; see package stream.
-type Limits struct {
-	// Backlog is the number of bytes of notifications that may wait for their handlers
-	// before the connection stops reading, which slows the client down. The default is
-	// 64 MiB.
-	Backlog int64
-	// MaxBacklog is the number of bytes of waiting notifications at which the connection
-	// ends with acp.ErrOverloaded. It applies while a response is awaited, when the
-	// connection must not stop reading. If it is less than Backlog, it also replaces
-	// Backlog. The default is 1 GiB.
-	MaxBacklog int64
-	// MaxHandlers is the number of request handlers that may run at once; further
-	// requests wait. Handlers of prompts, handlers that load a session, and handlers that
-	// wait in a call of the Conn do not count. The default is 1024.
-	MaxHandlers int
-	// MaxOpen is the number of bytes of requests that may wait or run before new ones
-	// fail with -32603 "Too many requests". A running request counts 8 KiB more than its
-	// length, so the default of 1 GiB allows about 130,000 short requests.
-	MaxOpen int64
-	// Results is the number of bytes that results may occupy, in memory and encoded, from
-	// the return of their handlers until they are written. While they exceed it, requests
-	// that count for MaxHandlers are not started. The default is 64 MiB.
-	Results int64
-	// SendQueue is the number of bytes that may wait to be written before senders must
-	// wait. The default is 8 MiB.
-	SendQueue int64
-
-	// StallTimeout is how long the client may read nothing while the send queue is
-	// full, before the connection ends with acp.ErrStalled. The default is 60 s.
-	StallTimeout time.Duration
-	// DrainGrace is how long handlers may run after the client has closed its end. The default
-	// is 5 s.
-	DrainGrace time.Duration
-	// HandlerGrace is how long handlers may run after their ctx is done, before Run
-	// returns acp.ErrHandlerStuck. The default is 5 s.
-	HandlerGrace time.Duration
-}
-
-// engine returns the limits of the engine. Those that a program cannot set have their defaults.
-func (l *Limits) engine() rpc.Limits {
-	return rpc.Limits{
-		Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
-		SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
-	}
 }

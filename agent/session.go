@@ -6,6 +6,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/validate"
 )
 
 // Session has short methods for the messages of one session. It holds no state, so a
@@ -30,6 +31,15 @@ func (s *Session) ID() acp.SessionID { return s.id }
 // Update sends the update u.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error {
 	return s.conn.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{SessionID: s.id, Update: u})
+}
+
+// Check returns the error of Update for an update that breaks a rule of the protocol, and sends nothing. An
+// agent that stores an update before it sends it calls Check before both.
+func (s *Session) Check(u acp.SessionUpdate) error {
+	if wrong := validate.Struct(&acp.SessionNotification{SessionID: s.id, Update: u}, true); wrong != nil {
+		return invalid(acp.MethodSessionUpdate+" params", wrong)
+	}
+	return nil
 }
 
 // Commands sends the complete list of slash commands, which replaces the previous one.

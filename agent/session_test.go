@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -242,4 +243,25 @@ func TestAskPermission(t *testing.T) {
 			assert.Len(t, asked.Options, 2)
 		})
 	}
+}
+
+// With CheckIDs, an update of a session that the agent has not opened is not sent, and the error names
+// the session. Those of a session that is being opened, of a subagent and of a closed session are sent.
+func TestUpdateOfAnUnknownSession(t *testing.T) {
+	s, peer := rawpeer.Pipe(t)
+	a := &peertest.Agent{}
+	c := rawpeer.Start(t, agent.New(s, func(*agent.Conn) acp.Agent { return a }, &agent.Options{CheckIDs: true, Unstable: true}))
+	peer.Call("1", "initialize", `{"protocolVersion":1,"clientCapabilities":{"subagents":{}}}`)
+	peer.Next()
+	assert.EqualError(t, c.Session("nope").Message(t.Context(), "x"),
+		`agent: an update of the session "nope", which is not open: send updates with the id of the prompt, or of the response that opened the session`)
+	a.OnNewSession = func(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+		return &acp.NewSessionResponse{SessionID: "s"}, c.Session("s").Title(ctx, "early")
+	}
+	peer.Call("2", "session/new", `{"cwd":"/","mcpServers":[]}`)
+	assert.Equal(t, "session/update", peer.Next().Method)
+	peer.Next()
+	require.NoError(t, c.Session("s").Update(t.Context(), &acp.SubagentUpdate{SessionID: "sub"}))
+	require.NoError(t, c.Session("sub").Message(t.Context(), "x"))
+	assert.ErrorContains(t, c.Session("sup").Message(t.Context(), "x"), `"sup"`)
 }

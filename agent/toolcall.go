@@ -80,37 +80,44 @@ func (t *ToolCall) status(ctx context.Context, status acp.ToolCallStatus, conten
 	return t.Update(ctx, &acp.ToolCallUpdate{Status: status, Content: content})
 }
 
-// Fail reports that the tool call has failed with err. It first calls Options.OnError with
-// err. The function [acp.FailToolCall] decides what the client and the model read: the
-// complete update of an [acp.ToolFailure]; the message, code and data of an
-// *rpcerr.RequestError; and only "Internal error" of any other error. Details that are not
-// sent are logged. If the update of an acp.ToolFailure is invalid, the client reads
-// "Internal error", and Fail returns what is wrong. The function OnError of rpcerr/classify
-// returns a function for Options.OnError that classifies the errors of other packages, so
-// that more can be sent.
+// Fail reports that the tool call has failed with err, by the update that [Session.FailedCall]
+// returns. If the update of an [acp.ToolFailure] is invalid, the client reads "Internal error", and
+// Fail returns what is wrong.
 func (t *ToolCall) Fail(ctx context.Context, err error) error {
-	var update *acp.ToolCallUpdate
-	fault := t.session.conn.engine.Leave(ctx, "tool call "+string(t.id), err, func(err error) { update = t.failed(ctx, err) })
-	if fault != nil {
-		update = acp.FailToolCall(t.id, fault)
-	}
-	err = t.session.Update(ctx, update)
+	err = t.session.Update(ctx, t.session.FailedCall(ctx, t.id, err))
 	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid { // that of an acp.ToolFailure
 		return errors.Join(err, t.session.Update(ctx, acp.FailToolCall(t.id, nil)))
 	}
 	return err
 }
 
+// FailedCall returns the last update of a tool call that failed with err. It first calls
+// Options.OnError with err. The function [acp.FailToolCall] decides what the client and the model
+// read: the complete update of an [acp.ToolFailure]; the message, code and data of an
+// *rpcerr.RequestError; and only "Internal error" of any other error, with an id in data.errorId.
+// Details that are not sent are logged. The function OnError of rpcerr/classify returns a function
+// for Options.OnError that classifies the errors of other packages, so that more can be sent.
+//
+// A method of err may panic: the client then reads "Internal error".
+func (s *Session) FailedCall(ctx context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	var update *acp.ToolCallUpdate
+	fault := s.conn.engine.Leave(ctx, "tool call "+string(id), err, func(err error) { update = s.failed(ctx, id, err) })
+	if fault != nil {
+		update = acp.FailToolCall(id, fault)
+	}
+	return update
+}
+
 // failed returns the update of a tool call that failed with err, and logs what it hides.
-func (t *ToolCall) failed(ctx context.Context, err error) *acp.ToolCallUpdate {
-	errorID, details, told := serving.FailedCall(ctx, &t.session.conn.engine, string(t.id), err, func(err error) (ok, complete bool, wrapped error) {
+func (s *Session) failed(ctx context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	errorID, details, told := serving.FailedCall(ctx, &s.conn.engine, string(id), err, func(err error) (ok, complete bool, wrapped error) {
 		own, ok := errors.AsType[acp.ToolFailure](err)
 		if !ok {
 			return false, false, nil
 		}
 		return true, own.FailedToolCall() != nil, errors.Unwrap(own)
 	})
-	update := acp.FailToolCall(t.id, told)
+	update := acp.FailToolCall(id, told)
 	if details != "" { // for development
 		update.Content = append(slices.Clip(update.Content), acp.ToolText("Details: "+details))
 	}

@@ -53,9 +53,7 @@ func (c *conversation) compact(ctx context.Context, after ...Message) error {
 		{Role: User, Parts: []tools.Part{{Text: "A summary of our conversation so far:\n\n" + summary}}},
 		{Role: Assistant, Parts: []tools.Part{{Text: "Thank you, I go on from there."}}},
 	}
-	for _, m := range after {
-		next = append(next, m.shortened(maxText))
-	}
+	next = append(next, after...)
 	items := make([]any, len(next))
 	for i, m := range next {
 		items[i] = m

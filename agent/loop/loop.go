@@ -1,6 +1,6 @@
-// Package loop implements the loop of an agent around a language model. It sends the conversation
-// to the model, shows the answer, runs the tools that the model calls, and sends their results,
-// until the model calls no more tools.
+// Package loop implements the loop of an agent around a language model. Experimental: it may change in
+// any release. It sends the conversation to the model, shows the answer, runs the tools that the model
+// calls, and sends their results, until the model calls no more tools.
 //
 //	l := loop.New(model, nil)
 //	a := kit.New(&kit.Options{Turn: l.Turn, SystemPrompts: loop.SystemPrompts(), Tools: ...})
@@ -15,8 +15,8 @@
 //     cancelled turn and after a crash. No call runs twice.
 //   - The answers of the model and the results of the tools are stored before the next request.
 //   - When a turn is cancelled, the request to the model ends with it.
-//   - If a conversation has become too long for the model, it is summarized once, and the turn
-//     continues. What the person sees does not change.
+//   - If a conversation has become too long for the model, it is summarized once, the person is told, and
+//     the turn continues with the whole prompt. What the person sees does not change.
 //   - No answer ends a turn without a word: an empty one is asked for again once, and how an answer
 //     has ended is told.
 package loop
@@ -26,6 +26,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
@@ -168,6 +169,7 @@ func SystemPrompts() []acp.SystemPromptMode {
 type Loop struct {
 	model Model
 	opts  Options
+	kept  sync.Map // of *memory, by *kit.Session
 }
 
 // New returns a loop for the model.

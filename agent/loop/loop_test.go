@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -336,11 +338,50 @@ func TestTooLong(t *testing.T) {
 	}}
 	p := &person{}
 	conn, id := converse(t, m, p, "one", "two", "/compact", "three")
-	assert.Equal(t, "firstsecondThe conversation is summarized.third", p.text)
+	const told = "The conversation had become too long for the model, so the model goes on with a summary of it."
+	assert.Equal(t, "first"+told+"secondThe conversation is summarized.third", p.text)
 	assert.Equal(t, "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\nuser: two", m.seen[3])
 	assert.Equal(t, "user: A summary of our conversation so far:\n\nSHORT\nassistant: Thank you, I go on from there.\nuser: three", m.seen[5])
 	_, err := ask(t, conn, id, "four")
 	assert.Error(t, err, "too long again")
+}
+
+// The model gets the current prompt whole after a summary, however long it is, and without the results of
+// the turn so far.
+func TestTooLongKeepsThePrompt(t *testing.T) {
+	m := &script{answers: answers{says(loop.Text("first")), fails(loop.ErrTooLong), says(loop.Text("SUMMARY")), says(loop.Text("second")), says(loop.Text("third"))}}
+	prompt := strings.Repeat("every word counts ", 5_000)
+	converse(t, m, &person{}, "one", prompt, "three")
+	const summary = "user: A summary of our conversation so far:\n\nSUMMARY\nassistant: Thank you, I go on from there.\nuser: "
+	assert.Equal(t, summary+prompt, m.seen[3])
+	assert.Equal(t, summary+prompt+"\nassistant: second\nuser: three", m.seen[4], "also in later turns")
+}
+
+// The model reads the prompts that were cancelled while they waited.
+func TestEarlierPrompts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &script{answers: answers{
+			func(ctx context.Context, yield func(loop.Event, error) bool) { <-ctx.Done(); yield(nil, ctx.Err()) },
+			says(loop.Text("Yes.")), says(loop.Text("Yes?")),
+		}}
+		conn, id := start(t, m, &person{})
+		done := make(chan acp.StopReason)
+		for _, text := range []string{"one", "two"} {
+			go func() { // ends with the cancel
+				reason, err := ask(t, conn, id, text)
+				assert.NoError(t, err)
+				done <- reason
+			}()
+			synctest.Wait()
+		}
+		require.NoError(t, conn.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}))
+		assert.Equal(t, []acp.StopReason{"cancelled", "cancelled"}, []acp.StopReason{<-done, <-done})
+		for _, text := range []string{"three", "four"} {
+			_, err := ask(t, conn, id, text)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, "user: one\nuser: two\nuser: three\nassistant: Yes.\nuser: four", m.seen[2])
+	})
 }
 
 // If even the request for a summary is too long, for example because the conversation was held with
@@ -389,6 +430,31 @@ func TestErrorInAnAnswer(t *testing.T) {
 	_, err = ask(t, conn, id, "two")
 	require.NoError(t, err)
 	assert.Equal(t, "user: one\nassistant: Hal\nuser: two", m.seen[1])
+}
+
+// A model that panics fails the prompt with an internal error that has an id, whatever the text of the panic says, and
+// the session goes on. The conversation is not summarized for it.
+func TestModelThatPanics(t *testing.T) {
+	for _, text := range []string{"context_length_exceeded", "rate limit"} {
+		broken := func(_ context.Context, yield func(loop.Event, error) bool) {
+			yield(loop.Text("Hal"), nil)
+			panic(errors.New(text))
+		}
+		m := &script{answers: answers{broken, says(loop.Text("Again."))}}
+		conn, id := start(t, m, &person{})
+		_, err := ask(t, conn, id, "one")
+		var e *rpcerr.RequestError
+		require.ErrorAs(t, err, &e, text)
+		assert.Equal(t, rpcerr.CodeInternalError, e.Code)
+		var data struct{ ErrorID string }
+		require.NoError(t, e.DecodeData(&data))
+		assert.NotEmpty(t, data.ErrorID)
+		assert.NotContains(t, err.Error(), text)
+		require.Len(t, m.seen, 1)
+		_, err = ask(t, conn, id, "two")
+		require.NoError(t, err)
+		assert.Contains(t, m.seen[1], "user: one")
+	}
 }
 
 // The request for a summary does not contain Opaque, which may have the long texts in full.

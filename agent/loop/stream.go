@@ -59,7 +59,7 @@ func readable(ctx context.Context, err error) error {
 	if SaysTooLong(err.Error()) {
 		return kind.ContextTooLarge.New("the conversation is too long for the model").WithCause(errors.Join(err, ErrTooLong))
 	}
-	return classify.Wrap(err)
+	return classify.Error(err)
 }
 
 // toolong.txt has one pattern a line, with its source.

@@ -29,6 +29,11 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 	if err != nil {
 		return "", err
 	}
+	for _, e := range p.Earlier {
+		if err := c.add(Message{Role: User, Parts: e.Parts}); err != nil {
+			return "", err
+		}
+	}
 	prompt := Message{Role: User, Parts: p.Parts}
 	if err := c.add(prompt); err != nil {
 		return "", err
@@ -37,6 +42,9 @@ func (l *Loop) Turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.Sto
 		a, err := c.generate(ctx)
 		if errors.Is(err, ErrTooLong) && !c.compacted && ctx.Err() == nil {
 			if err := c.compact(ctx, prompt); err != nil {
+				return "", err
+			}
+			if err := c.tell(ctx, "The conversation had become too long for the model, so the model goes on with a summary of it."); err != nil {
 				return "", err
 			}
 			continue
@@ -118,40 +126,77 @@ func (c *conversation) used(ctx context.Context, u Usage) error {
 	return c.session.Usage(ctx, u.Used, u.Size)
 }
 
-// open reads the conversation from the store. If a crash has left a call without a result, open
-// adds a result that says so.
+// open returns the conversation. It reads only what was added since the session's last turn. If a crash
+// has left a call without a result, open adds a result that says so.
 func (l *Loop) open(ctx context.Context, s *kit.Session) (*conversation, error) {
 	if l.model == nil {
 		return nil, errors.New("loop: New was given no Model: pass the result of chat.New, or a Model of your own")
 	}
-	c := &conversation{loop: l, session: s}
 	items, err := s.History(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var results []Result // results of the calls in the latest answer
-	for _, item := range items {
-		var m Message
-		if err := json.Unmarshal(item, &m); err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(results, func(open Result) bool { return open.ID == m.Began }); i >= 0 {
-			results[i].Parts = []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}}
-		}
-		for _, r := range m.Results {
-			if i := slices.IndexFunc(results, func(open Result) bool { return open.ID == r.ID }); i >= 0 {
-				results[i] = r
-			}
-		}
-		if m.Role == Results {
-			continue
-		}
-		c.messages = append(c.messages, m)
-		if results = interrupted(m.Calls); results != nil {
-			c.messages = append(c.messages, Message{Role: Results, Results: results})
-		}
+	kept, known := l.kept.LoadOrStore(s, new(memory))
+	if !known {
+		s.OnClose(func() { l.kept.Delete(s) })
 	}
-	return c, nil
+	m := kept.(*memory) // used by the turns of the session, of which one runs at a time
+	if err := m.add(items); err != nil {
+		return nil, err
+	}
+	return &conversation{loop: l, session: s, messages: m.messages}, nil
+}
+
+// memory is the conversation of a session as it was when its last turn began.
+type memory struct {
+	messages []Message
+	items    []json.RawMessage // of which the messages are made
+}
+
+// add adds the items of a session that are new.
+func (m *memory) add(items []json.RawMessage) error {
+	n := len(m.items)
+	if n > len(items) || n > 0 && &m.items[n-1][0] != &items[n-1][0] { // compacted, or read again from the store
+		*m, n = memory{}, 0
+	}
+	for _, item := range items[n:] {
+		var next Message
+		if err := json.Unmarshal(item, &next); err != nil {
+			*m = memory{}
+			return err
+		}
+		m.fold(next)
+	}
+	m.items = items
+	return nil
+}
+
+// fold adds a stored message. Those of results belong to the calls of the latest answer.
+func (m *memory) fold(next Message) {
+	if next.Role == Results {
+		if len(m.messages) == 0 {
+			return
+		}
+		results := m.messages[len(m.messages)-1].Results
+		find := func(id string) *Result {
+			i := slices.IndexFunc(results, func(open Result) bool { return open.ID == id })
+			if i < 0 {
+				return new(Result)
+			}
+			return &results[i]
+		}
+		if next.Began != "" {
+			find(next.Began).Parts = []tools.Part{{Text: "The call was interrupted: it may have taken effect. Look before you repeat it."}}
+		}
+		for _, r := range next.Results {
+			*find(r.ID) = r
+		}
+		return
+	}
+	m.messages = append(m.messages, next)
+	if results := interrupted(next.Calls); results != nil {
+		m.messages = append(m.messages, Message{Role: Results, Results: results})
+	}
 }
 
 func interrupted(calls []Call) (results []Result) {

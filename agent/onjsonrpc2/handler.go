@@ -1,5 +1,6 @@
 // Package onjsonrpc2 serves an acp.Agent on a connection of github.com/sourcegraph/jsonrpc2, for
-// programs that have such a connection or want the smallest stack. Others use package agent.
+// programs that have such a connection or want the smallest stack. Experimental: it may change in any
+// release. Others use package agent.
 //
 // Of the promises of package acp, these hold: notifications are handled one at a time, in their
 // order; what a handler sends is written before its response; handlers may call the client to any

@@ -388,6 +388,33 @@ func TestInitializeComesFirst(t *testing.T) {
 	})
 }
 
+// A request waits for the handshake that was read before it. That the next one has succeeded does not open the connection
+// for it, whichever of the two goes on first.
+func TestRequestBetweenHandshakes(t *testing.T) {
+	for range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			results := make(chan error, 2)
+			f := connectTo(t, onjsonrpc2.Handler(func(acp.Client) acp.Agent {
+				return &peertest.FullAgent{Do: func(_ context.Context, method string, _ any) (any, error) {
+					if method == "initialize" {
+						return nil, <-results
+					}
+					return nil, nil
+				}}
+			}, &onjsonrpc2.Options{Unstable: true, Logger: silent}))
+			f.write(request("1", "initialize", `{"protocolVersion":1}`), request("2", "session/list", `{}`), request("3", "initialize", `{"protocolVersion":1}`))
+			synctest.Wait()
+			results <- errors.New("x")
+			results <- nil
+			for range 3 {
+				if m := f.read(); strings.Contains(m, `"id":2,`) {
+					assert.Contains(t, m, `"code":-32600`)
+				}
+			}
+		})
+	}
+}
+
 // A thousand requests run at once, each of which calls the client.
 func TestManyRequestsAtOnce(t *testing.T) {
 	leak.Check(t)

@@ -21,7 +21,8 @@ type end struct {
 	s     stream.Stream
 	read  func() (stream.Message, error)
 	send  func(stream.Message) error
-	drain <-chan struct{} // nil if the stream never drains
+	noise func([]byte) bool // result of Unchecked of s, or nil
+	drain <-chan struct{}   // nil if the stream never drains
 
 	writing sync.Mutex // held during each write, because both directions write to an end
 
@@ -64,6 +65,9 @@ func newEnd(name string, s stream.Stream, max int) *end {
 		err = panics.Guard(func() (err error) { m, err = read(); return err })
 		return m, err
 	}
+	if f.Unchecked != nil { // then the stream does not drop a message without a word
+		e.noise = f.Unchecked()
+	}
 	e.send = func(m stream.Message) error { return panics.Guard(func() error { return send(m) }) }
 	return e
 }
@@ -101,7 +105,7 @@ func (e *end) write(m stream.Message) error {
 
 var (
 	errInUse   = rpcerr.InvalidRequest(nil).WithDetail("id is in use")
-	errTooMany = rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil)
+	errTooMany = rpcerr.New(rpcerr.CodeInternalError, "Too many requests", nil) //errlint:ignore the text of the protocol
 )
 
 // add records a request before it is passed on under id.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -142,8 +143,8 @@ func (h *handling) internal(err error) stream.Message {
 	if h.request == nil {
 		what = "notification"
 	}
-	id := rpcerr.NewErrorID()
-	h.proxy.log.Error("proxy: a "+what+" could not be passed on", "method", shown(h.m.Method), "error", rpcerr.LogText(err), "errorId", id)
+	id := errs.NewErrorID()
+	h.proxy.log.Error("proxy: a "+what+" could not be passed on", "method", shown(h.m.Method), "error", errs.LogText(err), "errorId", id)
 	return errorResponse(h.m.ID, rpc.InternalError(id))
 }
 

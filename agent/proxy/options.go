@@ -1,6 +1,6 @@
-// Package proxy passes messages between a client and an agent. It does not depend on a
-// version of the protocol or on its methods, and does not decode the messages, so members
-// and methods that the schema does not define are not lost.
+// Package proxy passes messages between a client and an agent. Experimental: it may change in any
+// release. It does not depend on a version of the protocol or on its methods, and does not decode
+// the messages, so members and methods that the schema does not define are not lost.
 //
 //	process, err := stream.Command(exec.Command("gemini", "--acp"), nil)
 //	if err != nil {
@@ -13,7 +13,8 @@
 // A message is passed on unchanged, byte for byte, including its id; only what a reader of lines may
 // take for the end of one is written in another way (see [stream.Lines]). A cancel is passed on
 // after the request that it cancels. A message that is not JSON-RPC is passed on too; the
-// end that reads it must reject it.
+// end that reads it must reject it. What a tolerant stream skips is not, and is logged if it looks
+// like a message.
 //
 // All messages in one direction keep their order: requests, notifications and responses.
 // The proxy has no queue: an end that does not read slows down the end that writes to it.

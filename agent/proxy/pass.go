@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/safetext"
@@ -66,11 +68,24 @@ func (p *Proxy) passOn(m stream.Message, from, to *end, handle Handler) error {
 	case stream.KindResponse, stream.KindErrorResponse:
 		return p.response(m, from, to)
 	case stream.KindInvalid:
-		if envelope.Parse(m.Data).Kind == envelope.KindBadResponse {
+		switch kind := envelope.Parse(m.Data).Kind; {
+		case kind == envelope.KindBadResponse:
 			return p.response(m, from, to)
+		case kind == envelope.KindNotJSON && from.noise != nil:
+			return p.skip(m.Data, from)
 		}
 	}
 	return p.refused(to.write(m), m)
+}
+
+// skip hands a line that is not one message back to the stream, which may find messages in it.
+func (p *Proxy) skip(line []byte, from *end) error {
+	return panics.Guard(func() error {
+		if from.noise(line) && bytes.Contains(line, []byte(`"jsonrpc"`)) {
+			p.log.Warn("proxy: skipped a line that looks like a message", "line", safetext.OneLine(string(line), 200))
+		}
+		return nil
+	})
 }
 
 // refused drops a message that the other stream refuses. It returns any other error.
@@ -111,7 +126,7 @@ func (p *Proxy) request(m stream.Message, from, to *end, handle Handler) error {
 // passError returns the error for the sender of a request that could not be passed on.
 func passError(err error) error {
 	if bad, ok := errors.AsType[*stream.MessageError](err); ok {
-		return rpcerr.InternalError(nil).WithDetail("the request cannot be passed on: " + bad.Reason)
+		return rpcerr.InternalError(nil).WithDetail("the request cannot be passed on: " + bad.Reason) //errlint:ignore the reason is all of it
 	}
 	return rpcerr.InternalError(nil).WithDetail("the request could not be passed on").WithCause(err)
 }

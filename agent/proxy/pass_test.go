@@ -2,9 +2,11 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -216,6 +218,23 @@ func (s *hooked) Write(msg []byte) error {
 		return s.write(msg)
 	}
 	return s.Stream.Write(msg)
+}
+
+// A line that quotes a message is skipped and logged, and a message beside what does no harm is passed on.
+func TestLinesBesideMessages(t *testing.T) {
+	const one, two = `{"jsonrpc":"2.0","method":"_one"}`, `{"jsonrpc":"2.0","method":"_two"}`
+	var logged bytes.Buffer
+	in, out := io.Pipe()
+	tolerant := func(stream.Stream) stream.Stream {
+		return stream.Lines(in, io.Discard, &stream.LinesOptions{Tolerant: true})
+	}
+	_, client, _ := startOver(t, &proxy.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))}, unchanged, tolerant)
+	go func() { // ends when the proxy has read it
+		_, _ = io.WriteString(out, "ready\nDEBUG sent "+one+"\n\x1b]0;title\a"+one+two+"\n")
+	}()
+	assert.Equal(t, one, client.receive())
+	assert.Equal(t, two, client.receive())
+	assert.Equal(t, 1, strings.Count(logged.String(), `msg="proxy: skipped a line that looks like a message" line="DEBUG sent {`), &logged)
 }
 
 // startOver is like start. The proxy uses its streams to the client and to the agent as they are

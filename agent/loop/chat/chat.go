@@ -1,5 +1,5 @@
-// Package chat is a loop.Model for servers of chat completions, such as Ollama, llama.cpp, vLLM,
-// OpenAI and OpenRouter.
+// Package chat is a loop.Model for servers of chat completions, such as Ollama, llama.cpp, vLLM, OpenAI and OpenRouter.
+// Experimental: it may change in any release.
 //
 //	model := chat.New(&chat.Options{BaseURL: os.Getenv("BASE_URL"), Key: os.Getenv("API_KEY"), Model: os.Getenv("MODEL")})
 //	l := loop.New(model, nil)

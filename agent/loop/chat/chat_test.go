@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/pipenet"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
@@ -66,6 +67,14 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+// inBubble calls f in a synctest bubble, where the waits before repeats take no time. The options have a client
+// that reaches h.
+func inBubble(t *testing.T, h http.HandlerFunc, f func(t *testing.T, opts *chat.Options)) {
+	synctest.Test(t, func(t *testing.T) {
+		f(t, &chat.Options{BaseURL: "http://localhost", Model: "m", Client: pipenet.Serve(t, h, nil)})
+	})
 }
 
 // answering returns a handler that answers each request with the status and the body.
@@ -179,12 +188,17 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if tt.h != nil {
-				tt.base = serve(t, tt.h)
+			fails := func(t *testing.T, opts *chat.Options) {
+				opts.Key, opts.Model = tt.key, tt.model
+				_, err := events(t, chat.New(opts), hello)
+				assert.Contains(t, sentence(t, err), tt.want)
+				assert.NotContains(t, err.Error(), key)
 			}
-			_, err := events(t, chat.New(&chat.Options{BaseURL: tt.base, Key: tt.key, Model: tt.model}), hello)
-			assert.Contains(t, sentence(t, err), tt.want)
-			assert.NotContains(t, err.Error(), key)
+			if tt.h == nil {
+				fails(t, &chat.Options{BaseURL: tt.base})
+				return
+			}
+			inBubble(t, tt.h, fails)
 		})
 	}
 }
@@ -234,18 +248,21 @@ func findsAt(t *testing.T, elsewhere http.HandlerFunc) {
 
 // A request to a busy server is repeated if the answer has not begun.
 func TestRetry(t *testing.T) {
-	var n atomic.Int32
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		if n.Add(1) == 1 {
+	n := 0
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+		if n++; n < 4 {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(429)
 			return
 		}
 		io.WriteString(w, data(`{"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}`))
+	}, func(t *testing.T, opts *chat.Options) {
+		began := time.Now()
+		got, err := events(t, chat.New(opts), hello)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"text Hi", "stop "}, got)
+		assert.Equal(t, 7*time.Second, time.Since(began), "each wait is twice the one before")
 	})
-	got, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"text Hi", "stop "}, got)
 }
 
 // The end of ctx aborts the request.

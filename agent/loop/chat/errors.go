@@ -50,7 +50,7 @@ func (m *Model) explain(ctx context.Context, err error, model string) error {
 	case isLate:
 		return told(kind.Timeout.New(late.text), "A server of this machine may still be loading the model: send the prompt again.", err)
 	case errors.Is(err, completions.ErrTooMuch):
-		return told(kind.Serialization.New(fmt.Sprintf("the answer of %s was ended: %v", m.host, err)), laterStep, err)
+		return told(kind.Serialization.New(fmt.Sprintf("the answer of %s was ended: %v", m.host, err)), laterStep, err) //errlint:ignore ErrTooMuch is a text of ours
 	case !refused:
 		return m.unreachable(err)
 	}
@@ -135,7 +135,7 @@ func (m *Model) unreachable(err error) error {
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case isCut:
-		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the answer of %s was cut: %v", m.host, short(cut.Err))), "Send the prompt again.", err)
+		return told(kind.ServiceUnavailable.New(fmt.Sprintf("the answer of %s was cut: %v", m.host, short(cut.Err))), "Send the prompt again.", err) //errlint:ignore short leaves nothing that is secret
 	case isDNS && dns.IsNotFound:
 		return told(kind.Configuration.New(fmt.Sprintf("the host of BASE_URL, %s, cannot be found", m.host)), "See whether BASE_URL is right and this machine is online.", err)
 	case isDNS:
@@ -143,11 +143,11 @@ func (m *Model) unreachable(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return told(kind.Timeout.New(fmt.Sprintf("%s has not answered in time", m.host)), "Send the prompt again.", err)
 	case badCertificate, unknownAuthority:
-		return told(kind.Configuration.New(fmt.Sprintf("the certificate of %s is not valid: %v", m.host, short(err))), "See whether BASE_URL is right, and whether this machine knows who has signed the certificate.", err)
+		return told(kind.Configuration.New(fmt.Sprintf("the certificate of %s is not valid: %v", m.host, short(err))), "See whether BASE_URL is right, and whether this machine knows who has signed the certificate.", err) //errlint:ignore short leaves nothing that is secret
 	case noTLS, strings.Contains(err.Error(), http.ErrSchemeMismatch.Error()):
 		return told(kind.Configuration.New(fmt.Sprintf("%s does not speak TLS", m.host)), "BASE_URL must begin with http:// for this server.", err)
 	}
-	return told(kind.ServiceUnavailable.New(fmt.Sprintf("%s cannot be reached: %v. Is the server running?", m.host, short(err))), "Start it, or set BASE_URL to another one.", err)
+	return told(kind.ServiceUnavailable.New(fmt.Sprintf("%s cannot be reached: %v. Is the server running?", m.host, short(err))), "Start it, or set BASE_URL to another one.", err) //errlint:ignore short leaves nothing that is secret
 }
 
 // short returns the innermost error, whose text does not contain the URL.

@@ -91,10 +91,11 @@ func TestJunk(t *testing.T) {
 			if n > 0 {
 				body = data(lines[:n]...)
 			}
-			url := serve(t, answering(200, body+junk))
-			got, err := events(t, chat.New(&chat.Options{BaseURL: url, Model: "m"}), hello)
-			assert.Contains(t, sentence(t, err), want)
-			assert.Equal(t, []string{"text He", "text llo"}[:n], append([]string{}, got...))
+			inBubble(t, answering(200, body+junk), func(t *testing.T, opts *chat.Options) {
+				got, err := events(t, chat.New(opts), hello)
+				assert.Contains(t, sentence(t, err), want)
+				assert.Equal(t, []string{"text He", "text llo"}[:n], append([]string{}, got...))
+			})
 		}
 	}
 }

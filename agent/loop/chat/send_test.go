@@ -435,23 +435,26 @@ func TestFloods(t *testing.T) {
 // A long wait is told, and the request is then sent again.
 func TestLongWait(t *testing.T) {
 	n := 0
-	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
 		if n++; n == 1 {
 			w.Header().Set("Retry-After", "5")
 			w.WriteHeader(503)
 			return
 		}
 		io.WriteString(w, deltas("stop", `{"content":"Hi"}`))
-	})
-	var notices []loop.Event
-	for e, err := range chat.New(&chat.Options{BaseURL: url, Model: "m"}).Generate(t.Context(), hello) {
-		require.NoError(t, err)
-		if n, ok := e.(loop.Notice); ok {
-			notices = append(notices, n)
+	}, func(t *testing.T, opts *chat.Options) {
+		began := time.Now()
+		var notices []loop.Event
+		for e, err := range chat.New(opts).Generate(t.Context(), hello) {
+			require.NoError(t, err)
+			if n, ok := e.(loop.Notice); ok {
+				notices = append(notices, n)
+			}
 		}
-	}
-	require.Len(t, notices, 1)
-	assert.Contains(t, notices[0], "is busy: the request is sent again in 5s.")
+		require.Len(t, notices, 1)
+		assert.Contains(t, notices[0], "is busy: the request is sent again in 5s.")
+		assert.Equal(t, 5*time.Second, time.Since(began))
+	})
 }
 
 // Whether a model takes images is what the server says, and true if it does not say.
