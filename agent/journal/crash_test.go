@@ -3,12 +3,15 @@ package journal_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -207,6 +210,191 @@ func TestAppendFails(t *testing.T) {
 				assert.Empty(t, l.Damage())
 			})
 		}
+	}
+}
+
+// A full disk on which the meta file cannot be written is no reason to give up the log.
+func TestSyncWithoutRoomForMeta(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := faultyLog(t, dir)
+	blocked := filepath.Join(dir, "s", "meta.json.new")
+	require.NoError(t, os.Mkdir(blocked, 0o700))
+	require.Error(t, l.Sync(t.Context()))
+	require.NoError(t, os.Remove(blocked))
+	_, err := l.Append(number(2))
+	require.NoError(t, err)
+	require.NoError(t, l.Sync(t.Context()))
+	assert.Equal(t, []string{"1", "2"}, numbers(t, l))
+}
+
+// What another program does to the file of an open log is noticed before anything is appended to a
+// file that nobody will read.
+func TestLogChangedWhileOpen(t *testing.T) {
+	for name, change := range map[string]func(name string) error{
+		"removed":  os.Remove,
+		"cut":      func(name string) error { return os.Truncate(name, 10) },
+		"emptied":  func(name string) error { return os.WriteFile(name, nil, 0o600) },
+		"appended": func(name string) error { return appendTo(name, "x") },
+		"replaced": func(name string) error {
+			text, err := os.ReadFile(name)
+			return errors.Join(err, os.WriteFile(name+"2", text, 0o600), os.Rename(name+"2", name))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && name == "replaced" {
+				t.Skip("Windows replaces no open file")
+			}
+			dir := t.TempDir()
+			s := files(t, dir)
+			l, err := s.Create(t.Context(), "s", journal.Meta{})
+			require.NoError(t, err)
+			defer l.Close()
+			_, err = l.Append(number(1))
+			require.NoError(t, err)
+			file := filepath.Join(dir, "s", "log.jsonl")
+			require.NoError(t, change(file))
+			for range 2 {
+				_, err = l.Append(number(2))
+				var damaged *journal.DamagedError
+				require.ErrorAs(t, err, &damaged)
+				assert.Equal(t, file, damaged.Damage.File)
+			}
+			require.NoError(t, l.Close())
+			if l, err = s.Open(t.Context(), "s"); name == "replaced" || name == "appended" {
+				require.NoError(t, err)
+				_, err = l.Append(number(2))
+				require.NoError(t, err)
+				assert.Equal(t, []string{"1", "2"}, numbers(t, l))
+				require.NoError(t, l.Close())
+			}
+		})
+	}
+}
+
+func appendTo(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// Read begins near the first record that is asked for, and finds the same records as a read from the
+// beginning, also where lines are damaged.
+func TestReadAfter(t *testing.T) {
+	dir := t.TempDir()
+	s := files(t, dir)
+	l, err := s.Create(t.Context(), "s", journal.Meta{})
+	require.NoError(t, err)
+	const n = 400
+	for i := 1; i <= n; i++ {
+		_, err = l.Append(journal.Record{Data: fmt.Appendf(nil, `{"n":%d,"x":%q}`, i, bytes.Repeat([]byte("x"), 1+i*37%5000))})
+		require.NoError(t, err)
+	}
+	check := func(l journal.Log, lost int64) {
+		for after := int64(-1); after <= n+1; after++ {
+			var got []int64
+			for r, err := range l.Read(t.Context(), after) {
+				require.NoError(t, err)
+				got = append(got, r.Seq)
+			}
+			var want []int64
+			for seq := max(after, 0) + 1; seq <= n; seq++ {
+				if seq != lost {
+					want = append(want, seq)
+				}
+			}
+			require.Equal(t, want, got, "after %d", after)
+		}
+	}
+	check(l, 0)
+	require.NoError(t, l.Close())
+	l, err = s.Open(t.Context(), "s")
+	require.NoError(t, err)
+	check(l, 0)
+	require.NoError(t, l.Close())
+	name := filepath.Join(dir, "s", "log.jsonl")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	text[bytes.Index(text, []byte(`"n":200,`))] = 'N'
+	require.NoError(t, os.WriteFile(name, text, 0o600))
+	l, err = s.Open(t.Context(), "s")
+	require.NoError(t, err)
+	defer l.Close()
+	check(l, 200)
+}
+
+// Two records whose line feed is damaged are both found, and so is one after a damaged record and its
+// line feed.
+func TestLineFeedsFlipped(t *testing.T) {
+	dir := t.TempDir()
+	text := written(t, dir)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	name := filepath.Join(dir, "s", "log.jsonl")
+	for what, c := range map[string]struct {
+		change func(b []byte)
+		want   []string
+	}{
+		"all line feeds": {func(b []byte) {
+			for i := range b {
+				if b[i] == '\n' {
+					b[i] = 'x'
+				}
+			}
+		}, []string{"1", "2", "3"}},
+		"the end of a record": {func(b []byte) {
+			end := len(lines[0]) + len(lines[1])
+			b[end-1], b[end-2] = 'x', 'x'
+		}, []string{"2", "3"}},
+	} {
+		bad := bytes.Clone(text)
+		c.change(bad)
+		require.NoError(t, os.WriteFile(name, bad, 0o600))
+		l, err := files(t, dir).Open(t.Context(), "s")
+		require.NoError(t, err, what)
+		assert.Equal(t, c.want, numbers(t, l), what)
+		require.NoError(t, l.Close())
+	}
+}
+
+// A damaged record costs little more than an intact one, whatever its data looks like.
+func TestCostOfDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := files(t, dir)
+	for _, part := range []string{`{"sum":"00000000","seq":1},`, `{"sum":"`} {
+		data := "[" + strings.Repeat(part, 4<<20/len(part)) + "0]"
+		if !json.Valid([]byte(data)) {
+			quoted, err := json.Marshal(strings.Repeat("x", len(data)))
+			require.NoError(t, err)
+			data = string(quoted)
+		}
+		id := fmt.Sprint("s", len(part))
+		l, err := s.Create(t.Context(), id, journal.Meta{})
+		require.NoError(t, err)
+		_, err = l.Append(number(1))
+		require.NoError(t, err)
+		_, err = l.Append(journal.Record{Data: json.RawMessage(data)})
+		require.NoError(t, err)
+		require.NoError(t, l.Close())
+		name := filepath.Join(dir, id, "log.jsonl")
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if data[0] == '"' {
+			text = bytes.Replace(text, bytes.Repeat([]byte("x"), 4<<20), bytes.Repeat([]byte(part), 4<<20/len(part)), 1)
+		}
+		text[len(text)-3] = 'y'
+		require.NoError(t, os.WriteFile(name, text, 0o600))
+		least := time.Hour
+		for range 5 {
+			begun := time.Now()
+			l, err = s.Open(t.Context(), id)
+			least = min(least, time.Since(begun))
+			require.NoError(t, err)
+			assert.Len(t, l.Damage(), 1)
+			require.NoError(t, l.Close())
+		}
+		assert.Less(t, least, 2*time.Second, part)
 	}
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/filelock"
 )
 
 // Files is a Store in a folder, which other processes may use at the same time. Each session has a
@@ -23,15 +26,21 @@ import (
 //
 // If a crash leaves an incomplete record at the end of a log, the next Append removes it. A damaged
 // line is skipped and stays in the file. [Log].Damage reports both.
+//
+// No method but the first List of a store, and OpenFiles where there are limits, costs more if the
+// folder holds more sessions. A session that another program copies into the folder is therefore not
+// listed until the store is opened again.
 type Files struct {
 	dir  string
 	opts FilesOptions
 	open func(name string, flag int) (logFile, error)
 
-	mu    sync.Mutex
-	index map[string]*indexed // by id
-	pages pages
-	logs  map[string]*fileLog // those that this store has open, by id
+	mu     sync.Mutex          // not held during I/O
+	index  Index               // by the name of the session's folder
+	listed bool                // index has all sessions
+	seen   position            // the changes up to here are in index
+	logs   map[string]*fileLog // those that this store has open, by folder
+	limits limits
 }
 
 // FilesOptions configure [OpenFiles]. With the zero value, no session is deleted.
@@ -49,15 +58,10 @@ type FilesOptions struct {
 	Logger *slog.Logger
 }
 
-// indexed describes a session for List. It is known without opening the log.
-type indexed struct {
-	meta Meta
-	file fs.FileInfo // of the meta file
-}
-
 // OpenFiles returns the store in the folder dir, which it creates if necessary. Only the user of
 // the process can read the files that the store writes. A nil opts is equivalent to the zero
-// FilesOptions. OpenFiles and Create delete the sessions that exceed the limits.
+// FilesOptions. OpenFiles deletes the sessions that exceed the limits, and
+// each Create some of them.
 func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	s := &Files{dir: dir, open: openLogFile, logs: make(map[string]*fileLog)}
 	if opts != nil {
@@ -69,13 +73,17 @@ func OpenFiles(dir string, opts *FilesOptions) (*Files, error) {
 	if s.opts.MaxAge < 0 || s.opts.MaxBytes < 0 {
 		return nil, errors.New("journal: MaxAge and MaxBytes must not be negative")
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	return s, s.purge(context.Background())
+	if info, err := os.Stat(filepath.Join(dir, changesName)); err == nil && info.Size() > maxChanges {
+		_ = os.Remove(filepath.Join(dir, changesName)) // another process may have done so
+	}
+	if s.opts.MaxAge == 0 && s.opts.MaxBytes == 0 {
+		return s, nil
+	}
+	return s, s.limit(context.Background())
 }
 
 // plainID reports whether an id can be used as the name of the session's folder. Ids with
@@ -87,7 +95,6 @@ func plainID(id string) bool {
 	return !device && id != "" && len(id) <= 64 && strings.IndexByte(first, id[0]) >= 0 && strings.Trim(id, first+"_-") == ""
 }
 
-// folder returns the path of a session's folder.
 func (s *Files) folder(id string) string {
 	if !plainID(id) {
 		hash := sha256.Sum256([]byte(id))
@@ -98,7 +105,8 @@ func (s *Files) folder(id string) string {
 
 // Create implements Store. It also applies the limits of the options.
 func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
-	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {
+	meta, err := NewMeta(id, meta)
+	if err = errors.Join(ctx.Err(), err); err != nil {
 		return nil, err
 	}
 	folder := s.folder(id)
@@ -114,20 +122,21 @@ func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.create(created(id, meta)); err != nil {
+	if err := l.create(meta); err != nil {
 		return nil, errors.Join(err, l.release())
 	}
-	s.mu.Lock()
-	s.logs[id] = l
-	if s.index != nil {
-		s.index[id] = &indexed{meta: l.stored.Meta}
-		s.pages.add(l.stored.Meta)
-	}
-	s.mu.Unlock()
-	if err := s.purge(ctx); err != nil {
+	s.opened(l)
+	s.changed(folder)
+	if err := s.purge(ctx, purgedAtOnce); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+func (s *Files) opened(l *fileLog) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logs[l.folder] = l
 }
 
 // hold opens and locks the log file of a session, without reading it. With the flag os.O_CREATE it
@@ -140,15 +149,18 @@ func (s *Files) hold(id, folder string, flag int) (*fileLog, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	unlock, err := lock(file)
-	if err != nil {
-		_ = file.Close()
-		if errors.Is(err, errHeld) {
-			return nil, &HeldError{ID: id}
-		}
-		return nil, fmt.Errorf("journal: lock %s: %w", name, err)
+	var info fs.FileInfo
+	if err = filelock.TryLock(file); err == nil {
+		info, err = file.Stat()
 	}
-	return &fileLog{store: s, folder: folder, file: file, unlock: unlock}, nil
+	if err != nil {
+		err = errors.Join(fmt.Errorf("journal: lock %s: %w", name, err), file.Close())
+		if errors.Is(err, filelock.ErrHeld) {
+			err = &HeldError{ID: id}
+		}
+		return nil, err
+	}
+	return &fileLog{store: s, folder: folder, file: file, info: info}, nil
 }
 
 // deleted reports whether the session in a folder is deleted. Some of its files may still exist.
@@ -172,14 +184,11 @@ func (l *fileLog) create(meta Meta) error {
 	if head.Data, err = json.Marshal(meta); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	line, err := appendLine(nil, &head)
+	line := appendLine(nil, &head)
+	if err = writeMeta(l.folder, &l.stored); err == nil {
+		_, err = l.file.Write(line)
+	}
 	if err != nil {
-		return err
-	}
-	if err := writeMeta(l.folder, &l.stored); err != nil {
-		return err
-	}
-	if _, err := l.file.Write(line); err != nil {
 		return errors.Join(fmt.Errorf("journal: %w", err), os.RemoveAll(l.folder))
 	}
 	l.size = int64(len(line))
@@ -218,21 +227,43 @@ func (s *Files) Open(ctx context.Context, id string) (Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.release())
 	}
-	s.mu.Lock()
-	s.logs[id] = l
-	s.mu.Unlock()
+	s.opened(l)
 	return l, nil
 }
 
-// closed updates the index, which List uses, with the metadata of a log that was closed.
+// closed keeps the metadata of a log that was closed for List.
 func (s *Files) closed(l *fileLog) {
 	m := l.Meta()
+	l.mu.Lock()
+	size := l.size
+	l.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.logs, m.ID)
-	if at := s.index[m.ID]; at != nil {
-		at.meta = m
+	delete(s.logs, l.folder)
+	name := filepath.Base(l.folder)
+	s.limits.set(name, size)
+	if s.listed {
+		s.index.Put(name, m)
 	}
+}
+
+// Meta implements Store.
+func (s *Files) Meta(ctx context.Context, id string) (Meta, error) {
+	folder := s.folder(id)
+	s.mu.Lock()
+	l := s.logs[folder]
+	s.mu.Unlock()
+	if l != nil {
+		return l.Meta(), ctx.Err()
+	}
+	m, err := s.look(folder)
+	if err == nil && (m == nil || m.ID != id) {
+		err = ErrNotFound
+	}
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return Meta{}, err
+	}
+	return *m, nil
 }
 
 // Delete implements Store. After a crash the session is either deleted or complete.
@@ -249,11 +280,15 @@ func (s *Files) Delete(ctx context.Context, id string) error {
 	} else if err != nil {
 		return err
 	} else {
-		// The session is deleted as soon as this file exists, so a crash in the steps below does no
-		// harm. This file is removed last.
-		err := os.WriteFile(filepath.Join(folder, deletedName), nil, 0o600)
+		// The session is deleted as soon as the meta file has the other name, so a crash in the steps below
+		// does no harm. The file is removed last.
+		marker := filepath.Join(folder, deletedName)
+		err := os.Rename(filepath.Join(folder, metaName), marker)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = os.WriteFile(marker, nil, 0o600)
+		}
 		if err = errors.Join(err, l.release()); err == nil {
-			err = errors.Join(os.Remove(filepath.Join(folder, logName)), os.Remove(filepath.Join(folder, metaName)))
+			err = os.Remove(filepath.Join(folder, logName))
 		}
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			err = os.RemoveAll(folder)
@@ -263,136 +298,23 @@ func (s *Files) Delete(ctx context.Context, id string) error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.index, id)
+	s.index.Drop(filepath.Base(folder))
+	s.limits.set(filepath.Base(folder), 0)
+	s.mu.Unlock()
+	s.changed(folder)
 	return nil
 }
 
-// List implements Store. For a first page it reads the meta files that have changed since the
-// previous first page.
-func (s *Files) List(ctx context.Context, q Query) ([]Meta, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.index == nil || q.Cursor == "" {
-		if err := s.refresh(ctx); err != nil {
-			return nil, "", err
-		}
-	}
-	return s.pages.page(q, func(id string) (Meta, bool) {
-		if l := s.logs[id]; l != nil {
-			return l.Meta(), true
-		}
-		at := s.index[id]
-		if at == nil {
-			return Meta{}, false
-		}
-		return at.meta.clone(), true
-	})
-}
-
-// refresh reads the meta files that have changed. The caller holds s.mu.
-func (s *Files) refresh(ctx context.Context) error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	before := make(map[string]*indexed, len(s.index)) // by folder
-	for id, at := range s.index {
-		before[s.folder(id)] = at
-	}
-	found := make([]*indexed, len(entries))
-	var work sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		work.Go(func() { // ends with its share of the folders, or with ctx
-			for i := w; i < len(entries) && ctx.Err() == nil; i += workers {
-				if entries[i].IsDir() {
-					folder := filepath.Join(s.dir, entries[i].Name())
-					found[i] = s.look(folder, before[folder])
-				}
-			}
-		})
-	}
-	work.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.index = make(map[string]*indexed, len(found))
-	all := make([]Meta, 0, len(found))
-	for _, at := range found {
-		if at == nil {
-			continue
-		}
-		m := at.meta
-		if l := s.logs[m.ID]; l != nil {
-			m = l.Meta()
-		}
-		s.index[m.ID] = at
-		all = append(all, m)
-	}
-	s.pages.reset(all)
-	return nil
-}
-
-// look returns the index entry of the session in a folder, or nil if the folder holds none.
-func (s *Files) look(folder string, before *indexed) *indexed {
-	info, err := os.Stat(filepath.Join(folder, metaName))
-	if err == nil && before != nil && os.SameFile(info, before.file) && info.ModTime().Equal(before.file.ModTime()) {
-		return before
-	}
-	var m *metaFile
-	if err == nil {
-		m, err = readMeta(folder)
-	}
-	switch {
-	case err == nil && s.folder(m.ID) != folder:
-		err = fmt.Errorf("journal: %s is not the folder of session %q", folder, m.ID)
-	case err == nil:
-		if deleted(folder) {
-			return nil
-		}
-		return &indexed{meta: m.Meta, file: info}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // left by an unfinished Create or Delete
-	}
-	s.opts.Logger.Warn("a session is left out of the list", "folder", folder, "error", err)
-	return nil
-}
-
-// purge deletes the sessions that exceed the limits of the options.
-func (s *Files) purge(ctx context.Context) error {
-	if s.opts.MaxAge == 0 && s.opts.MaxBytes == 0 {
+// syncFolder flushes a folder, so that the names in it survive a loss of power. The file system of Windows
+// journals them itself.
+func syncFolder(name string) error {
+	if runtime.GOOS == "windows" {
 		return nil
 	}
-	s.mu.Lock()
-	err := s.refresh(ctx)
-	order := slices.Clone(s.pages.order)
-	s.mu.Unlock()
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
-	var bytes int64
-	sizes := make([]int64, len(order))
-	for i, at := range order {
-		if info, err := os.Stat(filepath.Join(s.folder(at.id), logName)); err == nil {
-			sizes[i] = info.Size()
-			bytes += sizes[i]
-		}
-	}
-	oldest := now().Add(-s.opts.MaxAge)
-	for i, at := range slices.Backward(order) { // order begins with the latest session
-		if (s.opts.MaxAge == 0 || !at.updated.Before(oldest)) && (s.opts.MaxBytes == 0 || bytes <= s.opts.MaxBytes) {
-			return nil
-		}
-		var held *HeldError
-		switch err := s.Delete(ctx, at.id); {
-		case errors.As(err, &held):
-		case err != nil:
-			return err
-		default:
-			bytes -= sizes[i]
-			s.opts.Logger.Info("a session is deleted by the limits of the store", "session", at.id, "updated", at.updated)
-		}
-	}
-	return nil
+	defer f.Close()
+	return f.Sync()
 }

@@ -109,11 +109,11 @@ func TestUnfinished(t *testing.T) {
 		"a folder":                {map[string]string{}, journal.ErrNotFound, false},
 		"an empty log":            {map[string]string{"log.jsonl": "empty"}, journal.ErrNotFound, false},
 		"an unfinished meta":      {map[string]string{"log.jsonl": "empty", "meta.json.new": "{"}, journal.ErrNotFound, false},
-		"a delete that has begun": {map[string]string{"log.jsonl": "", "meta.json": "", "deleted": "empty"}, journal.ErrNotFound, false},
-		"a delete midway":         {map[string]string{"meta.json": "", "deleted": "empty"}, journal.ErrNotFound, false},
+		"a delete that has begun": {map[string]string{"log.jsonl": "", "deleted": "empty"}, journal.ErrNotFound, false},
+		"a delete without meta":   {map[string]string{"log.jsonl": "", "meta.json.new": "{", "deleted": "empty"}, journal.ErrNotFound, false},
 		"a delete at its end":     {map[string]string{"deleted": "empty"}, journal.ErrNotFound, false},
-		"a meta that was lost":    {map[string]string{"log.jsonl": ""}, nil, false},
-		"a damaged meta":          {map[string]string{"log.jsonl": "", "meta.json": "{"}, nil, false},
+		"a meta that was lost":    {map[string]string{"log.jsonl": ""}, nil, true},
+		"a damaged meta":          {map[string]string{"log.jsonl": "", "meta.json": "{"}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -140,9 +140,11 @@ func TestUnfinished(t *testing.T) {
 			page, _, err := s.List(t.Context(), journal.Query{})
 			require.NoError(t, err)
 			assert.Equal(t, c.listed, len(page) == 1)
-			if c.remain["meta.json"] == "{" {
-				assert.Contains(t, logged.String(), "meta.json")
+			for _, m := range page {
+				assert.Equal(t, "/w", m.Cwd)
+				assert.Contains(t, m.Damage, "meta.json")
 			}
+			assert.Empty(t, logged.String())
 			l, err := s.Open(t.Context(), "s")
 			if c.err == nil {
 				require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package journal stores the history of an agent's sessions. It lets session/load replay a session,
-// and after a crash no stored record is lost.
+// Package journal stores the history of an agent's sessions. Experimental: it may change in any
+// release. It lets session/load replay a session, and after a crash no stored record is lost.
 //
 // A [Store] holds sessions, and a [Log] holds the records of one session: what the person saw, what
 // the model reads, the begin and end of turns, and the rules that the person has set. What the
@@ -40,6 +40,10 @@ type Store interface {
 	// a *HeldError while another Log of the session is open in any process, and with a
 	// *DamagedError if nothing of the session can be read.
 	Open(ctx context.Context, id string) (Log, error)
+
+	// Meta returns the metadata of a session without opening its log. It fails with ErrNotFound if
+	// there is no such session.
+	Meta(ctx context.Context, id string) (Meta, error)
 
 	// List returns a page of the sessions that match q, the latest first. It also returns the
 	// cursor of the next page, which is empty after the last page. A session that changes while
@@ -117,6 +121,7 @@ type Meta struct {
 	Title                 string          `json:"title,omitempty"`
 	Owner                 string          `json:"owner,omitempty"` // empty if sessions have no owners
 	Data                  json.RawMessage `json:"data,omitempty"`  // data of the program, such as its version
+	Damage                string          `json:"-"`               // why the rest is only what was known at the session's creation; set by the store
 }
 
 // A Query selects sessions for List.
@@ -147,7 +152,7 @@ func (d Damage) String() string {
 var (
 	ErrNotFound = errors.New("journal: no such session")
 	ErrExists   = errors.New("journal: a session of this id exists")
-	ErrClosed   = errors.New("journal: the log is closed")
+	ErrClosed   = errors.New("journal: the log is closed") // by Close, or by the store because another process has taken the session
 	ErrCursor   = errors.New("journal: not a cursor of this list")
 
 	// ErrNewer is returned by Append and SetMeta for a session that a newer version of this package
@@ -156,18 +161,26 @@ var (
 )
 
 // A HeldError reports that another Log of the session is open.
-type HeldError struct{ ID string }
+type HeldError struct {
+	ID     string
+	Holder string // the process that has it open, by a name that the store gives; empty if the store does not know
+}
 
 func (e *HeldError) Error() string {
+	if e.Holder != "" {
+		return fmt.Sprintf("journal: session %q is open at %s", e.ID, e.Holder)
+	}
 	return fmt.Sprintf("journal: session %q is open elsewhere, maybe in another process", e.ID)
 }
 
-// A DamagedError reports that a session exists, but nothing of it can be read.
+// A DamagedError reports that a session exists, but nothing of it can be read. As an error of Append
+// it reports that another program has removed or changed the log while it was open: nothing more can
+// be appended until the session is opened again.
 type DamagedError struct {
 	ID     string
 	Damage Damage
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("journal: session %q cannot be read: %s", e.ID, e.Damage)
+	return fmt.Sprintf("journal: session %q cannot be used: %s", e.ID, e.Damage)
 }

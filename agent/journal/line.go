@@ -4,14 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"strconv"
 	"time"
 
-	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -34,7 +33,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendLine appends the line of a record. The data becomes one line of valid JSON.
-func appendLine(b []byte, r *Record) ([]byte, error) {
+func appendLine(b []byte, r *Record) []byte {
 	start := len(b)
 	b = append(b, sumBegins+`00000000",`+seqBegins...)
 	b = strconv.AppendInt(b, r.Seq, 10)
@@ -42,9 +41,6 @@ func appendLine(b []byte, r *Record) ([]byte, error) {
 	b = r.Time.AppendFormat(b, time.RFC3339Nano)
 	b = wire.AppendString(append(b, `","kind":`...), r.Kind)
 	b = append(b, `,"data":`...)
-	if err := checkData(r); err != nil {
-		return b[:start], err
-	}
 	at := len(b)
 	b = append(append(b, r.Data...), '}', '\n')
 	for data := b[at : len(b)-1]; ; { // in valid JSON, a line feed is always white space between tokens
@@ -56,19 +52,7 @@ func appendLine(b []byte, r *Record) ([]byte, error) {
 	}
 	line := b[start:]
 	copy(line[len(sumBegins):], sum(line[sumLength:len(line)-1]))
-	return b, nil
-}
-
-// maxNesting is the nesting limit of encoding/json, which decodes the records.
-const maxNesting = 10_000
-
-// checkData returns an error unless the data of a record is one JSON value.
-func checkData(r *Record) error {
-	end, err := envelope.Skip(r.Data, 0, maxNesting)
-	if err == nil && envelope.SkipSpace(r.Data, end) == len(r.Data) {
-		return nil
-	}
-	return fmt.Errorf("journal: the data of a record of kind %q is not JSON", r.Kind)
+	return b
 }
 
 func sum(text []byte) []byte {
@@ -76,21 +60,46 @@ func sum(text []byte) []byte {
 	return hex.AppendEncode(nil, []byte{byte(c >> 24), byte(c >> 16), byte(c >> 8), byte(c)})
 }
 
-// intact reports whether a line, without its line feed, has the checksum that it begins with.
-func intact(line []byte) bool {
-	return len(line) > sumLength && string(line[:len(sumBegins)]) == sumBegins && string(line[sumLength-2:sumLength]) == `",` &&
-		bytes.Equal(line[len(sumBegins):sumLength-2], sum(line[sumLength:]))
+// stated returns the checksum that a line begins with. ok is false if it begins with something else.
+func stated(line []byte) (sum uint32, ok bool) {
+	if len(line) <= sumLength || string(line[:len(sumBegins)]) != sumBegins || string(line[sumLength-2:sumLength]) != `",` {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(line[len(sumBegins):sumLength-2]), 16, 32)
+	return uint32(n), err == nil
 }
 
-// seqOf returns the number of an intact line. ok is false for a line of a later version.
-func seqOf(line []byte) (seq int64, ok bool) {
-	rest, ok := bytes.CutPrefix(line[sumLength:], []byte(seqBegins))
+// intact reports whether a line, without its line feed, has the checksum that it begins with.
+func intact(line []byte) bool {
+	want, ok := stated(line)
+	return ok && want == crc32.Checksum(line[sumLength:], castagnoli)
+}
+
+// cutSeq returns the number of an intact line, and what follows it. ok is false for a line of a later
+// version.
+func cutSeq(line []byte) (seq int64, rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(line[sumLength:], []byte(seqBegins))
 	i := 0
 	for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
 		i++
 	}
 	seq, err := strconv.ParseInt(string(rest[:i]), 10, 64)
-	return seq, ok && err == nil
+	return seq, rest[i:], ok && err == nil
+}
+
+// decodeLine decodes an intact line. The data is part of the line. It is not checked again, because it
+// was checked when it was written.
+func decodeLine(line []byte) (r Record, err error) {
+	seq, rest, ok := cutSeq(line)
+	rest, timed := bytes.CutPrefix(rest, []byte(`,"time":"`))
+	when, rest, kinded := bytes.Cut(rest, []byte(`","kind":"`))
+	kind, data, whole := bytes.Cut(rest, []byte(`","data":`))
+	data, ended := bytes.CutSuffix(data, []byte("}"))
+	if ok && timed && kinded && whole && ended && bytes.IndexByte(kind, '\\') < 0 {
+		r = Record{Seq: seq, Kind: Kind(kind), Data: data}
+		return r, r.Time.UnmarshalText(when)
+	}
+	return r, json.Unmarshal(line, &r) // a kind with escapes
 }
 
 // scan reads lines until the end of r. It calls found for each intact line with the offset of the
@@ -106,11 +115,12 @@ func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to
 		if err != nil && !errors.Is(err, io.EOF) {
 			return end, err
 		}
+		text := bytes.TrimSuffix(line, []byte("\n"))
+		whole, tries := intact(text), maxTries
 		for len(line) > 0 {
-			text := bytes.TrimSuffix(line, []byte("\n"))
 			n := len(line)
-			if !intact(text) {
-				text, n = split(text, n)
+			if !whole {
+				text, n = split(line, &tries)
 			}
 			if text == nil {
 				if lost < 0 {
@@ -121,7 +131,10 @@ func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to
 					bad(lost, at)
 					lost = -1
 				}
-				end = at + int64(n)
+				end = at + int64(len(text))
+				if n > len(text) && line[len(text)] == '\n' {
+					end++
+				}
 				if !found(text, at) {
 					return end, nil
 				}
@@ -138,20 +151,48 @@ func scan(r io.Reader, found func(line []byte, at int64) bool, bad func(from, to
 	}
 }
 
-// split handles a text of n bytes in which the line feed between two records may be damaged. If the
-// text begins with an intact line, split returns the line. Otherwise line is nil. skip is the
-// number of bytes to continue after.
-func split(text []byte, n int) (line []byte, skip int) {
-	for i := range text {
-		switch {
-		case i == 0 || !bytes.HasPrefix(text[i:], []byte(sumBegins)):
-		case intact(text[:i-1]):
-			return text[:i-1], i
-		case intact(text[i:]):
-			return nil, i
+// maxTries is the number of places within a damaged line at which a record is looked for in vain. It
+// keeps the cost linear, also if the data of a record looks like the beginnings of many records.
+const maxTries = 8
+
+// split handles a line in which the line feed between two records may be damaged. If the line begins
+// with an intact record, split returns the record. Otherwise record is nil. skip is the number of bytes
+// to continue after.
+func split(line []byte, tries *int) (record []byte, skip int) {
+	text := bytes.TrimSuffix(line, []byte("\n"))
+	next := following(text, 0)
+	if want, ok := stated(text); ok {
+		sum, summed := uint32(0), sumLength // one running sum for all places at which the record may end
+		for i := next; summed < len(text)-1; i = following(text, i) {
+			if i == 0 { // the line feed of the last record may be damaged
+				i = len(text)
+			} else if i <= sumLength {
+				continue
+			}
+			if sum, summed = crc32.Update(sum, castagnoli, text[summed:i-1]), i-1; sum == want {
+				return text[:i-1], i
+			}
+		}
+		if crc32.Update(sum, castagnoli, text[summed:]) == want {
+			return text, len(line)
 		}
 	}
-	return nil, n
+	if *tries--; next == 0 || *tries < 0 {
+		return nil, len(line)
+	}
+	return nil, next
+}
+
+// following returns where the next record may begin in a text, after index i, or 0.
+func following(text []byte, i int) int {
+	if i == len(text) {
+		return 0
+	}
+	n := bytes.Index(text[i+1:], []byte(sumBegins))
+	if n < 0 {
+		return 0
+	}
+	return i + 1 + n
 }
 
 // readLine returns the next line with its line feed. The line is valid until the next call. At the

@@ -1,16 +1,21 @@
 package journal
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/acpkit/go-sdk/internal/filelock"
 )
 
 // fileLog is the log of a session in a folder. It keeps one file open and locked.
@@ -18,24 +23,50 @@ type fileLog struct {
 	store  *Files
 	folder string
 	file   logFile
-	unlock func()
 	damage []Damage // set by load
+
+	info fs.FileInfo // of the file that is open
 
 	slow sync.Mutex // held while something is flushed to the disk; locked before mu
 
 	mu      sync.Mutex
 	closed  bool
-	newer   bool  // the log has records of a later version
-	broken  error // set when fsync fails: the content of the disk is then unknown
-	size    int64 // of the intact lines
-	torn    bool  // the file is longer than size
-	unended bool  // the last intact line has lost its line feed
+	newer   bool   // the log has records of a later version
+	broken  error  // set when the content of the file is unknown, because fsync has failed or another program has changed it
+	marks   []mark // for Read, in the order of the file
+	size    int64  // of the intact lines
+	torn    bool   // the file is longer than size
+	unended bool   // the last intact line has lost its line feed
 	last    Record
 	stored  metaFile
 	buf     []byte
 }
 
-// metaFile is the content of the meta file of a session.
+// A mark tells at which byte of the file a record begins.
+type mark struct{ seq, at int64 }
+
+// markEvery is the least number of bytes between two marks.
+const markEvery = 64 << 10
+
+// mark adds a mark if the last one is far enough from it.
+func (l *fileLog) mark(seq, at int64) {
+	if n := len(l.marks); n == 0 || at-l.marks[n-1].at >= markEvery {
+		l.marks = append(l.marks, mark{seq, at})
+	}
+}
+
+// before returns where the record with the number seq, or the next one that exists, can be found by
+// reading from there. The caller holds l.mu.
+func (l *fileLog) before(seq int64) int64 {
+	i, exact := slices.BinarySearchFunc(l.marks, seq, func(m mark, seq int64) int { return cmp.Compare(m.seq, seq) })
+	if exact {
+		return l.marks[i].at
+	} else if i == 0 {
+		return 0
+	}
+	return l.marks[i-1].at
+}
+
 type metaFile struct {
 	Meta
 	Synced int64 `json:"synced"` // number of the last record that survives the loss of power
@@ -46,11 +77,9 @@ type logFile interface {
 	io.WriteCloser
 	Sync() error
 	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
 	Fd() uintptr // to lock it
 }
-
-// errHeld is the error of lock while another open file has the lock.
-var errHeld = errors.New("held")
 
 // appendFile is a logFile whose Truncate method opens the file by name, because Windows cannot
 // truncate a file that is open for appending.
@@ -85,17 +114,15 @@ func (l *fileLog) load() error {
 	var head *Meta
 	var missing, end int64
 	var last []byte // the line of the last record
-	end, err = scan(f, func(line []byte, _ int64) bool {
-		seq, ok := seqOf(line)
+	end, err = scan(f, func(line []byte, at int64) bool {
+		seq, _, ok := cutSeq(line)
 		switch {
 		case !ok:
 			l.newer = true
 		case seq == 0:
-			var r Record
-			if m := new(Meta); json.Unmarshal(line, &r) == nil && json.Unmarshal(r.Data, m) == nil {
-				head = m
-			}
+			head = headOf(line)
 		case seq > l.last.Seq:
+			l.mark(seq, at)
 			missing += seq - l.last.Seq - 1
 			l.last.Seq, last = seq, append(last[:0], line...)
 		}
@@ -104,7 +131,7 @@ func (l *fileLog) load() error {
 		l.damage = append(l.damage, Damage{l.path(), from, fmt.Sprintf("%d bytes are no records", to-from)})
 	})
 	if err == nil && last != nil {
-		err = json.Unmarshal(last, &l.last)
+		l.last, err = decodeLine(last)
 	}
 	if err == nil {
 		err = l.readEnd(f, end)
@@ -133,7 +160,15 @@ func (l *fileLog) load() error {
 	return nil
 }
 
-// readEnd sets the fields that describe the end of the file.
+// headOf returns the metadata in the first line of a log, or nil.
+func headOf(line []byte) *Meta {
+	r, err := decodeLine(line)
+	if m := new(Meta); err == nil && r.Kind == kindHead && json.Unmarshal(r.Data, m) == nil && m.ID != "" {
+		return m
+	}
+	return nil
+}
+
 func (l *fileLog) readEnd(f *os.File, end int64) error {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -181,18 +216,22 @@ func (l *fileLog) Append(recs ...Record) (int64, error) {
 	if l.unended {
 		buf = append(buf, '\n')
 	}
+	at := l.size + int64(len(buf))
 	for i := range recs {
-		last = recs[i].after(last)
 		var err error
-		if buf, err = appendLine(buf, &last); err != nil {
+		if last, err = recs[i].Follow(last); err != nil {
 			return 0, err
 		}
+		buf = appendLine(buf, &last)
 	}
 	l.buf = buf
 	if len(recs) == 0 {
 		return last.Seq, nil
 	}
-	err := l.cut()
+	err := l.unchanged()
+	if err == nil {
+		err = l.cut()
+	}
 	if err == nil {
 		var n int
 		if n, err = l.file.Write(buf); err == nil && n < len(buf) {
@@ -206,10 +245,24 @@ func (l *fileLog) Append(recs ...Record) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("journal: append to %s: %w", l.path(), err)
 	}
+	l.mark(l.last.Seq+1, at)
 	l.size += int64(len(buf))
 	last.Data = nil
 	l.last, l.stored.Updated, l.unended = last, last.Time, false
 	return last.Seq, nil
+}
+
+// unchanged returns an error if another program has removed, replaced or changed the file. The caller
+// holds l.mu.
+func (l *fileLog) unchanged() error {
+	info, err := os.Stat(l.path())
+	if err == nil && os.SameFile(info, l.info) && (l.torn || info.Size() == l.size) {
+		return nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	l.broken = &DamagedError{ID: l.stored.ID, Damage: Damage{l.path(), l.size, "another program has removed or changed the file while it was open"}}
+	return l.broken
 }
 
 func (l *fileLog) Sync(ctx context.Context) error {
@@ -238,14 +291,12 @@ func (l *fileLog) sync() error {
 		return err
 	}
 	if err = l.file.Sync(); err == nil {
-		err = l.writeMeta(func(m *metaFile) { m.Synced = seq })
+		return l.writeMeta(func(m *metaFile) { m.Synced = seq })
 	}
-	if err != nil {
-		err = fmt.Errorf("journal: sync %s: %w", l.path(), err)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.broken = err
-	}
+	err = fmt.Errorf("journal: sync %s: %w", l.path(), err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = err
 	return err
 }
 
@@ -262,18 +313,19 @@ func (l *fileLog) writeMeta(change func(*metaFile)) error {
 		return err
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if next.Updated.Before(l.stored.Updated) { // an Append has changed it meanwhile
 		next.Updated = l.stored.Updated
 	}
 	l.stored = next
+	l.mu.Unlock()
+	l.store.changed(l.folder)
 	return nil
 }
 
 func (l *fileLog) SetMeta(change func(*Meta)) error {
 	l.slow.Lock()
 	defer l.slow.Unlock()
-	if err := l.writeMeta(func(m *metaFile) { m.Meta = m.changed(change) }); err != nil {
+	if err := l.writeMeta(func(m *metaFile) { m.Meta = m.Changed(change) }); err != nil {
 		return err
 	}
 	return syncFolder(l.folder)
@@ -282,7 +334,7 @@ func (l *fileLog) SetMeta(change func(*Meta)) error {
 func (l *fileLog) Meta() Meta {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stored.clone()
+	return l.stored.Clone()
 }
 
 func (l *fileLog) Damage() []Damage { return slices.Clone(l.damage) }
@@ -290,7 +342,7 @@ func (l *fileLog) Damage() []Damage { return slices.Clone(l.damage) }
 func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		l.mu.Lock()
-		closed, size := l.closed, l.size
+		closed, size, begin := l.closed, l.size, l.before(max(after, 0)+1)
 		l.mu.Unlock()
 		if closed {
 			yield(Record{}, ErrClosed)
@@ -304,18 +356,18 @@ func (l *fileLog) Read(ctx context.Context, after int64) iter.Seq2[Record, error
 		defer f.Close()
 		var stop error
 		last, ended := max(after, 0), false
-		_, err = scan(io.NewSectionReader(f, 0, size), func(line []byte, at int64) bool {
-			if seq, ok := seqOf(line); !ok || seq <= last {
+		_, err = scan(io.NewSectionReader(f, begin, size-begin), func(line []byte, _ int64) bool {
+			if seq, _, ok := cutSeq(line); !ok || seq <= last {
 				return true
 			}
 			var r Record
 			if stop = ctx.Err(); stop == nil {
-				stop = json.Unmarshal(line, &r)
+				r, stop = decodeLine(line)
 			}
 			if stop != nil {
 				return false
 			}
-			last = r.Seq
+			last, r.Data = r.Seq, bytes.Clone(r.Data)
 			ended = !yield(r, nil)
 			return !ended
 		}, func(int64, int64) {})
@@ -341,7 +393,7 @@ func (l *fileLog) Close() error {
 }
 
 func (l *fileLog) release() error {
-	l.unlock()
+	filelock.Unlock(l.file)
 	return l.file.Close()
 }
 
@@ -370,7 +422,6 @@ func writeMeta(folder string, m *metaFile) error {
 	return nil
 }
 
-// readMeta reads the meta file of a folder.
 func readMeta(folder string) (*metaFile, error) {
 	name := filepath.Join(folder, metaName)
 	text, err := os.ReadFile(name)

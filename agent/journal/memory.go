@@ -2,13 +2,10 @@ package journal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"sync"
-	"time"
 )
 
 // Memory is a Store in memory, for tests and for agents whose sessions end with the process. The
@@ -16,7 +13,7 @@ import (
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
-	pages    pages
+	index    Index
 }
 
 type memorySession struct {
@@ -33,7 +30,8 @@ func (s *memorySession) open(m *Memory) Log {
 
 // Create implements Store.
 func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) {
-	if err := errors.Join(ctx.Err(), checkID(id)); err != nil {
+	meta, err := NewMeta(id, meta)
+	if err = errors.Join(ctx.Err(), err); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
@@ -41,46 +39,13 @@ func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) 
 	if m.sessions[id] != nil {
 		return nil, ErrExists
 	}
-	s := &memorySession{meta: created(id, meta)}
+	s := &memorySession{meta: meta}
 	if m.sessions == nil {
 		m.sessions = make(map[string]*memorySession)
 	}
 	m.sessions[id] = s
-	m.pages.add(s.meta)
+	m.index.Put(id, s.meta)
 	return s.open(m), nil
-}
-
-func checkID(id string) error {
-	if id == "" {
-		return errors.New("journal: the id of a session is empty")
-	}
-	return nil
-}
-
-// created returns the metadata of a new session.
-func created(id string, meta Meta) Meta {
-	meta = meta.clone()
-	meta.ID, meta.Updated = id, now()
-	meta.Created = cmp.Or(meta.Created, meta.Updated)
-	return meta
-}
-
-// now returns the time in the form in which it is decoded: in UTC and without a monotonic clock.
-func now() time.Time { return time.Now().UTC().Round(0) }
-
-func (m Meta) clone() Meta {
-	m.AdditionalDirectories = slices.Clone(m.AdditionalDirectories)
-	m.Data = bytes.Clone(m.Data)
-	return m
-}
-
-// changed returns the metadata after change is applied to them.
-func (m Meta) changed(change func(*Meta)) Meta {
-	after := m.clone()
-	change(&after)
-	after = after.clone()
-	after.ID, after.Created, after.Updated = m.ID, m.Created, now()
-	return after
 }
 
 // Open implements Store.
@@ -107,20 +72,21 @@ func (m *Memory) List(ctx context.Context, q Query) ([]Meta, string, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if q.Cursor == "" {
-		all := make([]Meta, 0, len(m.sessions))
-		for _, s := range m.sessions {
-			all = append(all, s.meta)
-		}
-		m.pages.reset(all)
+	return m.index.Page(q)
+}
+
+// Meta implements Store.
+func (m *Memory) Meta(ctx context.Context, id string) (Meta, error) {
+	if err := ctx.Err(); err != nil {
+		return Meta{}, err
 	}
-	return m.pages.page(q, func(id string) (Meta, bool) {
-		s := m.sessions[id]
-		if s == nil {
-			return Meta{}, false
-		}
-		return s.meta.clone(), true
-	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[id]
+	if s == nil {
+		return Meta{}, ErrNotFound
+	}
+	return s.meta.Clone(), nil
 }
 
 // Delete implements Store.
@@ -134,6 +100,7 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 		return &HeldError{ID: id}
 	}
 	delete(m.sessions, id)
+	m.index.Drop(id)
 	return nil
 }
 
@@ -163,30 +130,19 @@ func (l *memoryLog) Append(recs ...Record) (int64, error) {
 		last = all[len(all)-1]
 	}
 	for _, r := range recs {
-		if err := checkData(&r); err != nil {
+		var err error
+		if last, err = r.Follow(last); err != nil {
 			return 0, err
 		}
-		last = r.after(last)
 		last.Data = bytes.Clone(r.Data)
 		all = append(all, last)
 	}
 	l.s.recs = all
 	if len(recs) > 0 {
 		l.s.meta.Updated = last.Time
+		l.store.index.Put(l.s.meta.ID, l.s.meta)
 	}
 	return last.Seq, nil
-}
-
-// after returns the record with the number and time of the successor of last.
-func (r Record) after(last Record) Record {
-	r.Seq = last.Seq + 1
-	if r.Time.IsZero() {
-		r.Time = now()
-	}
-	if r.Time.Before(last.Time) {
-		r.Time = last.Time
-	}
-	return r
 }
 
 func (l *memoryLog) Sync(context.Context) error {
@@ -221,7 +177,7 @@ func (l *memoryLog) Read(ctx context.Context, after int64) iter.Seq2[Record, err
 func (l *memoryLog) Meta() Meta {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
-	return l.s.meta.clone()
+	return l.s.meta.Clone()
 }
 
 func (l *memoryLog) SetMeta(change func(*Meta)) error {
@@ -229,7 +185,8 @@ func (l *memoryLog) SetMeta(change func(*Meta)) error {
 		return err
 	}
 	defer l.store.mu.Unlock()
-	l.s.meta = l.s.meta.changed(change)
+	l.s.meta = l.s.meta.Changed(change)
+	l.store.index.Put(l.s.meta.ID, l.s.meta)
 	return nil
 }
 

@@ -1,5 +1,6 @@
 // Package mcp gives the sessions of package agent/kit the tools of the MCP servers that clients
-// name, over stdio and HTTP, by the official SDK github.com/modelcontextprotocol/go-sdk:
+// name, over stdio and HTTP, by the official SDK github.com/modelcontextprotocol/go-sdk.
+// Experimental: it may change in any release.
 //
 //	a := kit.New(&kit.Options{MCP: mcp.Connector(nil), ...})
 //
@@ -11,15 +12,21 @@
 // variables that the client names and those that most programs need, such as PATH, and no others.
 // Headers are sent only to the origin of the server, also after a redirect.
 //
+// Where sessions have owners (kit.Options.Owner), a client may name servers over HTTP at public
+// addresses only, unless [Options] allow more: a server over stdio is a program that runs with the
+// rights of this one.
+//
 // What a server sends is limited: 32 MiB a message, 1000 tools, ten texts of progress a second, and of
 // a result what package tools shows of any. It lists its tools once at a time.
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -33,6 +40,11 @@ import (
 type Options struct {
 	// Info is sent to servers. Empty means the name of this package.
 	Info acp.Implementation
+
+	// AllowCommands lets clients name servers over stdio although sessions have owners, and
+	// AllowPrivate servers over HTTP on this machine and in private networks. Addresses are checked
+	// after their names are resolved, also after a redirect, and no proxy is used then.
+	AllowCommands, AllowPrivate bool
 
 	// CallTime is the maximum duration of a call of a tool. Zero means 10 minutes.
 	CallTime time.Duration
@@ -51,37 +63,43 @@ const (
 
 // Connector returns an implementation of kit.MCP for kit.Options.
 func Connector(opts *Options) kit.MCP {
-	c := &connector{}
+	c := &connector{public: publicNetwork()}
 	if opts != nil {
 		c.opts = *opts
 	}
 	if c.opts.Info.Name == "" {
 		c.opts.Info = acp.Implementation{Name: "acpkit", Version: "0"}
 	}
-	if c.opts.CallTime == 0 {
-		c.opts.CallTime = callTime
-	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.Default()
-	}
+	c.opts.CallTime = cmp.Or(c.opts.CallTime, callTime)
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.Default())
 	return c
 }
 
-type connector struct{ opts Options }
+type connector struct {
+	opts   Options
+	public http.RoundTripper
+}
 
 func (c *connector) Capabilities() *acp.MCPCapabilities { return &acp.MCPCapabilities{HTTP: true} }
 
 // Connect implements kit.MCP.
-func (c *connector) Connect(cwd string, servers []acp.MCPServer) (kit.MCPServers, error) {
+func (c *connector) Connect(of kit.MCPSession) (kit.MCPServers, error) {
 	all := &set{}
 	names := make(map[string]bool)
-	for _, described := range servers {
+	var network http.RoundTripper = http.DefaultTransport
+	if of.Owned && !c.opts.AllowPrivate {
+		network = c.public
+	}
+	for _, described := range of.Servers {
 		s := &server{connector: c, ready: make(chan struct{}), over: make(chan struct{}), calls: make(map[string]*progress)}
 		switch d := described.(type) {
 		case *acp.MCPServerStdio:
-			s.name, s.dial = d.Name, stdio(d, cwd, s)
+			if of.Owned && !c.opts.AllowCommands {
+				return nil, rpcerr.InvalidParams(map[string]any{"name": d.Name}).WithDetail("mcpServers: this agent starts no programs for its users; name servers over http")
+			}
+			s.name, s.dial = d.Name, stdio(d, of.Cwd, s)
 		case *acp.MCPServerHTTP:
-			s.name, s.dial = d.Name, remote(d, s)
+			s.name, s.dial = d.Name, remote(d, s, network)
 		default:
 			return nil, rpcerr.InvalidParams(nil).WithDetail("mcpServers: this agent reaches servers over stdio and http")
 		}
@@ -99,7 +117,6 @@ func (c *connector) Connect(cwd string, servers []acp.MCPServer) (kit.MCPServers
 	return all, nil
 }
 
-// set holds the servers of one session.
 type set struct {
 	ctx     context.Context
 	end     context.CancelFunc

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/user"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,7 +33,7 @@ const playVariable = "MCP_TEST_PLAY"
 
 // TestMain runs the test binary as a server over stdio if the environment says so.
 func TestMain(m *testing.M) {
-	switch play := os.Getenv(playVariable); play {
+	switch name := os.Getenv(playVariable); name {
 	case "":
 		os.Exit(m.Run())
 	case "server":
@@ -45,6 +46,8 @@ func TestMain(m *testing.M) {
 		_ = newServer().Run(context.Background(), &sdk.StdioTransport{})
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
+	default:
+		play(name)
 	}
 }
 
@@ -115,6 +118,10 @@ func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
 	return nil
 }
 
+func (s *session) FailedCall(_ context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	return acp.FailToolCall(id, err)
+}
+
 func (s *session) AskPermission(_ context.Context, _ *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
 	return options[0], nil
 }
@@ -126,7 +133,7 @@ func open(t *testing.T, opts *mcp.Options, servers ...acp.MCPServer) kit.MCPServ
 		opts = &mcp.Options{}
 	}
 	opts.Logger = slog.New(slog.DiscardHandler)
-	set, err := mcp.Connector(opts).Connect(t.TempDir(), servers)
+	set, err := mcp.Connector(opts).Connect(kit.MCPSession{Cwd: t.TempDir(), Servers: servers})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, set.Close()) })
 	return set
@@ -150,6 +157,9 @@ func run(ctx context.Context, t *testing.T, set kit.MCPServers, s *session, name
 
 func TestStdio(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret")
+	t.Setenv("HOME", "") // some editors start agents with PATH alone
+	account, err := user.Current()
+	require.NoError(t, err)
 	set := open(t, nil, self(t, "a", "server", acp.EnvVariable{Name: "TOKEN", Value: "given"}), self(t, "b", "junk"))
 	assert.Empty(t, set.Ready(t.Context()))
 	assert.Contains(t, names(set), "mcp__a__echo")
@@ -164,7 +174,8 @@ func TestStdio(t *testing.T) {
 		{"mcp__a__env", `{"text":"TOKEN"}`, tools.Completed, "given"},
 		{"mcp__b__env", `{"text":"TOKEN"}`, tools.Completed, ""},
 		{"mcp__a__env", `{"text":"OPENAI_API_KEY"}`, tools.Completed, ""},
-		{"mcp__a__fail", `{"text":""}`, tools.Failed, "no such file"},
+		{"mcp__a__env", `{"text":"HOME"}`, tools.Completed, account.HomeDir},
+		{"mcp__a__fail", `{"text":""}`, tools.Failed, "Error: no such file"},
 	} {
 		d := run(t.Context(), t, set, &session{}, tt.tool, tt.input)
 		assert.Equal(t, tt.outcome, d.Outcome, tt.tool)
@@ -279,9 +290,9 @@ func TestHTTP(t *testing.T) {
 }
 
 func TestTwoServersOfOneName(t *testing.T) {
-	_, err := mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerStdio{Name: "a"}, &acp.MCPServerStdio{Name: "a"}})
+	_, err := mcp.Connector(nil).Connect(kit.MCPSession{Cwd: t.TempDir(), Servers: []acp.MCPServer{&acp.MCPServerStdio{Name: "a"}, &acp.MCPServerStdio{Name: "a"}}})
 	assert.ErrorContains(t, err, "two servers have this name")
-	_, err = mcp.Connector(nil).Connect(t.TempDir(), []acp.MCPServer{&acp.MCPServerSSE{Name: "a"}})
+	_, err = mcp.Connector(nil).Connect(kit.MCPSession{Cwd: t.TempDir(), Servers: []acp.MCPServer{&acp.MCPServerSSE{Name: "a"}}})
 	assert.ErrorContains(t, err, "stdio and http")
 }
 

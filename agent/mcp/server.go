@@ -12,9 +12,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
-// server is one server of a session.
 type server struct {
 	connector *connector
 	name      string
@@ -91,7 +92,6 @@ func (s *server) connect(limit time.Duration) {
 	}
 }
 
-// watch waits for the end of a connection.
 func (s *server) watch(session *sdk.ClientSession, ended chan<- struct{}, tail func() string) {
 	defer close(ended)
 	err := session.Wait()
@@ -110,11 +110,12 @@ func (s *server) watch(session *sdk.ClientSession, ended chan<- struct{}, tail f
 func (s *server) fail(what string, err error, tail func() string) {
 	text := fmt.Sprintf("The MCP server %q %s", s.name, what)
 	if err != nil {
-		text += ": " + err.Error()
+		text += ": " + safetext.OneLine(err.Error(), maxReason)
 	}
 	if tail != nil {
-		if said := lastLine(tail()); said != "" {
-			text += fmt.Sprintf(" (it has written %q)", said)
+		said := strings.TrimSpace(tail())
+		if said = said[strings.LastIndexByte(said, '\n')+1:]; said != "" {
+			text += fmt.Sprintf(" (it has written %q)", safetext.Label(said))
 		}
 	}
 	text = s.hide(text) + "."
@@ -122,6 +123,8 @@ func (s *server) fail(what string, err error, tail func() string) {
 	defer s.mu.Unlock()
 	s.failed = text
 }
+
+const maxReason = 500 // bytes of the text of an error that the person reads
 
 var link = regexp.MustCompile(`(https?://)(?:[^\s/@"'<>]*@)?([^\s?#"'<>)]*)(?:[?#][^\s"'<>)]*)?`)
 
@@ -137,18 +140,6 @@ func (s *server) hide(text string) string {
 	return text
 }
 
-// lastLine returns the last line of a text, cut to 200 bytes.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		text = text[i+1:]
-	}
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + "…"
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
-
 // failure returns why the server is not connected. It returns each reason once.
 func (s *server) failure() string {
 	s.mu.Lock()
@@ -161,22 +152,13 @@ func (s *server) failure() string {
 // revive connects again to a server that has ended.
 func (s *server) revive() {
 	s.mu.Lock()
-	again := s.session == nil && !s.closed && isClosed(s.over) && len(s.tools) > 0 && s.restarts < maxRestarts
+	again := s.session == nil && !s.closed && len(s.tools) > 0 && s.restarts < maxRestarts
 	if again {
 		s.restarts++
 	}
 	s.mu.Unlock()
 	if again {
 		s.connect(patience) // the turn waits this long
-	}
-}
-
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -232,12 +214,11 @@ func (s *server) connection() (session *sdk.ClientSession, ended <-chan struct{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == nil {
-		return nil, nil, tools.Failf("The MCP server %q is not connected any more.", s.name)
+		return nil, nil, kind.MCPUnavailable.Newf(nil, "The MCP server %q is not connected any more.", s.name)
 	}
 	return s.session, s.ended, nil
 }
 
-// close ends the server.
 func (s *server) close() error {
 	<-s.over // ends with the ctx of the session
 	s.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // listed returns the tools from all pages of the server's list.
@@ -34,7 +34,6 @@ func (s *server) listed(ctx context.Context, session *sdk.ClientSession) (list [
 	return list, nil
 }
 
-// tool converts a tool of the server to a tool of the session.
 func (s *server) tool(t *sdk.Tool) tools.Tool {
 	title := t.Title
 	if title == "" && t.Annotations != nil {
@@ -43,12 +42,13 @@ func (s *server) tool(t *sdk.Tool) tools.Tool {
 	if title == "" {
 		title = t.Name
 	}
-	title = fmt.Sprintf("%s (%s)", title, s.name)
+	id, _ := json.Marshal([]string{s.name, t.Name}) // texts
 	return tools.Tool{
-		Name: toolName(s.name, t.Name), Title: title, Description: t.Description,
-		Kind: acp.ToolKindOther, Effect: tools.Network, Schema: schemaOf(t.InputSchema),
+		Name: toolName(s.name, t.Name), ID: string(id), Description: t.Description,
+		Title: safetext.OneLine(title, 120) + " (" + safetext.OneLine(s.name, 60) + ")", // so that the server is always seen
+		Kind:  acp.ToolKindOther, Effect: tools.Network, Schema: schemaOf(t.InputSchema),
 		Describe: func(context.Context, json.RawMessage) tools.Summary {
-			return tools.Summary{Rule: &tools.Rule{Label: "all calls of " + title + " in this session"}}
+			return tools.Summary{Rule: &tools.Rule{Label: fmt.Sprintf("all calls of %q of the MCP server %q in this session", t.Name, s.name)}}
 		},
 		Run: func(ctx context.Context, c *tools.Call) (tools.Result, error) { return s.call(ctx, c, t.Name) },
 	}
@@ -56,19 +56,13 @@ func (s *server) tool(t *sdk.Tool) tools.Tool {
 
 // schemaOf returns the schema of an input as an object, because models need one.
 func schemaOf(schema any) json.RawMessage {
-	data, err := json.Marshal(schema)
+	data, _ := json.Marshal(schema) // it was decoded
 	var object map[string]any
-	if err != nil || json.Unmarshal(data, &object) != nil || object == nil {
-		return json.RawMessage(`{"type":"object"}`)
-	}
-	if object["type"] == "object" {
-		return data
+	if json.Unmarshal(data, &object) != nil || object == nil {
+		object = make(map[string]any)
 	}
 	object["type"] = "object"
-	data, err = json.Marshal(object)
-	if err != nil {
-		return json.RawMessage(`{"type":"object"}`)
-	}
+	data, _ = json.Marshal(object)
 	return data
 }
 
@@ -80,13 +74,14 @@ var (
 	hashBytes = 5    // eight letters
 )
 
-// toolName returns the name of a tool for models. It is the same in every session.
+// toolName returns the name of a tool for models. It is the same in every session. If another
+// server and tool could have the same one, it ends in a hash of both.
 func toolName(server, tool string) string {
 	name := "mcp__" + server + "__" + tool
 	short := invalid.ReplaceAllString(name, "_")
-	if len(short) > maxName {
-		sum := sha256.Sum256([]byte(name))
-		short = short[:maxName-9] + "_" + encoding.EncodeToString(sum[:hashBytes])
+	if short != name || len(short) > maxName || strings.Contains(server+"_", "__") || strings.HasPrefix(tool, "_") {
+		sum := sha256.Sum256([]byte(server + "\x00" + tool))
+		short = short[:min(len(short), maxName-9)] + "_" + encoding.EncodeToString(sum[:hashBytes])
 	}
 	return short
 }
@@ -102,7 +97,6 @@ func unique(taken map[string]bool, name string) string {
 	return short
 }
 
-// call calls a tool of the server.
 func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Result, error) {
 	session, ended, err := s.connection()
 	if err != nil {
@@ -122,19 +116,10 @@ func (s *server) call(ctx context.Context, c *tools.Call, name string) (tools.Re
 	params := &sdk.CallToolParams{Name: name, Arguments: c.Input()}
 	params.SetProgressToken(token)
 	res, err := session.CallTool(ctx, params)
-	switch {
-	case err == nil:
+	if err == nil {
 		return s.result(res)
-	case ctx.Err() != nil:
-		return tools.Result{}, context.Cause(ctx)
-	case errors.Is(err, sdk.ErrConnectionClosed):
-		select { // if the connection has ended, note it now, so that the next turn starts the server again
-		case <-ended:
-		case <-ctx.Done():
-		}
-		return tools.Result{}, tools.Failf("The MCP server %q has ended during the call: it may have taken effect.", s.name)
 	}
-	return tools.Result{}, tools.Failf("%s", s.hide(err.Error()))
+	return tools.Result{}, s.fault(ctx, err, ended)
 }
 
 // progress joins the progress of a call, because a server may send any amount of it.
@@ -178,12 +163,11 @@ func (p *progress) show() {
 	p.text, p.waiting = "", text != ""
 	p.mu.Unlock()
 	if text != "" {
-		_ = p.call.Progress(context.Background(), text) // it does nothing when the call has ended
-		time.AfterFunc(progressTime, p.show)            // ends when there is no more progress
+		_ = p.call.Progress(context.Background(), safetext.Label(text)) // it does nothing when the call has ended
+		time.AfterFunc(progressTime, p.show)                            // ends when there is no more progress
 	}
 }
 
-// result converts the result of a call to a result for the model.
 func (s *server) result(res *sdk.CallToolResult) (tools.Result, error) {
 	var parts []tools.Part
 	for _, content := range res.Content {
@@ -197,15 +181,7 @@ func (s *server) result(res *sdk.CallToolResult) (tools.Result, error) {
 	if !res.IsError {
 		return tools.Result{Model: parts}, nil
 	}
-	var texts []string
-	for _, p := range parts {
-		texts = append(texts, p.Text)
-	}
-	text := strings.TrimSpace(strings.Join(texts, "\n"))
-	if text == "" {
-		text = "The tool has failed and has not said why."
-	}
-	return tools.Result{}, tools.Failf("%s", text)
+	return tools.Result{}, toolError(parts, res.StructuredContent)
 }
 
 func partOf(content sdk.Content) tools.Part {

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/acp"
 )
@@ -25,6 +25,7 @@ type Call struct {
 
 	mu        sync.Mutex // held while an update is sent, so that they arrive in order
 	over      bool
+	status    acp.ToolCallStatus
 	shown     []acp.ToolCallContent
 	progress  string
 	locations []acp.ToolCallLocation
@@ -107,8 +108,9 @@ func (c *Call) change(ctx context.Context, set func(*acp.ToolCallUpdate)) error 
 	if c.over {
 		return nil
 	}
-	u := &acp.ToolCallUpdate{ToolCallID: c.id}
+	u := &acp.ToolCallUpdate{ToolCallID: c.id, Status: c.status} // some clients take an update without a status as pending
 	set(u)
+	c.status = u.Status
 	return c.session.Update(ctx, u)
 }
 
@@ -170,7 +172,7 @@ func completed(r *Result) *acp.ToolCallUpdate {
 		}
 	}
 	if r.Raw != nil {
-		if raw, err := json.Marshal(r.Raw); err == nil && len(raw) <= maxRaw && depth(raw) <= maxDepth {
+		if raw, err := json.Marshal(r.Raw); err == nil && len(raw) <= maxRaw && !tooDeep(raw) {
 			u.RawOutput = raw
 		}
 	}
@@ -185,6 +187,8 @@ const (
 	maxRaw   = 1 << 20   // bytes of Raw as JSON; a longer value is omitted
 	maxData  = 8 << 20   // bytes of the data of all parts; longer data is replaced by a text
 	maxParts = 256
+
+	maxMessage = 32 << 10 // bytes of the message of an error in a JSON object; escaped, it must fit into a text
 )
 
 // bound applies the limits to a result.
@@ -206,16 +210,23 @@ func (r *Result) bound() {
 	texts = maxTexts
 	r.Content = slices.Clone(r.Content)
 	for i, x := range r.Content {
-		if content, ok := x.(*acp.Content); ok {
-			if text, ok := content.Content.(*acp.TextContent); ok {
-				if len(text.Text) > min(maxText, texts) {
-					text = &acp.TextContent{Text: clip(text.Text, min(maxText, texts))}
-					r.Content[i] = &acp.Content{Content: text}
-				}
-				texts = max(texts-len(text.Text), 0)
+		if text := textOf(x); text != nil {
+			if len(text.Text) > min(maxText, texts) {
+				text = &acp.TextContent{Text: clip(text.Text, min(maxText, texts))}
+				r.Content[i] = &acp.Content{Content: text}
 			}
+			texts = max(texts-len(text.Text), 0)
 		}
 	}
+}
+
+// textOf returns the text in the content, or nil. The content is the tool's, and may be a nil pointer.
+func textOf(x acp.ToolCallContent) *acp.TextContent {
+	if c, ok := x.(*acp.Content); ok && c != nil {
+		text, _ := c.Content.(*acp.TextContent)
+		return text
+	}
+	return nil
 }
 
 // clip cuts a text between runes and adds a note.
@@ -223,8 +234,5 @@ func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "\n[the rest is left out]"
+	return strings.ToValidUTF8(text[:most], "") + "\n[the rest is left out]"
 }

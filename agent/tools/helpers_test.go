@@ -14,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/panics"
 )
 
 // session records what a client would see, one line for each message. Each id of a call is replaced
@@ -25,6 +26,8 @@ type session struct {
 	mu    sync.Mutex
 	lines []string
 	ids   map[acp.ToolCallID]int
+
+	failure string // the text of the last error
 }
 
 func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
@@ -39,6 +42,15 @@ func (s *session) Update(_ context.Context, u acp.SessionUpdate) error {
 		return s.update(line)
 	}
 	return nil
+}
+
+func (s *session) FailedCall(_ context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if panics.Contained(func() { s.failure = err.Error() }) != nil {
+		err = nil
+	}
+	return acp.FailToolCall(id, err)
 }
 
 func (s *session) AskPermission(ctx context.Context, u *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {

@@ -13,7 +13,11 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // atOnce is the maximum number of calls that run at the same time.
@@ -33,7 +37,7 @@ func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.Tool
 	if t == nil {
 		t = unknown(name)
 	}
-	call := &acp.ToolCall{ToolCallID: newID(), Title: cmp.Or(t.Title, t.Name), Name: t.Name, Kind: t.Kind, Status: acp.ToolCallStatusPending}
+	call := &acp.ToolCall{ToolCallID: newID(), Title: safetext.Label(cmp.Or(t.Title, t.Name)), Name: t.Name, Kind: t.Kind, Status: acp.ToolCallStatusPending}
 	return call.ToolCallID, env.Session.Update(ctx, call)
 }
 
@@ -47,9 +51,7 @@ func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done
 	if env.Session == nil {
 		return nil, errNoSession
 	}
-	if env.Logger == nil {
-		env.Logger = slog.Default()
-	}
+	env.Logger = cmp.Or(env.Logger, slog.Default())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	b := &batch{registry: r, env: env, ctx: ctx, cancel: cancel}
@@ -80,7 +82,6 @@ func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done
 	return all, err
 }
 
-// batch is the state of one Run.
 type batch struct {
 	registry *Registry
 	env      Env
@@ -101,14 +102,13 @@ func (b *batch) fail(err error) {
 	b.cancel(err)
 }
 
-// unknown stands in for a tool that does not exist. Models invent names of any length.
+// unknown stands in for a tool that does not exist. Models invent any name.
 func unknown(name string) *Tool {
-	short := strings.ToValidUTF8(name[:min(len(name), maxName)], "")
+	short := safetext.Label(name)
 	return &Tool{Name: short, Title: cmp.Or(short, "Unknown tool"), Kind: acp.ToolKindOther}
 }
 
 const (
-	maxName  = 256     // bytes of the name of a tool that does not exist
 	maxInput = 1 << 20 // bytes of an input; it is stored several times
 	maxDepth = 256     // levels of an input; a connection accepts about a thousand in a message
 )
@@ -126,38 +126,23 @@ func inputOf(raw json.RawMessage) (json.RawMessage, error) {
 	if !isObject(raw) {
 		return nil, Failf("The input of the call is not a JSON object. Call the tool again with all of its input.")
 	}
-	if depth(raw) > maxDepth {
+	if tooDeep(raw) {
 		return nil, Failf("The input of the call is nested too deeply: %d levels are allowed. Call the tool again with less.", maxDepth)
 	}
 	return bytes.Clone(raw), nil
 }
 
-// depth returns the number of levels of valid JSON.
-func depth(data []byte) (most int) {
-	level, inText := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '{', c == '[':
-			level++
-			most = max(most, level)
-		case c == '}', c == ']':
-			level--
-		}
-	}
-	return most
+// tooDeep reports whether valid JSON has more than maxDepth levels.
+func tooDeep(data []byte) bool {
+	_, err := envelope.Skip(data, 0, maxDepth)
+	return err != nil
 }
 
-// run handles one call.
 func (b *batch) run(d *Done) {
 	t := b.registry.find(d.Name)
 	input, bad := inputOf(d.Input)
 	bad = cmp.Or(d.Err, bad)
-	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: input}
+	c := &Call{tool: t, session: b.env.Session, id: d.ToolCallID, input: input, status: acp.ToolCallStatusPending}
 	known := c.id != ""
 	if !known {
 		c.id = newID()
@@ -171,15 +156,15 @@ func (b *batch) run(d *Done) {
 		c.summary = b.describe(c)
 		bad = c.summary.Err
 	}
-	c.summary.Title = cmp.Or(c.summary.Title, c.tool.Title, c.tool.Name)
+	c.summary.Title = safetext.Label(cmp.Or(c.summary.Title, c.tool.Title, c.tool.Name))
 	if c.summary.Input == nil {
 		c.summary.Input = c.input
 	}
 	c.locations, c.shown = c.summary.Locations, c.summary.Preview
 	err := c.announce(b.ctx, known)
 	if _, invalid := errors.AsType[*acp.InvalidError](err); invalid {
-		b.env.Logger.Error("tools: a call cannot be shown", "tool", c.tool.Name, "error", err)
-		c.summary, c.locations, c.shown = Summary{Title: cmp.Or(c.tool.Title, c.tool.Name)}, nil, nil
+		b.env.Logger.Error("tools: a call cannot be shown", "tool", c.tool.Name, "error", errs.LogText(err))
+		c.summary, c.locations, c.shown = Summary{Title: safetext.Label(cmp.Or(c.tool.Title, c.tool.Name))}, nil, nil
 		bad = Failf("The call could not be shown to the person, so it did not run.")
 		err = c.announce(b.ctx, known)
 	}
@@ -192,10 +177,11 @@ func (b *batch) run(d *Done) {
 		bad = b.admit(c, d)
 	}
 	ran := bad == nil
+	var u *acp.ToolCallUpdate
 	if ran {
-		d.Result, bad = b.call(c)
+		u, bad = b.call(c, d)
 	}
-	b.settle(c, d, ran, bad)
+	b.settle(c, d, ran, u, bad)
 }
 
 func isObject(in json.RawMessage) bool {
@@ -208,20 +194,37 @@ func (b *batch) describe(c *Call) (s Summary) {
 		return Summary{}
 	}
 	err := panics.Guard(func() error { s = c.tool.Describe(b.ctx, c.Input()); return nil })
-	if err != nil {
-		b.env.Logger.Error("tools: Describe has panicked", "tool", c.tool.Name, "error", err)
-		return Summary{}
+	if err != nil { // nobody is asked about a call that is not described
+		return Summary{Err: err}
 	}
 	if s.Rule != nil {
 		rule := *s.Rule
-		rule.Tool = c.tool.Name
+		rule.Tool = cmp.Or(c.tool.ID, c.tool.Name)
 		s.Rule = &rule
 	}
 	return s
 }
 
-// errRejected is the reason for which a call without permission does not run.
-var errRejected = errors.New("rejected")
+// denial is why a call without permission does not run, for the person and for the model.
+type denial struct {
+	outcome       Outcome
+	person, model string
+}
+
+func (d *denial) Error() string { return d.person }
+
+const goOn = " Do not try it again in another way; go on without it, or ask what to do."
+
+var errRejected = &denial{Rejected, "Rejected by the user", "The person rejected this call." + goOn}
+
+// denied returns the denial of a Gate, which may have given a reason.
+func (d Decision) denied() *denial {
+	because := ""
+	if d.reason != "" {
+		because = ": " + safetext.Label(d.reason)
+	}
+	return &denial{Denied, "Denied by the agent" + because, "The agent does not allow this call" + strings.TrimSuffix(because, ".") + "." + goOn}
+}
 
 // admit returns nil when the call may run.
 func (b *batch) admit(c *Call, d *Done) error {
@@ -239,8 +242,8 @@ func (b *batch) admit(c *Call, d *Done) error {
 	rule := c.summary.Rule
 	switch {
 	case decision == Allow:
-	case decision != Ask:
-		return errRejected
+	case decision.verdict != Ask.verdict:
+		return decision.denied()
 	case rule != nil && b.env.Rules != nil && b.env.Rules.has(*rule):
 	default:
 		if err := b.ask(c, rule); err != nil {
@@ -259,11 +262,13 @@ func (b *batch) admit(c *Call, d *Done) error {
 	return err
 }
 
-// ask asks the person for permission.
 func (b *batch) ask(c *Call, rule *Rule) error {
 	options := []acp.PermissionOption{{OptionID: "allow_once", Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce}}
 	if rule != nil && b.env.Rules != nil {
-		options = append(options, acp.PermissionOption{OptionID: "allow_always", Name: "Always allow " + rule.Label, Kind: acp.PermissionOptionKindAllowAlways})
+		always := "Always allow " + rule.Label
+		if always == safetext.Label(always) { // otherwise it does not say what is allowed
+			options = append(options, acp.PermissionOption{OptionID: "allow_always", Name: always, Kind: acp.PermissionOptionKindAllowAlways})
+		}
 	}
 	options = append(options, acp.PermissionOption{OptionID: "reject_once", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
 	choice, err := b.env.Session.AskPermission(b.ctx, c.pending(), options...)
@@ -272,7 +277,7 @@ func (b *batch) ask(c *Call, rule *Rule) error {
 		b.cancel(err)
 		return err
 	case err != nil:
-		b.env.Logger.Warn("tools: permission could not be asked for", "tool", c.tool.Name, "toolCallId", string(c.id), "error", err)
+		b.env.Logger.Warn("tools: permission could not be asked for", "tool", c.tool.Name, "toolCallId", string(c.id), "error", errs.LogText(err))
 		return Failf("Permission could not be asked for, so the call did not run.")
 	case !agent.Allows(choice):
 		return errRejected
@@ -282,42 +287,54 @@ func (b *batch) ask(c *Call, rule *Rule) error {
 	return context.Cause(b.ctx)
 }
 
-// call runs the tool.
-func (b *batch) call(c *Call) (r Result, err error) {
-	fault := panics.Guard(func() error { r, err = c.tool.Run(b.ctx, c); return nil })
-	if fault != nil {
-		return Result{}, fault
-	}
-	return r, err
+// call runs the tool, and returns the last update of a call that has succeeded. The result is the
+// tool's: to read it can panic too.
+func (b *batch) call(c *Call, d *Done) (u *acp.ToolCallUpdate, err error) {
+	fault := panics.Guard(func() error {
+		if d.Result, err = c.tool.Run(b.ctx, c); err == nil {
+			d.bound()
+			u = completed(&d.Result)
+		}
+		return nil
+	})
+	return u, cmp.Or(fault, err)
 }
 
-// settle reports how a call has ended.
-func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
-	_, known := errors.AsType[acp.ToolFailure](err)
-	var u *acp.ToolCallUpdate
-	switch {
-	case err == nil:
+// look reports whether err means that the turn was cancelled, or that the time was over. The error
+// is the tool's, whose methods may panic; FailedCall of the Session then says what is wrong.
+func (b *batch) look(err error) (cancelled, late bool) {
+	over := b.ctx.Err() != nil
+	fault := panics.Contained(func() {
+		_, meant := errors.AsType[acp.ToolFailure](err)
+		cancelled = errors.Is(err, acp.ErrTurnCancelled) || over && !meant
+		late = errors.Is(err, context.DeadlineExceeded) && !meant
+	})
+	if fault != nil {
+		return over, false
+	}
+	return cancelled, late
+}
+
+// settle reports how a call has ended: with the update u, or with err.
+func (b *batch) settle(c *Call, d *Done, ran bool, u *acp.ToolCallUpdate, err error) {
+	if no, ok := err.(*denial); ok {
+		d.Outcome, d.Result = no.outcome, Text(no.model)
+		u = failed(no.person)
+	} else if err == nil {
 		d.Outcome = Completed
-		d.bound()
-		u = completed(&d.Result)
-	case errors.Is(err, errRejected):
-		d.Outcome, d.Result = Rejected, Text("The person rejected this call. Do not try it again in another way; go on without it, or ask what to do.")
-		u = failed("Rejected by the user")
-	case errors.Is(err, acp.ErrTurnCancelled) || b.ctx.Err() != nil && !known:
+	} else if cancelled, late := b.look(err); cancelled {
 		d.Outcome, d.Result = Cancelled, Text("The call was cancelled before it ran.")
 		if ran {
 			d.Result = Text("The call was cancelled. It may have taken effect in part.")
 		}
 		u = failed("Cancelled")
-	default:
+	} else {
 		d.Outcome = Failed
-		if errors.Is(err, context.DeadlineExceeded) && !known {
+		if late {
 			err = Failf("The call took too long and was stopped. It may have taken effect in part.")
-		} else if !known {
-			b.env.Logger.Error("tools: a call failed", "tool", c.tool.Name, "toolCallId", string(c.id), "error", err)
 		}
-		u = acp.FailToolCall(c.id, err)
-		d.Result = Result{Model: []Part{{Text: texts(u.Content)}}, Content: u.Content}
+		u = b.env.Session.FailedCall(b.ctx, c.id, err)
+		d.Result = Result{Model: []Part{{Text: forModel(u)}}, Content: u.Content}
 		d.bound()
 		u.Content = d.Content
 	}
@@ -326,7 +343,6 @@ func (b *batch) settle(c *Call, d *Done, ran bool, err error) {
 	}
 }
 
-// ended calls Ended.
 func (d *Done) ended() error {
 	if d.Ended == nil {
 		return nil
@@ -338,16 +354,29 @@ func failed(text string) *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{Status: acp.ToolCallStatusFailed, Content: []acp.ToolCallContent{acp.ToolText(text)}}
 }
 
-// texts returns the texts in content, joined.
+// forModel returns what the model reads of a failed call: the texts for the person, and if the error has a
+// reason, such as a code of package rpcerr/toolcode, the JSON object of that package with both.
+func forModel(u *acp.ToolCallUpdate) string {
+	text := texts(u.Content)
+	record, ok := kind.FromRawOutput(u.RawOutput)
+	word := ok && record.Reason != "" && strings.Trim(record.Reason, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	if !word || record.Code != "" { // a Code is in the text already
+		return text
+	}
+	b, _ := json.Marshal(struct {
+		Error   string `json:"error"`
+		Message string `json:"message"`
+	}{record.Reason, clip(strings.TrimPrefix(text, "Error: "), maxMessage)}) // two strings
+	return string(b)
+}
+
 func texts(content []acp.ToolCallContent) (joined string) {
 	for _, x := range content {
-		if c, ok := x.(*acp.Content); ok {
-			if text, ok := c.Content.(*acp.TextContent); ok {
-				if joined != "" {
-					joined += "\n"
-				}
-				joined += text.Text
+		if text := textOf(x); text != nil {
+			if joined != "" {
+				joined += "\n"
 			}
+			joined += text.Text
 		}
 	}
 	return cmp.Or(joined, "The call failed.")

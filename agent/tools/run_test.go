@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 func done(context.Context, *tools.Call) (tools.Result, error) { return tools.Text("done"), nil }
@@ -46,7 +47,9 @@ func TestLifeOfACall(t *testing.T) {
 		"allowed by the gate": {done, nil, tools.Allow,
 			[]string{announced, started, `update 1 completed [diff of /a | done]`}, tools.Completed, "done"},
 		"denied by the gate": {done, nil, tools.Deny,
-			[]string{announced, `update 1 failed [diff of /a | Rejected by the user]`}, tools.Rejected, "The person rejected this call."},
+			[]string{announced, `update 1 failed [diff of /a | Denied by the agent]`}, tools.Denied, "The agent does not allow this call. Do not"},
+		"denied by the gate for a reason": {done, nil, tools.Denyf("in %s mode\nnothing is changed.", "plan"),
+			[]string{announced, `update 1 failed [diff of /a | Denied by the agent: in plan mode\nnothing is changed.]`}, tools.Denied, `The agent does not allow this call: in plan mode\nnothing is changed. Do not`},
 		"allowed once": {done, allow, tools.Ask,
 			[]string{announced, asked, started, `update 1 completed [diff of /a | done]`}, tools.Completed, "done"},
 		"rejected": {done, choose(acp.PermissionOptionKindRejectOnce), tools.Ask,
@@ -75,8 +78,8 @@ func TestLifeOfACall(t *testing.T) {
 				assert.NoError(t, c.Progress(context.WithoutCancel(ctx), "late"))
 			}()
 			return tools.Result{Model: []tools.Part{{Text: "for the model"}}, Content: []acp.ToolCallContent{acp.ToolText("for the person")}}, err
-		}, nil, tools.Allow, []string{announced, started, `update 1 [diff of /a | half]`, `update 1 @/a @/b`, `update 1 [diff of /a | shown | half]`,
-			`update 1 [shown | diff of /a | half]`, `update 1 [shown | diff of /a | most]`, `update 1 completed [shown | diff of /a | for the person]`}, tools.Completed, "for the model"},
+		}, nil, tools.Allow, []string{announced, started, `update 1 in_progress [diff of /a | half]`, `update 1 in_progress @/a @/b`, `update 1 in_progress [diff of /a | shown | half]`,
+			`update 1 in_progress [shown | diff of /a | half]`, `update 1 in_progress [shown | diff of /a | most]`, `update 1 completed [shown | diff of /a | for the person]`}, tools.Completed, "for the model"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -95,7 +98,8 @@ func TestLifeOfACall(t *testing.T) {
 				assert.Contains(t, text(all[0]), c.model)
 				assert.Equal(t, c.outcome == tools.Cancelled, errors.Is(err, acp.ErrTurnCancelled))
 				sent := strings.Join(c.want, "")
-				assert.Equal(t, strings.Contains(sent, "Internal error") || strings.Contains(sent, "Resource"), strings.Contains(logged.String(), "secret"))
+				assert.Equal(t, strings.Contains(sent, "Internal error") || strings.Contains(sent, "Resource"), strings.Contains(s.failure, "secret"))
+				assert.NotContains(t, logged.String(), "secret")
 			})
 		})
 	}
@@ -145,6 +149,30 @@ func TestBadCalls(t *testing.T) {
 			assert.Contains(t, strings.Join(s.lines, "\n"), text(d))
 		}
 	}
+}
+
+// Whoever has written the title of a call, the person reads one line that cannot be taken for another. A rule that
+// one line cannot say is not offered.
+func TestTextsAreOneLine(t *testing.T) {
+	evil := "ls\n\x1b[2J\u202e" + strings.Repeat("x", 1000)
+	const shown = `ls\n\x1b[2J\u202exxx`
+	run := tools.Tool{Name: "run", Schema: object, Run: done, Describe: func(context.Context, json.RawMessage) tools.Summary {
+		return tools.Summary{Title: evil, Rule: &tools.Rule{What: "x", Label: evil}}
+	}}
+	s := &session{answer: choose(acp.PermissionOptionKindAllowOnce)}
+	all, err := registry(t, run).Run(t.Context(), tools.Env{Session: s, Rules: new(tools.Rules), Logger: quiet()}, []tools.Request{{Name: "run"}, {Name: evil}})
+	require.NoError(t, err)
+	assert.Equal(t, []tools.Outcome{tools.Completed, tools.Failed}, []tools.Outcome{all[0].Outcome, all[1].Outcome})
+	titles := 0
+	for _, line := range s.lines {
+		assert.Equal(t, line, safetext.OneLine(line, len(line)))
+		assert.NotContains(t, line, "Always")
+		if strings.Contains(line, shown) {
+			titles++
+			assert.Less(t, strings.Count(line, "x"), 450, "at most 200 runes of each text")
+		}
+	}
+	assert.GreaterOrEqual(t, titles, 3, "both calls, and the question: %q", s.lines)
 }
 
 func TestRunWithoutSession(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package tools runs the tool calls of a model. It announces each call to the client, asks for
-// permission, runs the tool, and reports the result to the client and to the model.
+// Package tools runs the tool calls of a model. Experimental: it may change in any release. It
+// announces each call to the client, asks for permission, runs the tool, and reports the result to
+// the client and to the model.
 //
 // A [Tool] is a function that the model can call; [Typed] makes one from a Go function and a
 // struct. A [Registry] holds the tools of a session and runs the calls of one answer of the model:
@@ -16,9 +17,9 @@
 //   - Calls that only read run at the same time, at most four. Any other call runs alone, after the
 //     calls before it.
 //
-// An unexpected error of a tool is not shown: the client and the model read "Internal error", and
-// the text is logged. A tool reports what went wrong with a [Failure], an *rpcerr.RequestError, or
-// any other acp.ToolFailure.
+// An error of a tool is converted by its [Session], as the error of any handler is: an unexpected
+// one is not shown, the client and the model read "Internal error", and the text is logged. A tool
+// reports what went wrong with a [Failure], an *rpcerr.RequestError, or any other acp.ToolFailure.
 package tools
 
 import (
@@ -36,7 +37,8 @@ import (
 // A Tool is a function that a model can call.
 type Tool struct {
 	Name        string // at most 64 letters, digits, - and _, as models require
-	Title       string // for people; empty means Name
+	Title       string // for people, one line; empty means Name
+	ID          string // the Tool of its rules; empty means Name. Set it if different tools can have this Name in different sessions
 	Description string // for the model
 	Kind        acp.ToolKind
 	Effect      Effect
@@ -67,8 +69,8 @@ type Summary struct {
 	Locations []acp.ToolCallLocation
 	Preview   []acp.ToolCallContent // such as the diff of an edit
 
-	// Rule is what the person may allow for the rest of the session. Nil means that the person is
-	// asked about each call.
+	// Rule is what the person may allow for the rest of the session. If it is nil, or its label is
+	// too long to be shown or not printable, the person is asked about each call.
 	Rule *Rule
 
 	// Input replaces the input of the call for the client. It is a JSON object. Set it if the
@@ -84,7 +86,7 @@ type Summary struct {
 // A Rule allows further calls of a tool without a question, if their Describe returns an equal
 // rule. It should describe exactly what is done, such as a whole command or a path.
 type Rule struct {
-	Tool  string `json:"tool"` // name of the tool; set by Run
+	Tool  string `json:"tool"` // ID or Name of the tool; set by Run
 	What  string `json:"what"` // compared as a whole
 	Label string `json:"-"`    // for the person, after "Always allow": "`ls` in this session"
 }
@@ -155,7 +157,8 @@ type Outcome string
 const (
 	Completed Outcome = "completed"
 	Failed    Outcome = "failed"
-	Rejected  Outcome = "rejected"  // by the person or the Gate
+	Rejected  Outcome = "rejected"  // by the person
+	Denied    Outcome = "denied"    // by the Gate
 	Cancelled Outcome = "cancelled" // because the turn ended
 )
 
@@ -167,11 +170,14 @@ type Done struct {
 }
 
 // A Session sends the updates and permission requests of calls. *agent.Session implements it.
-// Update must also send if ctx is done. If Update fails for a call that is about to run, the call
-// does not run.
 type Session interface {
+	// Update must also send if ctx is done. If it fails for a call that is about to run, the call
+	// does not run.
 	Update(ctx context.Context, u acp.SessionUpdate) error
 	AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error)
+
+	// FailedCall returns the last update of a call that failed with err, whose methods may panic.
+	FailedCall(ctx context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate
 }
 
 // An Ender is a Session whose End is called in place of Update for the last update of each call,
@@ -194,7 +200,8 @@ type Env struct {
 	// call once.
 	Rules *Rules
 
-	// Logger receives the unexpected errors of tools. If it is nil, slog.Default() is used.
+	// Logger receives why a call could not be shown, and why permission could not be asked for. If
+	// it is nil, slog.Default() is used. The errors of calls go to the log of the Session.
 	Logger *slog.Logger
 }
 
@@ -203,29 +210,21 @@ type Rules struct {
 	// Store, if not nil, stores a rule that the person sets. If it fails, the call does not run.
 	Store func(ctx context.Context, r Rule) error
 
-	mu  sync.Mutex
-	all map[Rule]bool // without labels
+	all sync.Map // of Rule, without labels
 }
 
 // Add adds a rule that is stored already.
 func (s *Rules) Add(r Rule) {
 	r.Label = ""
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = make(map[Rule]bool)
-	}
-	s.all[r] = true
+	s.all.Store(r, nil)
 }
 
 func (s *Rules) has(r Rule) bool {
 	r.Label = ""
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.all[r]
+	_, ok := s.all.Load(r)
+	return ok
 }
 
-// set stores a rule and adds it.
 func (s *Rules) set(ctx context.Context, r Rule) error {
 	if s.Store != nil {
 		if err := s.Store(ctx, r); err != nil {
@@ -236,15 +235,24 @@ func (s *Rules) set(ctx context.Context, r Rule) error {
 	return nil
 }
 
-// A Decision is the decision of a Gate about a call.
-type Decision int
+// A Decision is the decision of a Gate about a call. The zero Decision is Ask.
+type Decision struct {
+	verdict int
+	reason  string
+}
 
-// The zero Decision asks the person.
-const (
-	Ask   Decision = iota // ask the person, unless a rule allows the call
-	Allow                 // run it
-	Deny                  // do not run it
+// The decisions without a reason; see [Denyf].
+var (
+	Ask   = Decision{}           // ask the person, unless a rule allows the call
+	Allow = Decision{verdict: 1} // run it
+	Deny  = Decision{verdict: 2} // do not run it
 )
+
+// Denyf returns a decision not to run a call. The person and the model read the reason, which must
+// not contain a secret: "in plan mode nothing is changed".
+func Denyf(format string, args ...any) Decision {
+	return Decision{Deny.verdict, fmt.Sprintf(format, args...)}
+}
 
 // A Registry holds the tools of a session. It is safe for concurrent use.
 type Registry struct{ tools []Tool }

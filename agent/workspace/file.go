@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/internal/localfs"
+	"github.com/acpkit/go-sdk/rpcerr"
+	"github.com/acpkit/go-sdk/rpcerr/kind"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // maxText is the maximum size of a text in bytes. No model reads more.
@@ -43,6 +47,10 @@ func (w *Workspace) Read(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return w.file(ctx, path)
+}
+
+func (w *Workspace) file(ctx context.Context, path string) (*File, error) {
 	text, err := w.read(ctx, path, nil, nil)
 	if err != nil {
 		return nil, err
@@ -57,6 +65,10 @@ func (w *Workspace) ReadLines(ctx context.Context, path string, first, limit uin
 	if err != nil {
 		return "", err
 	}
+	return w.readLines(ctx, path, first, limit)
+}
+
+func (w *Workspace) readLines(ctx context.Context, path string, first, limit uint32) (string, error) {
 	var line, most *uint32
 	if first > 1 {
 		line = &first
@@ -72,10 +84,16 @@ func (w *Workspace) read(ctx context.Context, path string, line, limit *uint32) 
 	if !w.offers().read {
 		return w.readDisk(ctx, path, line, limit)
 	}
-	res, err := w.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: w.id, Path: path, Line: line, Limit: limit})
+	if _, err := w.held(path); err != nil {
+		return "", err
+	}
+	var raw json.RawMessage
+	res, err := w.conn.ReadTextFile(agent.WithRawResult(ctx, &raw), &acp.ReadTextFileRequest{SessionID: w.id, Path: path, Line: line, Limit: limit})
 	switch {
+	case missing(err), unclear(err) && w.absent(path): // some clients answer so for a file that does not exist
+		return "", failed(path, fmt.Errorf("%w: %w", fs.ErrNotExist, err))
 	case err != nil:
-		return "", failed(path, err)
+		return "", failed(path, said(err, raw))
 	case len(res.Content) > maxText:
 		return "", &Error{path, ErrTooLarge}
 	}
@@ -89,8 +107,14 @@ func (w *Workspace) readDisk(ctx context.Context, path string, line, limit *uint
 	}
 	defer at.Close()
 	text, _, err := at.Read(ctx, line, limit, maxText)
-	if err == localfs.ErrGrown {
+	switch err {
+	case localfs.ErrGrown:
 		err = ErrTooLarge
+	case ErrNotText:
+		if whole, of := inUTF16(at); of != nil {
+			text = localfs.Lines(whole, line, limit)
+			err = localfs.CheckText(text)
+		}
 	}
 	return text, failed(path, err)
 }
@@ -106,16 +130,20 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 	if err != nil {
 		return nil, err
 	}
-	if err = localfs.CheckText(text); len(text) > maxText {
+	return w.write(ctx, path, text, old)
+}
+
+func (w *Workspace) write(ctx context.Context, path, text string, old Version) (*File, error) {
+	err := localfs.CheckText(text)
+	if len(text) > maxText {
 		err = ErrTooLarge
 	}
 	if err != nil {
 		return nil, &Error{path, err}
 	}
-	file := path
-	if at, err := w.locate(path); err == nil { // the place identifies a file that has several names
-		file = at.Path
-		at.Close()
+	file, err := w.held(path)
+	if err != nil {
+		return nil, err
 	}
 	done, err := writing.Wait(ctx, file)
 	if err != nil {
@@ -128,8 +156,14 @@ func (w *Workspace) Write(ctx context.Context, path, text string, old Version) (
 	o := w.offers()
 	if !o.write {
 		err = w.writeDisk(path, text)
-	} else {
-		_, err = w.conn.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
+	} else if _, err = w.held(path); err == nil {
+		var raw json.RawMessage
+		_, err = w.conn.WriteTextFile(agent.WithRawResult(ctx, &raw), &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
+		if err = said(err, raw); unclear(err) {
+			if now, readErr := w.readDisk(ctx, path, nil, nil); readErr == nil && now == text {
+				err = nil // it is written, whatever the client says
+			}
+		}
 	}
 	if err != nil {
 		return nil, failed(path, err)
@@ -151,7 +185,7 @@ func (w *Workspace) expect(ctx context.Context, path string, old Version) error 
 		return nil
 	}
 	now, err := w.read(ctx, path, nil, nil)
-	none := errors.Is(err, fs.ErrNotExist) || old == NoFile && silent(err)
+	none := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !none:
 		return err
@@ -179,6 +213,11 @@ func (w *Workspace) writeDisk(path, text string) error {
 	defer at.Close()
 	if err := at.MakeFolders(); err != nil {
 		return err
+	}
+	if _, of := inUTF16(at); of != nil { // the file keeps its encoding
+		if text, err = of.NewEncoder().String(inFormOf(mark, text)); err != nil {
+			return err
+		}
 	}
 	return at.Replace(text)
 }
@@ -208,17 +247,30 @@ func (e *EditError) Error() string {
 	case e.crlf:
 		why += `: its lines end with \r\n`
 	}
-	return fmt.Sprintf("%s was not changed: the old text of edit %d %s", oneLine(e.Path), e.Index+1, why)
+	return fmt.Sprintf("%s was not changed: the old text of edit %d %s", safetext.Label(e.Path), e.Index+1, why)
 }
 
+// RequestError returns the error that the client receives.
+func (e *EditError) RequestError() *rpcerr.RequestError { return e.record().RequestError() }
+
 // FailedToolCall implements acp.ToolFailure.
-func (e *EditError) FailedToolCall() *acp.ToolCallUpdate {
-	return (&tools.Failure{Text: e.Error()}).FailedToolCall()
+func (e *EditError) FailedToolCall() *acp.ToolCallUpdate { return e.record().FailedToolCall() }
+
+func (e *EditError) record() *kind.Error {
+	word := "no_match"
+	if e.Matches > 0 {
+		word = "ambiguous_match"
+	}
+	return kind.Validation.New(e.Error()).WithReason(word)
 }
 
 // Edit makes all replacements in a file, or none. The file must have the version old, and must not
 // change while Edit runs; otherwise the error is [ErrStale].
 func (w *Workspace) Edit(ctx context.Context, path string, edits []Replacement, old Version) (*File, error) {
+	path, err := w.resolve(path)
+	if err != nil {
+		return nil, err
+	}
 	file, text, err := w.edited(ctx, path, edits)
 	if err != nil {
 		return nil, err
@@ -226,12 +278,12 @@ func (w *Workspace) Edit(ctx context.Context, path string, edits []Replacement, 
 	if old != AnyText && old != file.Version {
 		return nil, &Error{file.Path, ErrStale}
 	}
-	return w.Write(ctx, file.Path, text, file.Version)
+	return w.write(ctx, file.Path, text, file.Version)
 }
 
 // edited returns a file, and its text after the replacements.
 func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement) (*File, string, error) {
-	file, err := w.Read(ctx, path)
+	file, err := w.file(ctx, path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -243,7 +295,13 @@ func (w *Workspace) edited(ctx context.Context, path string, edits []Replacement
 func replace(file *File, edits []Replacement) (string, error) {
 	text := file.Text
 	at := make(map[int]int, len(edits)) // the edits by where their texts begin
+	edits = slices.Clone(edits)
 	for i, e := range edits {
+		if !strings.Contains(text, e.Old) {
+			e.Old = withLineEnds(text, e.Old)
+		}
+		e.New = withLineEnds(text, e.New)
+		edits[i] = e
 		n := occurrences(text, e.Old)
 		begin := strings.Index(text, e.Old)
 		if _, twice := at[begin]; n != 1 || twice {

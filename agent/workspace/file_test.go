@@ -3,7 +3,6 @@
 package workspace_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,8 +17,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"encoding/json"
+	"fmt"
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/rawpeer"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -148,33 +152,79 @@ func TestFileThatDoesNotExist(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// If a client fails to read a file without a reason, the file may not exist. It can be created, and
-// cannot be edited.
-func TestWriteToAClientThatDoesNotSayWhy(t *testing.T) {
-	written := map[string]string{}
-	conn := connect(t, "rw", func(_ context.Context, method string, params any) (any, error) {
-		if p, ok := params.(*acp.WriteTextFileRequest); ok {
-			written[p.Path] = p.Content
-			return &acp.WriteTextFileResponse{}, nil
+// If the answer of a client leaves open whether a file exists or was written, what this machine can see
+// decides. A read that fails does not mean that the file is new, and the reason is that of the client.
+func TestClientThatDoesNotSayWhy(t *testing.T) {
+	for name, answer := range map[string]func(p *rawpeer.Peer, m rawpeer.Message, text string){
+		"an error without a reason": func(p *rawpeer.Peer, m rawpeer.Message, _ string) { p.Fail(m, -32603, "Internal error") },
+		"a list":                    func(p *rawpeer.Peer, m rawpeer.Message, _ string) { p.Answer(m, "[]") },
+		"a text":                    func(p *rawpeer.Peer, m rawpeer.Message, text string) { p.Answer(m, text) },
+	} {
+		for _, saves := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", saves: ", saves), func(t *testing.T) {
+				root, err := filepath.EvalSymlinks(t.TempDir())
+				require.NoError(t, err)
+				there := filepath.Join(root, "there")
+				require.NoError(t, os.WriteFile(there, []byte("old"), 0o600))
+				s, peer := rawpeer.Pipe(t)
+				conn := rawpeer.Start(t, agent.New(s, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, nil))
+				peer.Call("1", "initialize", `{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}}}`)
+				peer.Next()
+				go func() { // ends with the connection
+					for {
+						m, ok := peer.Recv()
+						if !ok {
+							return
+						}
+						var p struct{ Path, Content string }
+						_ = json.Unmarshal(m.Params, &p)
+						if m.Method == acp.MethodFSWriteTextFile && saves {
+							assert.NoError(t, os.WriteFile(p.Path, []byte(p.Content), 0o600))
+						}
+						answer(peer, m, `"Cannot touch the file"`)
+					}
+				}()
+				here, err := workspace.New(conn, "s1", []string{root}, nil)
+				require.NoError(t, err)
+				far, err := workspace.New(conn, "s1", []string{"/w"}, nil)
+				require.NoError(t, err)
+				for _, w := range []*workspace.Workspace{here, far} {
+					write := workspace.Tools(w)[1]
+					require.Equal(t, "write_file", write.Name)
+					for _, file := range []string{"there", "new"} {
+						d := write.Describe(t.Context(), []byte(`{"path":"`+file+`","text":"new"}`))
+						if w == here && file == "new" {
+							require.NoError(t, d.Err)
+							assert.Nil(t, d.Preview[0].(*acp.Diff).OldText)
+							continue
+						}
+						require.Error(t, d.Err, "the old text is not known")
+						assert.NotContains(t, d.Err.Error(), "new file")
+						_, err := w.Write(t.Context(), file, "new", workspace.NoFile)
+						require.Error(t, err)
+						reason := acp.FailToolCall("c", d.Err).Content[0].(*acp.Content).Content.(*acp.TextContent).Text
+						assert.NotContains(t, reason, "object")
+						if name == "a text" {
+							assert.Contains(t, reason, "Cannot touch the file")
+						}
+					}
+				}
+				_, err = here.Write(t.Context(), "new", "text", workspace.NoFile)
+				switch text, _ := os.ReadFile(filepath.Join(root, "new")); {
+				case saves && name != "a text":
+					require.NoError(t, err)
+					assert.Equal(t, "text", string(text))
+				case name == "a text":
+					assert.ErrorContains(t, err, "Cannot touch the file")
+				default:
+					require.Error(t, err)
+				}
+				old, err := os.ReadFile(there)
+				require.NoError(t, err)
+				assert.Equal(t, "old", string(old))
+			})
 		}
-		return nil, rpcerr.InternalError(nil)
-	})
-	w, err := workspace.New(conn, "s1", []string{"/w"}, nil)
-	require.NoError(t, err)
-	_, err = w.Write(t.Context(), "a", "text", workspace.VersionOf("text"))
-	assert.ErrorIs(t, err, rpcerr.ErrInternal)
-	_, err = w.Edit(t.Context(), "a", []workspace.Replacement{{Old: "text"}}, workspace.AnyText)
-	assert.ErrorIs(t, err, rpcerr.ErrInternal)
-	assert.Empty(t, written)
-
-	tool := workspace.Tools(w)[1]
-	require.Equal(t, "write_file", tool.Name)
-	s := tool.Describe(t.Context(), []byte(`{"path":"a","text":"new"}`))
-	require.NoError(t, s.Err)
-	assert.Equal(t, []acp.ToolCallContent{&acp.Diff{Path: "/w/a", NewText: "new"}}, s.Preview)
-	_, err = w.Write(t.Context(), "a", "new", workspace.NoFile)
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"/w/a": "new"}, written)
+	}
 }
 
 // Nothing outside of the roots can be read or written in any way, and no file that is not text.
@@ -322,23 +372,26 @@ func TestEdit(t *testing.T) {
 		fails *workspace.EditError // expected error, without the path
 		says  string
 	}{
-		"one":                {text: "a b c", edits: edits{{"b", "x"}}, want: "a x c"},
-		"removed":            {text: "a b c", edits: edits{{" b", ""}}, want: "a c"},
-		"all of it":          {text: "a", edits: edits{{"a", "bb"}}, want: "bb"},
-		"out of order":       {text: "a b c", edits: edits{{"c", "3"}, {"a", "1"}}, want: "1 b 3"},
-		"side by side":       {text: "ab", edits: edits{{"a", "b"}, {"b", "a"}}, want: "ba"},
-		"not of each other":  {text: "a b", edits: edits{{"a", "b"}, {"b", "c"}}, want: "b c"},
-		"dollars":            {text: "a b", edits: edits{{"b", `$1 ${0} $$ \1 %s`}}, want: `a $1 ${0} $$ \1 %s`},
-		"no expressions":     {text: "a.c abc", edits: edits{{"a.c", "x"}}, want: "x abc"},
-		"crlf kept":          {text: "a\r\nb\r\n", edits: edits{{"a\r\nb", "c\nd"}}, want: "c\nd\r\n"},
-		"white space":        {text: "\ta\n", edits: edits{{"\ta\n", " \n"}}, want: " \n"},
-		"not there":          {text: "abc", edits: edits{{"a", "x"}, {"d", "x"}}, fails: &workspace.EditError{Index: 1}, says: "a was not changed: the old text of edit 2 does not occur in it"},
-		"twice":              {text: "a a", edits: edits{{"a", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
-		"twice, overlapping": {text: "aaa", edits: edits{{"aa", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
-		"overlap":            {text: "abc", edits: edits{{"bc", "x"}, {"ab", "y"}}, fails: &workspace.EditError{Index: 0, Matches: 1}, says: "edit 1 overlaps"},
-		"the same":           {text: "abc", edits: edits{{"b", "x"}, {"b", "x"}}, fails: &workspace.EditError{Index: 1, Matches: 1}, says: "edit 2 overlaps"},
-		"empty":              {text: "abc", edits: edits{{"", "x"}}, fails: &workspace.EditError{}, says: "does not occur"},
-		"crlf":               {text: "a\r\nb\r\n", edits: edits{{"a\nb", "x"}}, fails: &workspace.EditError{}, says: `end with \r\n`},
+		"one":                 {text: "a b c", edits: edits{{"b", "x"}}, want: "a x c"},
+		"removed":             {text: "a b c", edits: edits{{" b", ""}}, want: "a c"},
+		"all of it":           {text: "a", edits: edits{{"a", "bb"}}, want: "bb"},
+		"out of order":        {text: "a b c", edits: edits{{"c", "3"}, {"a", "1"}}, want: "1 b 3"},
+		"side by side":        {text: "ab", edits: edits{{"a", "b"}, {"b", "a"}}, want: "ba"},
+		"not of each other":   {text: "a b", edits: edits{{"a", "b"}, {"b", "c"}}, want: "b c"},
+		"dollars":             {text: "a b", edits: edits{{"b", `$1 ${0} $$ \1 %s`}}, want: `a $1 ${0} $$ \1 %s`},
+		"no expressions":      {text: "a.c abc", edits: edits{{"a.c", "x"}}, want: "x abc"},
+		"crlf kept":           {text: "a\r\nb\r\n", edits: edits{{"a\r\nb", "c\nd"}}, want: "c\r\nd\r\n"},
+		"white space":         {text: "\ta\n", edits: edits{{"\ta\n", " \n"}}, want: " \n"},
+		"not there":           {text: "abc", edits: edits{{"a", "x"}, {"d", "x"}}, fails: &workspace.EditError{Index: 1}, says: "a was not changed: the old text of edit 2 does not occur in it"},
+		"twice":               {text: "a a", edits: edits{{"a", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
+		"twice, overlapping":  {text: "aaa", edits: edits{{"aa", "x"}}, fails: &workspace.EditError{Matches: 2}, says: "occurs 2 times"},
+		"overlap":             {text: "abc", edits: edits{{"bc", "x"}, {"ab", "y"}}, fails: &workspace.EditError{Index: 0, Matches: 1}, says: "edit 1 overlaps"},
+		"the same":            {text: "abc", edits: edits{{"b", "x"}, {"b", "x"}}, fails: &workspace.EditError{Index: 1, Matches: 1}, says: "edit 2 overlaps"},
+		"empty":               {text: "abc", edits: edits{{"", "x"}}, fails: &workspace.EditError{}, says: "does not occur"},
+		"crlf":                {text: "a\r\nb\r\n", edits: edits{{"a\nb", "x\ny"}}, want: "x\r\ny\r\n"},
+		"crlf of one line":    {text: "a\r\nb\r\n", edits: edits{{"a", "x\ny"}}, want: "x\r\ny\r\nb\r\n"},
+		"crlf here and there": {text: "a\r\nb\n", edits: edits{{"a\nb", "x"}}, fails: &workspace.EditError{}, says: `end with \r\n`},
+		"bom":                 {text: "\ufeffa\n", edits: edits{{"a", "b"}}, want: "\ufeffb\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, letters := range []string{"", "rw"} {

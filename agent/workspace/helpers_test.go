@@ -39,6 +39,7 @@ type editor struct {
 	params []any    // params of the requests
 	killed chan struct{}
 	output string // output of every command
+	exit   *acp.WaitForTerminalExitResponse
 }
 
 func (e *editor) do(ctx context.Context, method string, params any) (any, error) {
@@ -76,6 +77,9 @@ func (e *editor) do(ctx context.Context, method string, params any) (any, error)
 		close(e.killed)
 		return &acp.KillTerminalResponse{}, nil
 	case *acp.WaitForTerminalExitRequest:
+		if e.exit != nil {
+			return e.exit, nil
+		}
 		if e.killed == nil {
 			return &acp.WaitForTerminalExitResponse{ExitCode: new(uint32(3))}, nil
 		}
@@ -136,7 +140,7 @@ func open(t *testing.T, letters string, opts *workspace.Options) *fixture {
 }
 
 // connect returns the connection of an agent to a client with these capabilities.
-func connect(t *testing.T, letters string, do peertest.Do) *agent.Conn {
+func connect(t testing.TB, letters string, do peertest.Do) *agent.Conn {
 	t.Helper()
 	as, cs := stream.Pipe()
 	conn := rawpeer.Start(t, agent.New(as, func(*agent.Conn) acp.Agent { return &peertest.Agent{} }, nil))

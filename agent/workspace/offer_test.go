@@ -193,7 +193,9 @@ func TestWideRoots(t *testing.T) {
 	for _, root := range []string{"/", home, home + "/..", home + "/."} {
 		_, err := workspace.New(f.conn, "s1", []string{f.root, root}, nil)
 		require.ErrorIs(t, err, rpcerr.ErrInvalidParams, root)
-		assert.Contains(t, err.Error()+fmt.Sprint(rpcerr.From(err).Data), "contains the whole home folder or disk")
+		wire, ok := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+		require.True(t, ok)
+		assert.Contains(t, err.Error()+fmt.Sprint(wire.Data), "contains the whole home folder or disk")
 		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{AnyRoot: true})
 		require.NoError(t, err)
 		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{NoLocal: true})

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ const (
 	grace     = 2 * time.Second
 	showEvery = 500 * time.Millisecond
 )
+
+// shell is the shell of this machine and its arguments before a line.
+var shell = command.SystemShell()
 
 // Command is a command line for the shell.
 type Command struct {
@@ -42,19 +46,28 @@ type Result struct {
 // the output so far. If call is not nil, it shows the running command.
 func (w *Workspace) Run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
 	cwd, err := w.folder(c)
-	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+	if err != nil {
 		return nil, err
+	}
+	c.Cwd = cwd
+	return w.run(ctx, c, call)
+}
+
+// run runs a command in a folder that was resolved.
+func (w *Workspace) run(ctx context.Context, c Command, call *tools.Call) (*Result, error) {
+	if _, err := w.held(c.Cwd); err != nil || ctx.Err() != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	within, stop := ctx, func() {}
 	if c.Timeout > 0 {
 		within, stop = context.WithTimeout(ctx, c.Timeout)
 	}
 	defer stop()
-	run := w.runLocal
+	start := w.runLocal
 	if w.offers().commands {
-		run = w.runClient
+		start = w.runClient
 	}
-	res, err := run(within, cwd, c.Line, call)
+	res, err := start(within, c.Cwd, c.Line, call)
 	switch {
 	case res == nil || within.Err() == nil:
 		return res, failed(c.Line, err)
@@ -110,7 +123,6 @@ func (w *Workspace) runClient(ctx context.Context, cwd, line string, call *tools
 	return &Result{Output: text, Truncated: cut || res.Truncated, ExitCode: res.ExitCode, Signal: res.Signal}, err
 }
 
-// tail returns the end of a text.
 func tail(text string, most int) (string, bool) {
 	t := process.Tail{Limit: most}
 	_, _ = t.Write([]byte(text)) // it never fails
@@ -129,13 +141,13 @@ func (w *Workspace) runLocal(ctx context.Context, cwd, line string, call *tools.
 	}
 	defer dir.Close()
 	local := &command.Command{
-		Args: append(command.SystemShell(), line), Line: line, Cwd: at.Path,
+		Args: append(slices.Clip(shell), line), Line: line, Cwd: at.Path,
 		Env: command.Environment(slices.Concat(command.Inherited, w.opts.Inherit), nil, at.Path),
 	}
 	if local.Path, err = command.LookUp(local.Args[0], command.ValueOf(local.Env, "PATH"), dir, at.Path); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the shell %s of this machine cannot be used, so no command can: %w", local.Args[0], err)
 	}
-	out := &process.Tail{Limit: maxOutput}
+	out := &process.Tail{Limit: maxOutput, Decode: readable}
 	p, err := command.Start(local, dir, out, grace)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/user"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 func line(text string) workspace.Command { return workspace.Command{Line: text} }
@@ -40,7 +43,9 @@ func TestCommandsOnThisMachine(t *testing.T) {
 		"a\n":            {Line: "ls", Cwd: f.at("dir")},
 		"no input":       line("cat; printf 'no input'"),
 		" \n trimmed\n ": line(`printf ' \n trimmed\n '`),
-		"a\ufffdb":       line(`printf 'a\377b'`),
+		"aÿb":            line(`printf 'a\377b'`),
+		"für 5 €":        line(`printf 'f\374r 5 \200'`),
+		"hi €":           line(`printf 'h\0i\0 \0\254\040'`),
 	} {
 		res := f.ran(c)
 		assert.Equal(t, want, res.Output)
@@ -76,6 +81,42 @@ func TestEnvironment(t *testing.T) {
 	env = open(t, "", &workspace.Options{Inherit: []string{"PROJECT", "!LC_*"}}).ran(line("env")).Output
 	assert.Contains(t, env, "PROJECT=kept")
 	assert.NotContains(t, env, "LC_X")
+}
+
+// Some editors start agents with PATH alone: a command gets the home folder of the account.
+func TestCommandsHaveAHome(t *testing.T) {
+	account, err := user.Current()
+	require.NoError(t, err)
+	t.Setenv("HOME", "")
+	assert.Equal(t, account.HomeDir+"\n", open(t, "", nil).ran(line("echo $HOME")).Output)
+	t.Setenv("HOME", "/h")
+	assert.Equal(t, "/h\n", open(t, "", nil).ran(line("echo $HOME")).Output)
+}
+
+// A client may tell that a command has ended, and not how.
+func TestEndedInAnUnknownWay(t *testing.T) {
+	f := open(t, "c", nil)
+	f.editor.exit, f.editor.output = &acp.WaitForTerminalExitResponse{}, "said\n"
+	res := f.ran(line("x"))
+	assert.Nil(t, res.ExitCode)
+	assert.Empty(t, res.Signal)
+	done := f.call(tools.Env{Session: &person{}}, "run_command", object{"command": "x"})
+	assert.Equal(t, "said\n\n[it has ended, and the client does not say how: look whether it has done its work]", read(done))
+}
+
+// Where there is no shell, the person and the model read that, and not that their command does not exist.
+func TestNoShell(t *testing.T) {
+	f := open(t, "c", nil)
+	f.editor.refuse = rpcerr.InternalError(nil).WithDetail("spawn /bin/sh ENOENT")
+	done := f.call(tools.Env{Session: &person{}}, "run_command", object{"command": "make all"})
+	assert.Equal(t, tools.Failed, done.Outcome)
+	assert.Contains(t, read(done), "make all: the client says: ")
+	assert.Contains(t, read(done), "spawn /bin/sh ENOENT")
+
+	workspace.SetShell(t, "/bin/no-such-shell")
+	done = open(t, "", nil).call(tools.Env{Session: &person{}}, "run_command", object{"command": "make all"})
+	assert.Equal(t, tools.Failed, done.Outcome)
+	assert.Contains(t, read(done), "the shell /bin/no-such-shell of this machine cannot be used, so no command can")
 }
 
 // The end of a long output is kept. It begins with a complete rune.

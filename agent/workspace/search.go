@@ -8,7 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
@@ -42,8 +42,18 @@ var errEnough = errors.New("enough")
 
 // Search searches the files of this machine, in the order of their names. It returns at most 200
 // matches; more reports whether there may be others. It does not follow symlinks, and skips .git,
-// files that are not text, and files larger than 1 MiB.
+// what git ignores, files that are not text, and files larger than 1 MiB.
 func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bool, err error) {
+	if q.Path != "" || !w.local() {
+		if q.Path, err = w.resolve(cmp.Or(q.Path, ".")); err != nil {
+			return nil, false, err
+		}
+	}
+	return w.search(ctx, q)
+}
+
+// search searches in a path that was resolved, or in all roots.
+func (w *Workspace) search(ctx context.Context, q Query) (found []Match, more bool, err error) {
 	if q.Literal {
 		q.Pattern = regexp.QuoteMeta(q.Pattern)
 	}
@@ -54,7 +64,7 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 	if _, err := path.Match(q.Name, ""); err != nil {
 		return nil, false, &Error{q.Name, fmt.Errorf("%w of names such as *.go", ErrPattern)}
 	}
-	files := 0
+	files, finder := 0, newFinder(re)
 	visit := func(at *localfs.Place) error {
 		if files++; files > maxFiles || len(found) > maxMatches {
 			return errEnough
@@ -63,34 +73,25 @@ func (w *Workspace) Search(ctx context.Context, q Query) (found []Match, more bo
 			return ctx.Err()
 		}
 		if q.Pattern == "" {
-			found = append(found, Match{Path: at.Path})
+			found = append(found, Match{Path: w.shown(at.Path)})
 			return ctx.Err()
 		}
 		text, _, err := at.Read(ctx, nil, nil, maxSearched)
 		if err != nil {
 			return ctx.Err() // a file that is skipped
 		}
-		n := uint32(0)
-		for line := range strings.Lines(text) {
-			n++
-			if line = strings.TrimRight(line, "\r\n"); len(found) <= maxMatches && re.MatchString(line) {
-				found = append(found, Match{at.Path, n, clip(line, maxLine)})
-			}
-		}
+		finder.find(ctx, text, func(line string, n uint32) bool {
+			found = append(found, Match{w.shown(at.Path), n, clip(line, maxLine)})
+			return len(found) <= maxMatches
+		})
 		return ctx.Err()
 	}
-	in := w.real
-	if q.Path != "" || !w.local() {
-		in = []string{cmp.Or(q.Path, ".")}
+	in := []string{q.Path}
+	if q.Path == "" {
+		in = slices.DeleteFunc(slices.Clone(w.roots), func(root string) bool { return !w.here(root) })
 	}
 	for _, p := range in {
-		if p == "" {
-			continue // the root is on another machine
-		}
-		if p, err = w.resolve(p); err == nil {
-			err = failed(p, w.walk(p, visit))
-		}
-		if err != nil {
+		if err = failed(p, w.walk(p, visit)); err != nil {
 			break
 		}
 	}
@@ -107,13 +108,16 @@ func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
 		return err
 	}
 	defer at.Close()
-	return at.Walk(func(name string) bool { return name == ".git" }, visit)
+	return at.Walk(make(ignores).skips, visit)
 }
 
 // clip cuts a text to a number of runes.
 func clip(text string, runes int) string {
-	if all := []rune(text); len(all) > runes {
-		return string(all[:runes]) + "…"
+	n := 0
+	for i := range text {
+		if n++; n > runes {
+			return text[:i] + "…"
+		}
 	}
 	return text
 }

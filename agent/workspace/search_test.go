@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -80,4 +83,88 @@ func TestSearchIsBounded(t *testing.T) {
 	assert.True(t, more)
 	assert.Len(t, found, 200)
 	assert.Equal(t, f.at("199"), found[199].Path)
+}
+
+// A search skips what git ignores: by the rules of each folder and of the folders above it, the last one
+// that matches. It looks into an ignored folder that is named.
+func TestSearchSkipsWhatGitIgnores(t *testing.T) {
+	f := open(t, "", nil)
+	rules := map[string]string{
+		".gitignore":       "# comment\nnode_modules/\n*.o\n!keep.o\n/top\nsub/dir\n**/deep/x\na/**/z\nesc\\*\n[ab].c\n!(odd\n[[:digit:]]n\n?.u\n[!a]v\n",
+		"pkg/.gitignore":   "*.go\r\n!main.go\n",
+		"other/.gitignore": "!*.o\n",
+	}
+	for name, text := range rules {
+		f.put(name, text)
+	}
+	kept := []string{"a.txt", "keep.o", "sub/top", "x/sub/dir/f", "deep/y", "a/b/q", "esc1", "c.c", "pkg/main.go", "other/x.o", "pkg/dir/main.go", "node_modules.txt", "xn", "é.u", "av", "év"}
+	ignored := []string{"x.o", "top", "sub/dir/f", "q/deep/x", "deep/x", "a/z", "a/b/c/z", "esc*", "a.c", "pkg/x.go", "pkg/dir/x.go", "node_modules/keep.o", "7n", "x.u", "bv"}
+	for i := range 300 {
+		ignored = append(ignored, fmt.Sprintf("node_modules/m%d/index.js", i))
+	}
+	for _, name := range slices.Concat(kept, ignored) {
+		f.put(name, "needle\n")
+	}
+	found := func(q workspace.Query) (names []string) {
+		all, more, err := f.Search(t.Context(), q)
+		require.NoError(t, err)
+		assert.False(t, more)
+		for _, m := range all {
+			name, err := filepath.Rel(f.root, m.Path)
+			require.NoError(t, err)
+			names = append(names, filepath.ToSlash(name))
+		}
+		slices.Sort(names)
+		return names
+	}
+	slices.Sort(kept)
+	assert.Equal(t, kept, found(workspace.Query{Pattern: "needle"}))
+	assert.Equal(t, []string{"node_modules/m7/index.js"}, found(workspace.Query{Pattern: "needle", Path: "node_modules/m7"}))
+	assert.Empty(t, found(workspace.Query{Pattern: "needle", Path: "pkg", Name: "x.go"}))
+	require.NoError(t, os.Mkdir(f.at(".git"), 0o755))
+	assert.Empty(t, found(workspace.Query{Pattern: "needle", Path: "other", Name: "none"}))
+	f.put("inner/y.o", "needle\n")
+	assert.Empty(t, found(workspace.Query{Pattern: "needle", Path: "inner"}), "the rules of the folder above, in a repository")
+}
+
+// The lines that a search finds are those that the expression matches, however it is written.
+func TestSearchFindsWhatMatches(t *testing.T) {
+	f := open(t, "", nil)
+	lines := []string{"", "Hello World", "hello", "HELLO\r", "ſtreet", "Kelvin \u212a", "a.b", "ab", "x" + strings.Repeat("y", 70_000) + "Hello", "wörld", "WÖRLD", "last hello"}
+	f.put("a", strings.Join(lines, "\n"))
+	for _, pattern := range []string{
+		"hello", "(?i)hello", "(?i)HELLO", "(?i)street", "(?i)kelvin k", "(?i)k", "(?i)s", "(?i)wörld", "a.b", `a\.b`, "^$", "^hello$", "(?i)^hello$", "hel+o", "(hello)?", "(hello)+",
+		"hello|ab", "(?i:h)ello", "x{0}y{3}", "l{2}o", `\bhello\b`, "[hH]ello", "(?i)hello world|a", "hello\nab", ".", "",
+		"last|ab|wör", "(?i)last|wörld|ab", "(?i:HELLO)|ab|x", "(?:a|b)b", "hello|(?:)", "a.b|[k-l]as", strings.Join(strings.Split("bcdfghijmnoprtuvz", ""), "Q|") + "Q|ab",
+	} {
+		found, _, err := f.Search(t.Context(), workspace.Query{Pattern: pattern, Path: "a"})
+		require.NoError(t, err)
+		var got, want []uint32
+		for _, m := range found {
+			got = append(got, m.Line)
+		}
+		if pattern == "" {
+			want = []uint32{0} // the file
+		} else {
+			re := regexp.MustCompile(pattern)
+			for i, line := range lines {
+				if re.MatchString(strings.TrimRight(line, "\r")) {
+					want = append(want, uint32(i+1))
+				}
+			}
+		}
+		assert.Equal(t, want, got, pattern)
+	}
+}
+
+// A search ends soon after its ctx, also within one long line.
+func TestSearchEndsInALongLine(t *testing.T) {
+	f := open(t, "", nil)
+	f.put("a", strings.Repeat("ab", 500_000))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	_, _, err := f.Search(ctx, workspace.Query{Pattern: "(((a|b)?){200}){5}[cd]"})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Less(t, time.Since(begun), 5*time.Second)
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
@@ -86,9 +85,9 @@ func (w *Workspace) readTool() tools.Tool {
 			}
 			return s
 		},
-		func(ctx context.Context, _ *tools.Call, in readInput) (tools.Result, error) {
+		func(ctx context.Context, c *tools.Call, in readInput) (tools.Result, error) {
 			first, limit := max(in.Line, 1), cmp.Or(in.Limit, linesRead)
-			text, err := w.ReadLines(ctx, in.Path, first, limit)
+			text, err := w.readLines(ctx, c.Summary().Locations[0].Path, first, limit)
 			if err != nil {
 				return tools.Result{}, err
 			}
@@ -102,13 +101,17 @@ func (w *Workspace) readTool() tools.Tool {
 		})
 }
 
-// summary describes a call for one path.
+// summary describes a call for one path. A link is shown with its target.
 func (w *Workspace) summary(verb, path string) tools.Summary {
 	full, err := w.resolve(path)
 	if err != nil {
-		return tools.Summary{Title: verb + " " + oneLine(path), Err: err}
+		return tools.Summary{Title: verb + " " + path, Err: err}
 	}
-	return tools.Summary{Title: oneLine(verb + " " + w.short(full)), Locations: []acp.ToolCallLocation{{Path: full}}}
+	title := verb + " " + w.short(full)
+	if link, err := w.named(path); err == nil && w.shown(link) != full {
+		title = verb + " " + w.short(link) + " → " + w.short(full)
+	}
+	return tools.Summary{Title: title, Locations: []acp.ToolCallLocation{{Path: full}}}
 }
 
 type writeInput struct {
@@ -120,11 +123,16 @@ func (w *Workspace) writeTool() tools.Tool {
 	return tool("write_file", "Write a file", acp.ToolKindEdit, tools.Writes,
 		"Creates a text file, or replaces all of its text. Use edit_file to change a part of a file.",
 		func(ctx context.Context, in writeInput) tools.Summary {
-			file, err := w.Read(ctx, in.Path)
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered) || silent(err) {
-				return w.diff("Write", in.Path, nil, in.Text, nil)
-			}
-			return w.diff("Write", in.Path, file, in.Text, err)
+			return w.diff("Write", in.Path, func(path string) (*File, string, error) {
+				file, err := w.file(ctx, path)
+				if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOffered) {
+					file, err = nil, nil
+				}
+				if file == nil {
+					return nil, in.Text, err
+				}
+				return file, inFormOf(file.Text, in.Text), err
+			})
 		},
 		func(ctx context.Context, c *tools.Call, _ writeInput) (tools.Result, error) { return w.change(ctx, c) })
 }
@@ -138,16 +146,19 @@ func (w *Workspace) editTool() tools.Tool {
 	return tool("edit_file", "Edit a file", acp.ToolKindEdit, tools.Writes,
 		"Replaces texts in a file. Each old text must occur exactly once, character by character.",
 		func(ctx context.Context, in editInput) tools.Summary {
-			file, text, err := w.edited(ctx, in.Path, in.Edits)
-			return w.diff("Edit", in.Path, file, text, err)
+			return w.diff("Edit", in.Path, func(path string) (*File, string, error) { return w.edited(ctx, path, in.Edits) })
 		},
 		func(ctx context.Context, c *tools.Call, _ editInput) (tools.Result, error) { return w.change(ctx, c) })
 }
 
-// diff describes a change of a file. A nil old means that the file is new.
-func (w *Workspace) diff(verb, path string, old *File, text string, err error) tools.Summary {
-	s := w.summary(verb, path)
-	if s.Err = cmp.Or(s.Err, err); s.Err != nil {
+// diff describes a change of a file. read returns the file, nil if it is new, and its new text.
+func (w *Workspace) diff(verb, name string, read func(path string) (*File, string, error)) tools.Summary {
+	s := w.summary(verb, name)
+	if s.Err != nil {
+		return s
+	}
+	old, text, err := read(s.Locations[0].Path)
+	if s.Err = err; err != nil {
 		return s
 	}
 	diff := &acp.Diff{Path: s.Locations[0].Path, NewText: text}
@@ -155,9 +166,7 @@ func (w *Workspace) diff(verb, path string, old *File, text string, err error) t
 		diff.OldText = &old.Text
 	}
 	s.Preview = []acp.ToolCallContent{diff}
-	if short := w.short(diff.Path); short == oneLine(short) { // a path that is not shown literally can only be allowed once
-		s.Rule = &tools.Rule{What: diff.Path, Label: "changes of " + short + " in this session"}
-	}
+	s.Rule = &tools.Rule{What: diff.Path, Label: "changes of " + w.short(diff.Path) + " in this session"}
 	return s
 }
 
@@ -173,7 +182,7 @@ func (w *Workspace) change(ctx context.Context, c *tools.Call) (tools.Result, er
 	} else if !w.offers().read && !w.local() {
 		old = AnyText // the old text could not be shown
 	}
-	file, err := w.Write(ctx, diff.Path, diff.NewText, old)
+	file, err := w.write(ctx, diff.Path, diff.NewText, old)
 	if err != nil {
 		return tools.Result{}, err
 	}
@@ -191,15 +200,19 @@ func (w *Workspace) searchTool() tools.Tool {
 		func(_ context.Context, in Query) tools.Summary {
 			title := "List files"
 			if in.Pattern != "" {
-				title = "Search for " + oneLine(strconv.Quote(in.Pattern))
+				title = "Search for " + clip(strconv.Quote(in.Pattern), 120) // so that the folder is seen, too
 			}
 			if in.Path != "" {
 				return w.summary(title+" in", in.Path)
 			}
 			return tools.Summary{Title: title}
 		},
-		func(ctx context.Context, _ *tools.Call, in Query) (tools.Result, error) {
-			found, more, err := w.Search(ctx, in)
+		func(ctx context.Context, c *tools.Call, in Query) (tools.Result, error) {
+			search := w.Search
+			if at := c.Summary().Locations; len(at) > 0 {
+				in.Path, search = at[0].Path, w.search
+			}
+			found, more, err := search(ctx, in)
 			var all strings.Builder
 			for _, m := range found {
 				all.WriteString(w.short(m.Path))
@@ -227,7 +240,7 @@ func (w *Workspace) commandTool() tools.Tool {
 	return tool("run_command", "Run a command", acp.ToolKindExecute, tools.Executes,
 		"Runs a command and returns the end of its output. It gets no input, and what it leaves running is stopped.",
 		func(_ context.Context, in commandInput) tools.Summary {
-			s := tools.Summary{Title: oneLine(in.Command)}
+			s := tools.Summary{Title: in.Command}
 			cwd, err := w.folder(Command{Line: in.Command, Cwd: in.Cwd})
 			if err != nil {
 				s.Err = err
@@ -239,7 +252,7 @@ func (w *Workspace) commandTool() tools.Tool {
 			if cwd != w.roots[0] {
 				label += " in " + w.short(cwd)
 			}
-			if label == oneLine(label) && !strings.Contains(in.Command, "`") { // otherwise the label could be misleading
+			if !strings.Contains(in.Command, "`") { // otherwise the label could be misleading
 				s.Rule = &tools.Rule{What: string(s.Input), Label: label + " in this session"}
 			}
 			return s
@@ -249,7 +262,10 @@ func (w *Workspace) commandTool() tools.Tool {
 func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput) (tools.Result, error) {
 	atClient := w.offers().commands // the client shows its terminal
 	timeout := time.Duration(cmp.Or(in.Timeout, commandTimeout)) * time.Second
-	res, err := w.Run(ctx, Command{in.Command, in.Cwd, timeout}, c)
+	if err := json.Unmarshal(c.Summary().Input, &in); err != nil { // its cwd is the one that was shown
+		return tools.Result{}, err
+	}
+	res, err := w.run(ctx, Command{in.Command, in.Cwd, timeout}, c)
 	if res == nil {
 		return tools.Result{}, err
 	}
@@ -264,6 +280,8 @@ func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput)
 		end = fmt.Sprintf("it was stopped after %v", timeout)
 	case res.ExitCode != nil:
 		end = fmt.Sprintf("exit code %d", *res.ExitCode)
+	case res.Signal == "":
+		end = "it has ended, and the client does not say how: look whether it has done its work"
 	}
 	r := tools.Text(strings.TrimPrefix(text+"\n["+end+"]", "\n"))
 	if atClient {
@@ -273,19 +291,4 @@ func (w *Workspace) runTool(ctx context.Context, c *tools.Call, in commandInput)
 	}
 	r.Raw = map[string]any{"exitCode": res.ExitCode, "signal": res.Signal, "truncated": res.Truncated, "timedOut": res.TimedOut}
 	return r, err
-}
-
-// oneLine returns a text in a form for titles: one line, with escapes for characters that cannot be
-// printed.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return '⏎'
-		case !unicode.IsPrint(r):
-			return '\ufffd'
-		}
-		return r
-	}, text)
-	return clip(text, 120)
 }

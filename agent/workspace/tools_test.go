@@ -33,6 +33,10 @@ type person struct {
 	last map[acp.ToolCallID]*acp.ToolCallUpdate // with the latest content
 }
 
+func (p *person) FailedCall(_ context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	return acp.FailToolCall(id, err)
+}
+
 func (p *person) Update(_ context.Context, u acp.SessionUpdate) error {
 	now, ok := u.(*acp.ToolCallUpdate)
 	if !ok || now.Content == nil {

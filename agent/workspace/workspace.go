@@ -1,5 +1,5 @@
-// Package workspace reads, writes, edits and searches the files of one session, and runs its
-// commands. It uses the client for what the client offers, and otherwise this machine.
+// Package workspace reads, writes, edits and searches the files of one session, and runs its commands. Experimental: it may
+// change in any release. It uses the client for what the client offers, and otherwise this machine.
 //
 // The capabilities of the client decide about each operation separately. An operation that the
 // client offers is always done by the client, with its unsaved texts, its policy and its terminals.
@@ -9,8 +9,9 @@
 // this machine.
 //
 // A path is absolute or relative to the first root, and must be in a root. On this machine symlinks
-// are followed if they stay in the roots, and only regular files with valid UTF-8 and without NUL
-// are used. Texts are neither trimmed nor converted. A [Version] tells which text a write expects.
+// are followed if they stay in the roots. They are followed once: the target is what the person
+// reads and what a rule names, and the operation fails if the path leads elsewhere by then. Only
+// regular files with valid UTF-8 and without NUL are used. Texts are neither trimmed nor converted. A [Version] tells which text a write expects.
 // If the client offers reading but not writing, a file is written only if the disk has the same
 // text as the client.
 //
@@ -21,13 +22,13 @@ package workspace
 
 import (
 	"errors"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -66,8 +67,7 @@ func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Wo
 	if opts != nil {
 		w.opts = *opts
 	}
-	home, _ := os.UserHomeDir() // empty if there is none
-	home = realPath(home)
+	home := realPath(command.Home()) // empty if there is none
 	for _, given := range roots {
 		root, ok := w.clean(given)
 		real := realPath(root) // empty if the root is on another machine
@@ -113,17 +113,62 @@ func (w *Workspace) offers() (o offer) {
 // local reports whether operations that the client does not offer are done on this machine.
 func (w *Workspace) local() bool { return !w.opts.NoLocal && w.real[0] != "" }
 
-// locate returns the place of a path on this machine.
-func (w *Workspace) locate(name string) (*localfs.Place, error) {
-	if !w.local() {
-		return nil, ErrNotOffered
+// here reports whether a path is in a root of this machine.
+func (w *Workspace) here(full string) bool {
+	for i, real := range w.real {
+		if real != "" && (w.below(full, w.roots[i]) || w.below(full, real)) {
+			return w.local()
+		}
 	}
-	return localfs.Find(w.roots, w.real, name)
+	return false
 }
 
-// resolve returns the absolute path for a name, without "." and "..". This path is shown to the
-// person, compared by rules, and used for the operation. It must be in a root.
+// locate returns the place of a path that resolve has returned. It is an error if the path leads to
+// another place by now, so that no other file is used than the one that was shown.
+func (w *Workspace) locate(path string) (*localfs.Place, error) {
+	if !w.here(path) {
+		return nil, ErrNotOffered
+	}
+	at, err := localfs.Find(w.roots, w.real, path)
+	if err == nil && w.shown(at.Path) != path {
+		at.Close()
+		return nil, ErrChanged
+	}
+	return at, err
+}
+
+// held returns the path without symlinks on this machine of a path that resolve has returned, or
+// the path itself if it is on another machine. It is an error if it leads to another place by now.
+func (w *Workspace) held(path string) (string, error) {
+	if !w.here(path) {
+		return path, nil
+	}
+	at, err := w.locate(path)
+	if err != nil {
+		return "", failed(path, err)
+	}
+	at.Close()
+	return at.Path, nil
+}
+
+// resolve returns the absolute path for a name, without ".", ".." and, on this machine, symlinks
+// below the root. This path is shown to the person, compared by rules, and used for the operation.
+// It must be in a root.
 func (w *Workspace) resolve(name string) (string, error) {
+	full, err := w.named(name)
+	if err != nil || !w.here(full) {
+		return full, err
+	}
+	at, err := localfs.Find(w.roots, w.real, full)
+	if err != nil {
+		return "", failed(full, err)
+	}
+	at.Close()
+	return w.shown(at.Path), nil
+}
+
+// named returns the absolute path for a name, without "." and "..". It must be in a root.
+func (w *Workspace) named(name string) (string, error) {
 	full, ok := w.clean(name)
 	if !ok && name != "" && !strings.HasPrefix(w.slashed(name), "/") && !(w.windows && strings.Contains(name, ":")) {
 		full, ok = w.clean(w.roots[0] + "/" + name)
@@ -137,6 +182,21 @@ func (w *Workspace) resolve(name string) (string, error) {
 		}
 	}
 	return "", &Error{full, ErrOutside}
+}
+
+// shown returns a path of this machine with the innermost root as the client has given it.
+func (w *Workspace) shown(real string) string {
+	root := -1
+	for i, r := range w.real {
+		if r != "" && w.below(real, r) && (root < 0 || len(r) > len(w.real[root])) {
+			root = i
+		}
+	}
+	if root < 0 {
+		return real
+	}
+	full, _ := w.clean(w.roots[root] + "/" + real[len(w.real[root]):]) // a root is absolute
+	return full
 }
 
 // clean returns an absolute path without "." and "..". It reports false for a path that is not
@@ -157,7 +217,6 @@ func (w *Workspace) clean(name string) (string, bool) {
 	return strings.ReplaceAll(volume+path.Clean(slashed[len(volume):]), "/", `\`), true
 }
 
-// slashed returns a path with slashes as separators.
 func (w *Workspace) slashed(name string) string {
 	if w.windows {
 		return strings.ReplaceAll(name, `\`, "/")

@@ -1,5 +1,5 @@
-// Package journaltest tests a journal.Store against its contract. Authors of stores call
-// [Test] from a test of theirs:
+// Package journaltest tests a journal.Store against its contract. Experimental: it may change in any release.
+// Authors of stores call [Test] from a test of theirs:
 //
 //	func TestStore(t *testing.T) {
 //		journaltest.Test(t, journaltest.Maker{
@@ -232,7 +232,17 @@ func meta(t *testing.T, m Maker) {
 		got.Updated = time.Time{}
 		equal(t, "meta", got, journal.Meta{ID: "a", Created: at, Cwd: "/w", AdditionalDirectories: []string{"/x", "/z"}, Title: "T", Owner: "o", Data: json.RawMessage(`{"a":1}`)})
 		got.AdditionalDirectories[0] = "changed"
+		stored, err := s.Meta(t.Context(), "a")
+		must(t, err)
+		equal(t, "meta of an open session", stored, l.Meta())
 		l = again(t, s, m, l, "a")
+		other := s
+		if m.Reopen != nil {
+			other = m.Reopen(t, s)
+		}
+		stored, err = other.Meta(t.Context(), "a")
+		must(t, err)
+		equal(t, "title of a session that is open elsewhere", stored.Title, "T")
 	}
 }
 
@@ -271,6 +281,8 @@ func lives(t *testing.T, m Maker) {
 	s := m.New(t)
 	_, err := s.Open(t.Context(), "a")
 	isError(t, "Open", err, journal.ErrNotFound)
+	_, err = s.Meta(t.Context(), "a")
+	isError(t, "Meta", err, journal.ErrNotFound)
 	must(t, s.Delete(t.Context(), "a"))
 	for i := range 3 {
 		l := create(t, s, "a", journal.Meta{})
@@ -375,6 +387,8 @@ func ended(t *testing.T, m Maker) {
 	isError(t, "Open", err, context.Canceled)
 	_, _, err = s.List(ctx, journal.Query{})
 	isError(t, "List", err, context.Canceled)
+	_, err = s.Meta(ctx, "a")
+	isError(t, "Meta", err, context.Canceled)
 	isError(t, "Delete", s.Delete(ctx, "a"), context.Canceled)
 	for _, err := range l.Read(ctx, 0) {
 		isError(t, "Read", err, context.Canceled)
