@@ -54,7 +54,6 @@ func methodID(m acp.AuthMethod) acp.AuthMethodID {
 	return ""
 }
 
-// methods returns the methods that are offered to a client with these capabilities.
 func (a *Auth) methods(caps *acp.ClientCapabilities) []acp.AuthMethod {
 	if a == nil {
 		return nil
@@ -74,7 +73,7 @@ func (a *Auth) ready(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return rpcerr.AuthRequired(nil).WithDetail(err.Error()).WithCause(err)
+	return rpcerr.AuthRequired(nil).WithDetail(err.Error()).WithCause(err) //errlint:ignore Ready writes this text for the user
 }
 
 // signIn signs the user in. It refuses methods of a terminal, which need no request.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/internal/history"
 )
 
 // A Backend stores sessions in place of Options.Store, for a program that already has a store, for
@@ -45,32 +46,22 @@ type Backend interface {
 	Delete(ctx context.Context, id string) error
 }
 
-// backendStore is a journal.Store that uses a Backend.
-type backendStore struct{ b Backend }
+type backendStore struct{ Backend }
 
 func (s backendStore) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
 	m.ID = id
-	if err := s.b.Create(ctx, m); err != nil {
-		return nil, err
-	}
-	return &backendLog{b: s.b, meta: m}, nil
+	return &backendLog{b: s.Backend, meta: m}, s.Backend.Create(ctx, m)
 }
 
 func (s backendStore) Open(ctx context.Context, id string) (journal.Log, error) {
-	m, err := s.b.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return &backendLog{b: s.b, meta: m}, nil
+	m, err := s.Load(ctx, id)
+	return &backendLog{b: s.Backend, meta: m}, err
 }
 
-func (s backendStore) List(ctx context.Context, q journal.Query) ([]journal.Meta, string, error) {
-	return s.b.List(ctx, q)
+func (s backendStore) Meta(ctx context.Context, id string) (journal.Meta, error) {
+	return s.Load(ctx, id)
 }
 
-func (s backendStore) Delete(ctx context.Context, id string) error { return s.b.Delete(ctx, id) }
-
-// backendLog is the journal.Log of a session in a Backend.
 type backendLog struct {
 	b Backend
 
@@ -143,7 +134,7 @@ func (l *backendLog) Read(ctx context.Context, _ int64) iter.Seq2[journal.Record
 				return
 			}
 			for _, r := range recordsOf(u) {
-				data, err := r.encode()
+				data, err := history.Encode(r.data)
 				if !yield(journal.Record{Kind: r.kind, Data: data}, err) || err != nil {
 					return
 				}

@@ -24,7 +24,6 @@ type Command struct {
 // Commands are the slash commands of a session.
 type Commands []Command
 
-// commandName reports whether a text can be the name of a command.
 func commandName(text string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 	return text != "" && strings.Trim(text, letters) == ""

@@ -4,21 +4,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/history"
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// conn is the agent of one connection.
 type conn struct {
-	agent  *Agent
-	conn   *agent.Conn
-	ending <-chan struct{} // closed when the connection to the client begins to end
+	agent *Agent
+	conn  *agent.Conn
 }
 
 var (
@@ -32,8 +29,9 @@ var (
 	_ acp.Authenticator             = (*conn)(nil)
 	_ acp.ExtensionHandler          = (*conn)(nil)
 	_ acp.Selective                 = (*conn)(nil)
-	_ endpoint.Plugged              = (*conn)(nil)
+	_ agent.PromptRefuser           = (*conn)(nil)
 	_ acp.SystemPromptApplier       = (*conn)(nil)
+	_ acp.SessionOptionsReporter    = (*conn)(nil)
 )
 
 // Handles implements acp.Selective.
@@ -44,6 +42,8 @@ func (c *conn) Handles(method string) bool {
 		return len(o.Modes) > 0
 	case acp.MethodSessionSetConfigOption:
 		return len(o.Modes) > 0 || len(o.Settings) > 0
+	case acp.MethodSessionOptions:
+		return c.conn.Unstable() && (len(o.Modes) > 0 || len(o.Settings) > 0)
 	case acp.MethodAuthenticate:
 		return o.Auth != nil && len(o.Auth.Methods) > 0
 	}
@@ -58,7 +58,9 @@ func (c *conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	}
 	caps := agent.Capabilities(c)
 	caps.PromptCapabilities = promptCapabilities(a.opts.Images == nil || a.opts.Images(ctx), a.opts.Audio)
-	caps.MCPCapabilities = a.mcpCapabilities()
+	if a.opts.MCP != nil {
+		caps.MCPCapabilities = a.opts.MCP.Capabilities()
+	}
 	caps.SessionCapabilities.AdditionalDirectories = &acp.SessionAdditionalDirectoriesCapabilities{}
 	res := &acp.InitializeResponse{AgentCapabilities: caps, AuthMethods: a.opts.Auth.methods(req.ClientCapabilities)}
 	if a.opts.Info.Name != "" {
@@ -72,7 +74,7 @@ func (c *conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (
 }
 
 func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	s, err := c.create(ctx, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
+	s, err := c.create(ctx, where{wire.TrimPath(req.Cwd), req.AdditionalDirectories, req.MCPServers, req.SystemPrompt, c.initial(req.ConfigOptions)})
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 }
 
 func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	s, h, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
+	s, h, err := c.open(ctx, req.SessionID, where{wire.TrimPath(req.Cwd), req.AdditionalDirectories, req.MCPServers, req.SystemPrompt, c.initial(req.ConfigOptions)})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*a
 }
 
 func (c *conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	s, _, err := c.open(ctx, req.SessionID, where{req.Cwd, req.AdditionalDirectories, req.MCPServers, req.SystemPrompt})
+	s, _, err := c.open(ctx, req.SessionID, where{wire.TrimPath(req.Cwd), req.AdditionalDirectories, req.MCPServers, req.SystemPrompt, c.initial(req.ConfigOptions)})
 	if err != nil {
 		return nil, err
 	}
@@ -103,20 +105,7 @@ func (c *conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest)
 }
 
 func (c *conn) ListSessions(ctx context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	page, next, err := c.agent.opts.Store.List(ctx, journal.Query{Owner: c.agent.owner(ctx), Cwd: req.Cwd, Cursor: req.Cursor})
-	if errors.Is(err, journal.ErrCursor) {
-		return nil, rpcerr.InvalidParams(map[string]any{"cursor": req.Cursor}).WithDetail("this cursor is not from this list").WithCause(err)
-	} else if err != nil {
-		return nil, storeError(err)
-	}
-	res := &acp.ListSessionsResponse{NextCursor: next}
-	for _, m := range page {
-		res.Sessions = append(res.Sessions, acp.SessionInfo{
-			SessionID: acp.SessionID(m.ID), Cwd: m.Cwd, AdditionalDirectories: m.AdditionalDirectories,
-			Title: m.Title, UpdatedAt: m.Updated.Format(time.RFC3339),
-		})
-	}
-	return res, nil
+	return history.List(ctx, c.agent.opts.Store, c.agent.owner(ctx), req, func(journal.Meta) bool { return true })
 }
 
 func (c *conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
@@ -152,11 +141,8 @@ func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionCo
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.configOptions()}, nil
 }
 
-// PlugIn implements endpoint.Plugged.
-func (c *conn) PlugIn(ending <-chan struct{}, _ endpoint.Own) { c.ending = ending }
-
-// RefusesPrompt implements endpoint.Plugged.
-func (c *conn) RefusesPrompt(ctx context.Context, _ endpoint.Own) error {
+// RefusesPrompt implements agent.PromptRefuser.
+func (c *conn) RefusesPrompt(ctx context.Context) error {
 	return cmp.Or(c.agent.opts.Auth.ready(ctx), c.agent.hasRoom(ctx))
 }
 

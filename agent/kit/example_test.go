@@ -79,6 +79,7 @@ func ExampleSession_Remember() {
 	// agent: I have read 2 messages before this one.
 }
 
+// A turn shows a thought, a plan and two messages, and says how much of the context window it has used.
 func ExampleSession_Text() {
 	turn := func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 		return acp.StopReasonEndTurn, errors.Join(
@@ -87,10 +88,10 @@ func ExampleSession_Text() {
 				acp.PlanEntry{Content: "Look", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusInProgress},
 				acp.PlanEntry{Content: "Tell", Priority: acp.PlanEntryPriorityLow, Status: acp.PlanEntryStatusPending},
 			),
-			s.Text(ctx, "There is "), s.Text(ctx, "a program."), // one message
-			s.EndMessage(),
-			s.Text(ctx, "It has a test."), // another one
-			s.Usage(ctx, 1200, 128_000),   // tokens that the last request to the model used, and the size of the context window
+			s.Text(ctx, "There is "), s.Text(ctx, "a program."), // the parts of one message
+			s.EndMessage(), // the next text begins another message
+			s.Text(ctx, "It has a test."),
+			s.Usage(ctx, 1200, 128_000), // the last request to the model has used 1200 of 128 000 tokens
 			s.Title(ctx, "What is in here"),
 		)
 	}
@@ -103,6 +104,7 @@ func ExampleSession_Text() {
 	// agent: It has a test.
 }
 
+// A turn runs the calls of a model. In the mode "ask", the person is asked about a call that changes something.
 func ExampleSession_Run() {
 	type note struct {
 		Text string `json:"text" description:"what to write down" validate:"required"`

@@ -25,6 +25,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/internal/kitplay"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -73,7 +74,7 @@ type faultTest struct {
 func (t *faultTest) start(o kit.Options) *user {
 	t.Helper()
 	if o.Logger = slog.New(slog.DiscardHandler); t.store != "" {
-		o.Store = filesIn(t.T, t.store)
+		o.Store = kitplay.Files(t.T, t.store)
 	}
 	a := kit.New(&o)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
@@ -412,7 +413,7 @@ func TestFaults(t *testing.T) {
 			list, err := u.ListSessions(t.Context(), &acp.ListSessionsRequest{})
 			require.NoError(t, err)
 			title := list.Sessions[0].Title
-			assert.True(t, utf8.ValidString(title) && strings.HasPrefix(title, "/unknown ü") && strings.HasSuffix(title, "ü…"), title)
+			assert.True(t, utf8.ValidString(title) && strings.HasPrefix(title, "/unknown ü") && strings.HasSuffix(title, "ü..."), title)
 		},
 	} {
 		for _, offers := range []string{"everything", "nothing"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/kitplay"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -118,26 +119,7 @@ func (u *user) ask(id acp.SessionID, text string) acp.StopReason {
 	return res.StopReason
 }
 
-// echo is a turn that repeats the prompt.
-func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-	if err := s.Thought(ctx, "hm"); err != nil {
-		return "", err
-	}
-	for _, part := range []string{"You ", "said: ", acp.PlainText(p.Blocks...)} {
-		if err := s.Text(ctx, part); err != nil {
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-// filesIn opens a store as another program that uses the same folder would.
-func filesIn(t *testing.T, dir string) journal.Store {
-	t.Helper()
-	store, err := journal.OpenFiles(dir, &journal.FilesOptions{Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	return store
-}
+var echo = kitplay.Echo
 
 // disk is a store whose logs are slow or full.
 type disk struct {
@@ -147,7 +129,8 @@ type disk struct {
 }
 
 func newDisk() *disk {
-	d := &disk{Store: new(journal.Memory)}
+	d := new(disk)
+	d.Store = kitplay.Store{Store: new(journal.Memory), Log: func(l journal.Log) journal.Log { return diskLog{l, d} }}
 	d.room.Store(1 << 40)
 	return d
 }
@@ -155,21 +138,6 @@ func newDisk() *disk {
 type diskLog struct {
 	journal.Log
 	d *disk
-}
-
-func (d *disk) opened(l journal.Log, err error) (journal.Log, error) {
-	if err != nil {
-		return nil, err
-	}
-	return diskLog{l, d}, nil
-}
-
-func (d *disk) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	return d.opened(d.Store.Create(ctx, id, m))
-}
-
-func (d *disk) Open(ctx context.Context, id string) (journal.Log, error) {
-	return d.opened(d.Store.Open(ctx, id))
 }
 
 func (l diskLog) Append(recs ...journal.Record) (int64, error) {
@@ -180,11 +148,11 @@ func (l diskLog) Append(recs ...journal.Record) (int64, error) {
 }
 
 func (l diskLog) Sync(ctx context.Context) error {
-	time.Sleep(l.d.slow)
+	time.Sleep(l.d.slow) // in the bubble of its caller
 	return l.Log.Sync(ctx)
 }
 
 func (l diskLog) SetMeta(change func(*journal.Meta)) error {
-	time.Sleep(l.d.slow)
+	time.Sleep(l.d.slow) // in the bubble of its caller
 	return l.Log.SetMeta(change)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/internal/kitplay"
 )
 
 // What the model reads is stored in order and is replaced by a compaction. It does not appear in
@@ -44,7 +45,7 @@ func TestHistory(t *testing.T) {
 		return "", errors.Join(err, historyErr)
 	}
 	agent := func() *kit.Agent {
-		return kit.New(&kit.Options{Store: filesIn(t, dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+		return kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
 	}
 	a := agent()
 	u := connect(t, a)
@@ -105,7 +106,7 @@ func TestHistoryAfterACrash(t *testing.T) {
 		return "", s.Remember("result 2")
 	}
 	agent := func(dir string) *kit.Agent {
-		return kit.New(&kit.Options{Store: filesIn(t, from+dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
+		return kit.New(&kit.Options{Store: kitplay.Files(t, from+dir), Turn: turn, Logger: slog.New(slog.DiscardHandler)})
 	}
 	u := connect(t, agent("/live"))
 	id := u.open()

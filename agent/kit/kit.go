@@ -1,6 +1,7 @@
 // Package kit implements what most agents have in common: sessions that are stored and loaded
 // again, turns that wait for each other, the text of a model as messages, tools with permission,
-// modes and settings, commands, and signing in. The author adds one function that makes a turn:
+// modes and settings, commands, and signing in. Experimental: it may change in any release. The
+// author adds one function that makes a turn:
 //
 //	a := kit.New(&kit.Options{
 //		Info: acp.Implementation{Name: "echo", Version: "1"},
@@ -41,7 +42,6 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -84,7 +84,9 @@ type Options struct {
 	// longer offered.
 	Modes Modes
 
-	// Settings are further config options.
+	// Settings are further config options. If Conn allows unstable methods, clients also learn of modes and
+	// settings before they open a session, and may choose their values for its start, which Session.Setting
+	// returns.
 	Settings Settings
 
 	// Commands are the slash commands of a session.
@@ -95,7 +97,8 @@ type Options struct {
 
 	// Owner returns the user of the connection that ctx belongs to. For this user the sessions of
 	// other owners do not exist. If Owner is set and Workspace is nil, the files and commands of
-	// this machine are not used.
+	// this machine are not used. MCP then starts no programs that a client names, and reaches no
+	// private addresses, unless its own options allow that.
 	Owner func(ctx context.Context) string
 
 	// Queue is the number of prompts of a session that may wait for its turn; further prompts fail
@@ -156,13 +159,7 @@ func New(opts *Options) *Agent {
 	if o.Owner != nil && o.Workspace == nil {
 		o.Workspace = &workspace.Options{NoLocal: true}
 	}
-	if o.Queue == 0 {
-		o.Queue = defaultQueue
-	}
-	a.log = o.Logger
-	if a.log == nil {
-		a.log = slog.Default()
-	}
+	o.Queue, a.log = cmp.Or(o.Queue, defaultQueue), cmp.Or(o.Logger, slog.Default())
 	if o.Turn == nil {
 		a.err = errors.Join(a.err, errors.New("kit: Options.Turn is nil: set the function that answers a prompt"))
 	}
@@ -176,7 +173,10 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 	if a.err != nil {
 		return errors.Join(a.err, s.Close())
 	}
-	o := endpoint.ValueOf(a.opts.Conn)
+	var o agent.Options
+	if a.opts.Conn != nil {
+		o = *a.opts.Conn
+	}
 	o.Logger = cmp.Or(o.Logger, a.log)
 	return agent.Serve(ctx, s, a.Connect, &o)
 }
@@ -185,7 +185,7 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 // agent.Serve as newAgent.
 func (a *Agent) Connect(c *agent.Conn) acp.Agent {
 	c.OnEnd(func() { a.endAll(c, errLeft) })
-	return &conn{agent: a, conn: c, ending: c.Ending()}
+	return &conn{a, c}
 }
 
 // errClosing is the cause of turns that Close ends.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // MCP connects to the MCP servers that clients name when they open a session. Module
@@ -14,9 +15,19 @@ type MCP interface {
 	// Capabilities returns the kinds of servers that it supports in addition to stdio.
 	Capabilities() *acp.MCPCapabilities
 
-	// Connect begins to connect a session in the folder cwd to servers, and does not wait for them.
-	// If it returns an error, the request that names these servers fails.
-	Connect(cwd string, servers []acp.MCPServer) (MCPServers, error)
+	// Connect begins to connect a session to its servers, and does not wait for them. If it returns
+	// an error, the request that names these servers fails.
+	Connect(s MCPSession) (MCPServers, error)
+}
+
+// MCPSession is a session whose client names MCP servers.
+type MCPSession struct {
+	Cwd     string
+	Servers []acp.MCPServer
+
+	// Owned reports whether sessions have owners. Its client is then one of many, and may reach
+	// neither this machine nor its network through a server, unless the program allows that.
+	Owned bool
 }
 
 // MCPServers are the servers of one session.
@@ -37,13 +48,6 @@ type MCPServers interface {
 // for servers that need longer.
 const connectTime = 10 * time.Second
 
-func (a *Agent) mcpCapabilities() *acp.MCPCapabilities {
-	if a.opts.MCP == nil {
-		return nil
-	}
-	return a.opts.MCP.Capabilities()
-}
-
 // connect begins to connect the session to its servers.
 func (s *Session) connect(cwd string, servers []acp.MCPServer) (err error) {
 	switch mcp := s.agent.opts.MCP; {
@@ -53,7 +57,7 @@ func (s *Session) connect(cwd string, servers []acp.MCPServer) (err error) {
 		s.held = append(s.held, "This agent does not use MCP servers: those of the client were not started.")
 		return nil
 	default:
-		s.servers, err = mcp.Connect(cwd, servers)
+		s.servers, err = mcp.Connect(MCPSession{cwd, servers, s.agent.opts.Owner != nil})
 		return err
 	}
 }
@@ -68,8 +72,8 @@ func (s *Session) refreshTools(ctx context.Context) error {
 		list = append(list[:len(list):len(list)], s.servers.Tools()...)
 	}
 	registry, err := tools.NewRegistry(list...)
-	if err != nil {
-		return err
+	if err != nil { // a mistake of the author, who may see no log; the client is shown the names anyway
+		return rpcerr.InternalError(nil).WithDetail(err.Error()).WithCause(err) //errlint:ignore the text names tools, which the client is shown anyway
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +88,6 @@ func (s *Session) registry() *tools.Registry {
 	return s.tools
 }
 
-// disconnect ends the servers of the session.
 func (s *Session) disconnect() {
 	if s.servers == nil {
 		return

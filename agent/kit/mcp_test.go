@@ -23,8 +23,8 @@ type servers struct {
 
 func (s *servers) Capabilities() *acp.MCPCapabilities { return &acp.MCPCapabilities{HTTP: true} }
 
-func (s *servers) Connect(_ string, all []acp.MCPServer) (kit.MCPServers, error) {
-	s.all = all
+func (s *servers) Connect(of kit.MCPSession) (kit.MCPServers, error) {
+	s.all = of.Servers
 	return s, nil
 }
 

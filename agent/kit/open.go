@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,12 +13,10 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/internal/history"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
-
-// idleTime is the time without a turn after which a session closes its log.
-const idleTime = 30 * time.Minute
 
 var (
 	errLeft   = errors.New("kit: the connection has ended")
@@ -32,9 +29,9 @@ type where struct {
 	dirs    []string
 	servers []acp.MCPServer
 	system  *acp.SystemPrompt
+	initial []acp.InitialSessionConfigOption
 }
 
-// create makes a new session.
 func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	if err := c.admits(ctx, w); err != nil {
 		return nil, err
@@ -44,8 +41,7 @@ func (c *conn) create(ctx context.Context, w where) (*Session, error) {
 	return s, err
 }
 
-// open opens a stored session.
-func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *history, error) {
+func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *restored, error) {
 	if err := c.admits(ctx, w); err != nil {
 		return nil, nil, err
 	}
@@ -61,59 +57,54 @@ func (c *conn) open(ctx context.Context, id acp.SessionID, w where) (*Session, *
 }
 
 // begin opens the session that the log stores, or a new one if log is nil.
-func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w where) (_ *Session, _ *history, err error) {
+func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w where) (_ *Session, _ *restored, err error) {
 	s, err := c.newSession(ctx, id, w)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if err != nil && s.idle == nil { // the session is not open
-			s.disconnect()
+			s.leave()
 		}
 	}()
-	h := newHistory()
+	s.rules = &tools.Rules{Store: func(ctx context.Context, r tools.Rule) error { return s.store(ctx, record{journal.KindRule, r}) }}
+	var h *restored
 	if log != nil {
-		if err := s.reopen(ctx, log, h, w); err != nil {
-			return nil, nil, cmp.Or(ctx.Err(), error(storeError(err)))
+		h, err = s.catchUp(ctx, log)
+		if m := log.Meta(); err == nil && (m.Cwd != w.cwd || !slices.Equal(m.AdditionalDirectories, w.dirs)) {
+			err = log.SetMeta(func(m *journal.Meta) { m.Cwd, m.AdditionalDirectories = w.cwd, w.dirs })
 		}
+		if err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can still be read
+			return nil, nil, unstored(ctx, err)
+		}
+		s.log = log
 	}
-	s.restore(h.settings)
-	s.recorded = h.system
-	s.rules = h.rules
-	s.rules.Store = func(ctx context.Context, r tools.Rule) error { return s.store(ctx, record{journal.KindRule, r}) }
+	chosen := s.choose(w.initial)
 	if err := s.equip(ctx); err != nil {
 		return nil, nil, err
 	}
 	if log == nil {
 		s.log, err = c.agent.opts.Store.Create(ctx, string(id), journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
 		if err != nil {
-			return nil, nil, storeError(err)
+			return nil, nil, unstored(ctx, err)
+		}
+		s.opened = 1
+	}
+	if len(chosen) > 0 {
+		if err := s.store(ctx, chosen...); err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can only be read
+			return nil, nil, err
 		}
 	}
 	return s, h, c.attach(s)
 }
 
-// reopen reads the history of a stored session, and repairs what a crash has left.
-func (s *Session) reopen(ctx context.Context, log journal.Log, h *history, w where) error {
-	s.log = log
-	err := h.read(ctx, log)
-	if i, known := h.index["usage"]; known {
-		s.cost = h.items[i].update.(*acp.UsageUpdate).Cost
-	}
-	if err == nil {
-		err = h.repair(ctx, s)
-	}
-	if m := log.Meta(); err == nil && (m.Cwd != w.cwd || !slices.Equal(m.AdditionalDirectories, w.dirs)) {
-		err = log.SetMeta(func(m *journal.Meta) { m.Cwd, m.AdditionalDirectories = w.cwd, w.dirs })
-	}
-	if err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can still be read
-		return err
-	}
+func (s *Session) tellDamage(log journal.Log) {
 	for _, d := range log.Damage() {
 		s.agent.log.Warn("a part of a session is lost", "session", string(s.id), "damage", d.String())
+		s.mu.Lock()
 		s.held = append(s.held, "A part of this session is lost, and the rest was kept: "+d.String())
+		s.mu.Unlock()
 	}
-	return nil
 }
 
 // admits returns an error if no session can be opened now, or not with these params.
@@ -131,10 +122,11 @@ func (c *conn) admits(ctx context.Context, w where) error {
 func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Session, error) {
 	a := c.agent
 	s := &Session{
-		agent: a, conn: c.conn, ending: c.ending, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
-		system: w.system, settings: a.offer(ctx), commands: slices.Clone(a.opts.Commands),
+		agent: a, conn: c.conn, client: c.conn.Session(id), id: id, owner: a.owner(ctx), gone: make(chan struct{}),
+		system: w.system, settings: a.offer(ctx), values: make(map[string]string), commands: slices.Clone(a.opts.Commands),
 	}
 	s.out = newOutput(s)
+	s.apply(nil)
 	var err error
 	s.roots = append([]string{w.cwd}, w.dirs...)
 	if s.workspace, err = workspace.New(c.conn, id, s.roots, a.opts.Workspace); err != nil {
@@ -168,7 +160,7 @@ func (c *conn) attach(s *Session) error {
 	switch {
 	case taken: // another request has opened it at the same time
 		s.abandon(errClosed)
-		return storeError(&journal.HeldError{ID: string(s.id)})
+		return history.StoreError(&journal.HeldError{ID: string(s.id)})
 	case closing:
 		s.abandon(errClosing)
 		return rpcerr.InternalError(nil).WithDetail("the agent is shutting down")
@@ -197,7 +189,7 @@ func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) 
 		if s == nil {
 			break
 		}
-		left := isClosed(s.ending)
+		left := isClosed(s.conn.Ending())
 		switch {
 		case s.owner != a.owner(ctx):
 			return nil, rpcerr.SessionNotFound(string(id))
@@ -210,14 +202,19 @@ func (c *conn) take(ctx context.Context, id acp.SessionID) (journal.Log, error) 
 			return nil, err
 		}
 	}
+	return a.openLog(ctx, id)
+}
+
+// openLog opens the log of a stored session that belongs to the user of ctx.
+func (a *Agent) openLog(ctx context.Context, id acp.SessionID) (journal.Log, error) {
+	if err := a.owns(ctx, id); err != nil {
+		return nil, err
+	}
 	log, err := a.opts.Store.Open(ctx, string(id))
-	switch {
-	case errors.Is(err, journal.ErrNotFound), err != nil && a.foreign(ctx, id):
-		return nil, rpcerr.SessionNotFound(string(id))
-	case err != nil:
-		return nil, cmp.Or(ctx.Err(), error(storeError(err)))
-	case log.Meta().Owner != a.owner(ctx):
-		return nil, errors.Join(rpcerr.SessionNotFound(string(id)), log.Close())
+	if errors.Is(err, journal.ErrNotFound) { // deleted meanwhile
+		return nil, rpcerr.SessionNotFound(string(id)).WithCause(err)
+	} else if err != nil {
+		return nil, unstored(ctx, err)
 	}
 	return log, nil
 }
@@ -235,23 +232,16 @@ func (a *Agent) owner(ctx context.Context) string {
 	return a.opts.Owner(ctx)
 }
 
-// foreign reports whether the session belongs to another owner. It is called for a session that
-// cannot be opened, whose metadata is not known.
-func (a *Agent) foreign(ctx context.Context, id acp.SessionID) bool {
-	if a.opts.Owner == nil {
-		return false
+// owns returns an error unless the session exists and belongs to the user of ctx. The log of another
+// user's session is not opened.
+func (a *Agent) owns(ctx context.Context, id acp.SessionID) error {
+	m, err := a.opts.Store.Meta(ctx, string(id))
+	if errors.Is(err, journal.ErrNotFound) || m.Owner != a.owner(ctx) {
+		return rpcerr.SessionNotFound(string(id)).WithCause(err)
+	} else if err != nil {
+		return unstored(ctx, err)
 	}
-	q := journal.Query{Owner: a.owner(ctx)}
-	for {
-		page, next, err := a.opts.Store.List(ctx, q)
-		if slices.ContainsFunc(page, func(m journal.Meta) bool { return m.ID == string(id) }) {
-			return false
-		}
-		if err != nil || next == "" {
-			return true
-		}
-		q.Cursor = next
-	}
+	return nil
 }
 
 // session returns a session that is open on this connection.
@@ -278,11 +268,13 @@ func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 		return err
 	}
 	a := c.agent
-	if a.foreign(ctx, id) {
+	if err := a.owns(ctx, id); errors.Is(err, rpcerr.ErrSessionNotFound) {
 		return nil
+	} else if err != nil {
+		return err
 	}
 	if err := a.opts.Store.Delete(ctx, string(id)); err != nil {
-		return cmp.Or(ctx.Err(), error(storeError(err)))
+		return unstored(ctx, err)
 	}
 	return nil
 }
@@ -335,10 +327,11 @@ func (s *Session) end(ctx context.Context, cause error) error {
 	}
 }
 
-// drop closes the log and the MCP servers of the session, and removes it from memory.
+// drop closes the log of the session and what it has opened, and removes it from memory.
 func (s *Session) drop() {
 	s.idle.Stop()
-	s.disconnect()
+	s.leave()
+	s.out.pay() // what could not be stored
 	s.logMu.Lock()
 	defer s.logMu.Unlock()
 	s.closeLog()
@@ -348,32 +341,4 @@ func (s *Session) drop() {
 	}
 	s.agent.mu.Unlock()
 	close(s.gone)
-}
-
-// rest closes the log of an idle session. The next use opens it again.
-func (s *Session) rest() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.logMu.Lock()
-	defer s.logMu.Unlock()
-	switch idle := time.Since(s.used); {
-	case s.log == nil:
-	case s.busy != nil:
-		s.idle.Reset(idleTime)
-	case idle < idleTime: // a caller of journal may be using the log
-		s.idle.Reset(idleTime - idle)
-	default:
-		s.closeLog()
-	}
-}
-
-// closeLog closes the log if it is open. The caller holds logMu.
-func (s *Session) closeLog() {
-	if s.log == nil {
-		return
-	}
-	if err := s.log.Close(); err != nil {
-		s.agent.log.Warn("the log of a session cannot be closed", "session", string(s.id), "error", err)
-	}
-	s.log = nil
 }

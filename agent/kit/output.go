@@ -8,44 +8,34 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/fold"
-	"github.com/acpkit/go-sdk/internal/validate"
-)
-
-// Text of an open message is stored at most recordTime after it was sent, or when more than
-// recordSize bytes are not stored yet.
-const (
-	recordTime = time.Second
-	recordSize = 64 << 10
-
-	keptBuffer = 4 << 10 // bytes; a larger text buffer is released when its message ends
+	"github.com/acpkit/go-sdk/internal/history"
 )
 
 // output sends and stores the updates of a session, both in the same order.
 type output struct {
 	s    *Session
-	join *endpoint.Joiner
+	join *agent.Joiner
 
 	mu      sync.Mutex // guards the fields below, and is held while an update is sent or stored
 	ctx     context.Context
-	thought bool                             // the open message is a thought
-	id      acp.MessageID                    // of the open message; empty if there is none
-	sent    []byte                           // text of the open message that is not stored yet
-	waiting bool                             // a timer will call record
+	thought bool          // the open message is a thought
+	id      acp.MessageID // of the open message; empty if there is none
+	open    *history.Open
 	calls   map[acp.ToolCallID]*acp.ToolCall // those that have not ended
-	plan    acp.PlanID                       // that a client without plans with ids has
+	plan    history.OnlyPlan                 // of a client without plans with ids
 	unsent  error                            // why text of the turn could not be sent; it is stored nevertheless
 	broken  error                            // why an update could not be stored; the turn then sends and stores nothing more
+	owed    []record                         // what could not be stored, although the client has it; stored when there is room
 }
 
 func newOutput(s *Session) *output {
 	o := &output{s: s, calls: make(map[acp.ToolCallID]*acp.ToolCall)}
-	o.join = endpoint.NewJoiner(&o.mu, o.chunk)
+	o.join, o.open = agent.NewJoiner(&o.mu, o.chunk), history.NewOpen(&o.mu, o.owe)
 	return o
 }
 
@@ -87,40 +77,15 @@ func (o *output) chunk(text string) error {
 	if o.lost(o.ctx) {
 		return nil
 	}
-	if err := o.s.client.Update(o.ctx, o.update(text)); o.unsent == nil {
+	var u acp.SessionUpdate = &acp.AgentMessageChunk{MessageID: o.id, Content: acp.Text(text)}
+	if o.thought {
+		u = &acp.AgentThoughtChunk{MessageID: o.id, Content: acp.Text(text)}
+	}
+	if err := o.s.client.Update(o.ctx, u); o.unsent == nil {
 		o.unsent = err
 	}
-	o.sent = append(o.sent, text...)
-	if len(o.sent) > recordSize {
-		o.keep()
-	} else if !o.waiting {
-		o.waiting = true
-		time.AfterFunc(recordTime, o.record) // ends by itself after recordTime
-	}
+	o.open.Add(u)
 	return nil
-}
-
-func (o *output) update(text string) acp.SessionUpdate {
-	if o.thought {
-		return &acp.AgentThoughtChunk{MessageID: o.id, Content: acp.Text(text)}
-	}
-	return &acp.AgentMessageChunk{MessageID: o.id, Content: acp.Text(text)}
-}
-
-// record stores the text of the open message that was sent and is not stored yet.
-func (o *output) record() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiting = false
-	o.keep()
-}
-
-func (o *output) keep() {
-	if len(o.sent) > 0 {
-		u := o.update(string(o.sent))
-		o.sent = o.sent[:0]
-		_ = o.event(u) // failure returns its error
-	}
 }
 
 // end sends and stores the rest of the open message.
@@ -129,11 +94,8 @@ func (o *output) end() {
 		return
 	}
 	_ = o.join.Flush()
-	o.keep()
+	o.open.End()
 	o.id = ""
-	if cap(o.sent) > keptBuffer {
-		o.sent = nil
-	}
 }
 
 // event stores an update. If it fails because the update is invalid, later updates can still be
@@ -149,7 +111,42 @@ func (o *output) event(u acp.SessionUpdate) error {
 	return err
 }
 
-// flush ends the open message.
+// owe stores an update that the client has already. If it cannot be stored now, pay stores it later.
+func (o *output) owe(u acp.SessionUpdate) {
+	if err := o.event(u); err != nil && o.broken != nil { // failure returns the error
+		o.owed = append(o.owed, record{journal.KindEvent, u})
+	}
+}
+
+// pay stores what could not be stored before.
+func (o *output) pay() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.owed) == 0 {
+		return nil
+	}
+	err := o.s.append(o.owed...)
+	if _, full := errors.AsType[*storageError](err); !full {
+		o.owed = nil
+	}
+	return err
+}
+
+// close stores the end of a turn, and waits until all of the turn survives a loss of power.
+func (o *output) close(ctx context.Context, end record) error {
+	o.mu.Lock()
+	if o.broken == nil {
+		o.broken = o.s.append(end)
+	}
+	if err := o.broken; err != nil {
+		o.owed = append(o.owed, end)
+		o.mu.Unlock()
+		return err
+	}
+	o.mu.Unlock()
+	return o.s.sync(ctx)
+}
+
 func (o *output) flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,17 +161,15 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.end()
-	if validate.Struct(&acp.SessionNotification{SessionID: o.s.id, Update: u}, true) != nil {
-		return o.s.client.Update(ctx, u) // returns the error, and sends nothing
+	if err := o.s.client.Check(u); err != nil {
+		return err
 	}
 	stored := u
 	var call *acp.ToolCall
 	switch v := u.(type) {
-	case *acp.AgentMessageChunk:
-		u = &acp.AgentMessageChunk{MessageID: cmp.Or(v.MessageID, newMessageID()), Content: v.Content, Meta: v.Meta}
-		stored = u
-	case *acp.AgentThoughtChunk:
-		u = &acp.AgentThoughtChunk{MessageID: cmp.Or(v.MessageID, newMessageID()), Content: v.Content, Meta: v.Meta}
+	case *acp.AgentMessageChunk, *acp.AgentThoughtChunk:
+		_, id, content := fold.Chunk(u)
+		u = fold.Rechunk(u, cmp.Or(id, newMessageID()), content)
 		stored = u
 	case *acp.Plan, *acp.PlanUpdate, *acp.PlanRemoved, *acp.UsageUpdate:
 	case *acp.ToolCall:
@@ -207,23 +202,15 @@ func (o *output) post(ctx context.Context, u acp.SessionUpdate, texts ...acp.Too
 	return o.send(ctx, u)
 }
 
-// send sends an update in the form that the client supports. Without its capability for plans, the
-// entries of the latest plan are its only plan.
+// send sends an update in the form that the client supports: without its capability for plans as its only
+// plan, and without that for suggestions none.
 func (o *output) send(ctx context.Context, u acp.SessionUpdate) error {
-	if !o.s.conn.ClientCapabilities().Has("plan") {
-		switch v := u.(type) {
-		case *acp.PlanUpdate:
-			items, ok := v.Plan.(*acp.PlanItems)
-			if !ok {
-				return nil
-			}
-			o.plan, u = items.PlanID, &acp.Plan{Entries: items.Entries, Meta: v.Meta}
-		case *acp.PlanRemoved:
-			if o.plan != v.PlanID {
-				return nil
-			}
-			o.plan, u = "", &acp.Plan{Entries: []acp.PlanEntry{}}
-		}
+	caps := o.s.conn.ClientCapabilities()
+	if !caps.Has("plan") {
+		u = o.plan.Of(u)
+	}
+	if _, suggests := u.(*acp.PromptSuggestionsUpdate); u == nil || suggests && !caps.Has("session.promptSuggestions") {
+		return nil
 	}
 	return o.s.client.Update(ctx, u)
 }
@@ -258,7 +245,7 @@ func (o *output) settle(ctx context.Context, why string) error {
 		c := o.calls[id]
 		u := &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusFailed, Content: append(slices.Clip(c.Content), acp.ToolText(why))}
 		fold.Update(c, u)
-		_ = o.event(withoutTerminals(c, nil)) // failure returns its error
+		o.owe(withoutTerminals(c, nil))
 		o.hold(c)
 		if err := o.s.client.Update(ctx, u); o.unsent == nil {
 			o.unsent = err

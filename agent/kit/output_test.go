@@ -303,14 +303,14 @@ func TestTitle(t *testing.T) {
 	}}))
 	long := strings.Repeat("é", 100)
 	for prompt, want := range map[string]string{
-		"\n \n  fix\tthe bug\r\nand more": "fix the bug", long: "", "\x1b[31mred": "[31mred", " a\x00b ": "a b",
+		"\n \n  fix\tthe bug\r\nand more": "fix the bug", long: "", "\x1b[31mred": `\x1b[31mred`, " a\x00b ": `a\x00b`, "\u202egpj.exe": `\u202egpj.exe`,
 	} {
 		titles = nil
 		id := u.open()
 		u.ask(id, prompt)
 		got := u.set.Thread(id).Snapshot().Title
 		if prompt == long {
-			assert.True(t, utf8.ValidString(got) && len(got) <= 80 && strings.HasPrefix(got, "éé") && strings.HasSuffix(got, "é…"), got)
+			assert.True(t, utf8.ValidString(got) && len(got) <= 80 && strings.HasPrefix(got, "éé") && strings.HasSuffix(got, "é..."), got)
 		} else {
 			assert.Equal(t, want, got)
 		}
@@ -360,6 +360,24 @@ func TestPlansByTheClientsCapability(t *testing.T) {
 			assert.Equal(t, tt.loaded, u.set.Thread(id).Snapshot().Plans)
 		})
 	}
+}
+
+// A client that shows one plan has the one that changed last, live and in a replay.
+func TestTheLatestPlan(t *testing.T) {
+	entry := func(text string) []acp.PlanEntry {
+		return []acp.PlanEntry{{Content: text, Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}}
+	}
+	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
+		return "", errors.Join(s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: entry("a")}), s.Plan(ctx, entry("only")...),
+			s.SetPlan(ctx, &acp.PlanItems{PlanID: "b", Entries: entry("b")}), s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: entry("a again")}), s.Text(ctx, "t"))
+	}}))
+	id := u.open()
+	u.ask(id, "one")
+	live := u.set.Thread(id).Snapshot().Plans
+	require.Len(t, live, 1)
+	assert.Equal(t, "a again", live[0].Entries[0].Content)
+	u.load(id)
+	assert.Equal(t, live, u.set.Thread(id).Snapshot().Plans)
 }
 
 // A client without notices receives them as a message before the next answer. They are not stored.

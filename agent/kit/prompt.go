@@ -18,6 +18,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -43,6 +44,10 @@ type Prompt struct {
 	// _. Parts contains this text too.
 	Command, Args string
 
+	// Earlier are the prompts since the last call of Turn that were cancelled before their turn began. They
+	// are part of the conversation: the person sees them.
+	Earlier []*Prompt
+
 	// MessageID is the id of the prompt as a message of the user.
 	MessageID acp.MessageID
 }
@@ -60,7 +65,7 @@ type linkReader interface {
 }
 
 // readPrompt makes a Prompt without a MessageID from the blocks of a client. It returns an error if
-// the prompt is empty or exceeds a limit, and if ctx is done.
+// the prompt is empty or exceeds a limit, and if ctx is done. With nil links, no files are read.
 func readPrompt(ctx context.Context, blocks []acp.ContentBlock, links linkReader) (*Prompt, error) {
 	if len(blocks) == 0 || len(blocks) > maxBlocks {
 		return nil, refused("a prompt may have 1 to %d blocks, and this one has %d", maxBlocks, len(blocks))
@@ -132,7 +137,7 @@ func (r *promptReader) sent(i int, b acp.ContentBlock) ([]tools.Part, error) {
 // or whose text is in the prompt already.
 func (r *promptReader) link(ctx context.Context, b *acp.ResourceLink) ([]tools.Part, error) {
 	note := ""
-	if to := linkedBy(b.URI); to.file && !r.shown[to] {
+	if to := linkedBy(b.URI); to.file && !r.shown[to] && r.links != nil {
 		text, err := r.links.ReadLines(ctx, to.path, to.first, to.limit)
 		switch {
 		case ctx.Err() != nil:
@@ -225,7 +230,7 @@ func linkedBy(uri string) linked {
 		return other
 	case len(p) > 1 && (p[1] == '/' || p[1] == '\\'): // a share on another host
 		return other
-	case hasDrive(p):
+	case len(p) > 2 && p[2] == ':' && wire.IsAbsPath(p[1:]+"/"): // a drive, as in /C:/
 		p = p[1:3] + strings.ReplaceAll(path.Clean("/"+strings.ReplaceAll(p[3:], `\`, "/")), "/", `\`)
 	default:
 		p = path.Clean(p)
@@ -242,10 +247,4 @@ func linkedBy(uri string) linked {
 		}
 	}
 	return l
-}
-
-// hasDrive reports whether the path of a URI begins with a drive, as in /C:/.
-func hasDrive(p string) bool {
-	letter := len(p) > 2 && (p[1]|0x20 >= 'a' && p[1]|0x20 <= 'z')
-	return letter && p[2] == ':' && (len(p) == 3 || p[3] == '/' || p[3] == '\\')
 }

@@ -1,21 +1,21 @@
 package kit
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // A Session is one conversation, which is open on one connection. Its methods are safe for
@@ -35,16 +35,24 @@ type Session struct {
 	rules    *tools.Rules
 	settings []Setting
 	out      *output
-	ending   <-chan struct{} // closed when the connection to the client begins to end
-	gone     chan struct{}   // closed when the session has left memory
+	gone     chan struct{} // closed when the session has left memory
 
 	workspace *workspace.Workspace
 
 	setting sync.Mutex // held while a setting changes
 
-	logMu sync.Mutex
-	log   journal.Log // nil while an idle session is closed in memory
-	used  time.Time   // when the log was last used
+	remembering sync.Mutex // held while what the model reads is stored, so that the order is that of the log
+
+	logMu    sync.Mutex
+	log      journal.Log       // nil while an idle session is closed in memory
+	used     time.Time         // when the log was last used
+	seq      int64             // number of the last record that this session has read or written
+	replaced int64             // the records that the model reads have greater numbers
+	items    []json.RawMessage // what the model reads, while the log is open
+	opened   int               // how often the log was opened
+	failed   bool              // the log could not be written
+
+	skipped []*Prompt // cancelled while they waited, since the last turn; used by turns alone
 
 	mu       sync.Mutex
 	busy     context.CancelCauseFunc // ends the running turn; nil if no turn runs
@@ -56,6 +64,9 @@ type Session struct {
 	spent    *acp.Usage        // of the running turn; nil if nothing is known
 	cost     *acp.Cost         // of the session; nil if it is not known
 	held     []string          // notices that could not be sent to the client yet
+	onClose  []func()
+	left     bool      // the functions of onClose are called
+	missed   *restored // what another process has added, which the client does not know yet
 }
 
 // ID returns the id of the session.
@@ -70,15 +81,6 @@ func (s *Session) Cwd() (cwd string, additional []string) {
 // Conn returns the connection on which the session is open. Use it for messages that Session has no
 // method for, for example Conn().Session(s.ID()).AskForm. Such messages are not stored.
 func (s *Session) Conn() *agent.Conn { return s.conn }
-
-// meta returns the stored metadata of the session.
-func (s *Session) meta() journal.Meta {
-	log, err := s.journal()
-	if err != nil {
-		return journal.Meta{}
-	}
-	return log.Meta()
-}
 
 // Workspace returns the files and commands of the session.
 func (s *Session) Workspace() *workspace.Workspace { return s.workspace }
@@ -123,6 +125,17 @@ func (s *Session) RemovePlan(ctx context.Context, id acp.PlanID) error {
 	return s.Update(ctx, &acp.PlanRemoved{PlanID: id})
 }
 
+// Suggest replaces the prompts that the agent suggests to the person, the most likely first; none withdraws
+// them. They are not stored. A client that did not advertise that it shows suggestions gets none. For
+// prompts that are more than text, give Update an [acp.PromptSuggestionsUpdate].
+func (s *Session) Suggest(ctx context.Context, prompts ...string) error {
+	u := &acp.PromptSuggestionsUpdate{Suggestions: []acp.PromptSuggestion{}}
+	for _, text := range prompts {
+		u.Suggestions = append(u.Suggestions, acp.PromptSuggestion{Prompt: []acp.ContentBlock{acp.Text(text)}})
+	}
+	return s.Update(ctx, u)
+}
+
 // Usage reports the number of tokens that the last request to the model has used, and the size of
 // the context window. A size of 0 means that it is not known, and reports nothing.
 func (s *Session) Usage(ctx context.Context, used, size uint64) error {
@@ -141,10 +154,7 @@ func (s *Session) Count(tokens *acp.Usage, cost *acp.Cost) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if tokens != nil {
-		sum := acp.Usage{}
-		if s.spent != nil {
-			sum = *s.spent
-		}
+		sum := *cmp.Or(s.spent, new(acp.Usage))
 		sum.TotalTokens, sum.InputTokens, sum.OutputTokens = sum.TotalTokens+tokens.TotalTokens, sum.InputTokens+tokens.InputTokens, sum.OutputTokens+tokens.OutputTokens
 		sum.ThoughtTokens = added(sum.ThoughtTokens, tokens.ThoughtTokens)
 		sum.CachedReadTokens = added(sum.CachedReadTokens, tokens.CachedReadTokens)
@@ -191,24 +201,10 @@ const maxTitle = 80 // bytes
 
 // oneLine returns the first line of a text that is not blank, cut to maxTitle bytes between runes.
 func oneLine(text string) string {
-	for line := range strings.Lines(strings.ToValidUTF8(text, "")) {
-		line = strings.TrimSpace(strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, line))
-		if line == "" {
-			continue
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			return safetext.Label(safetext.OneLine(strings.Join(words, " "), maxTitle-len("...")))
 		}
-		if len(line) > maxTitle {
-			cut := maxTitle - len("…")
-			for !utf8.RuneStart(line[cut]) {
-				cut--
-			}
-			line = strings.TrimSpace(line[:cut]) + "…"
-		}
-		return line
 	}
 	return ""
 }
@@ -225,7 +221,7 @@ func (s *Session) Notice(ctx context.Context, text string) error {
 	return nil
 }
 
-// tellHeld sends the held notices as one message.
+// tellHeld sends the held notices as one message, with an id so that it does not continue another one.
 func (s *Session) tellHeld(ctx context.Context) error {
 	s.mu.Lock()
 	held := s.held
@@ -234,7 +230,9 @@ func (s *Session) tellHeld(ctx context.Context) error {
 	if len(held) == 0 {
 		return nil
 	}
-	return s.client.Update(ctx, acp.AgentText(strings.Join(held, "\n")+"\n\n"))
+	return s.client.Update(ctx, &acp.AgentMessageChunk{
+		MessageID: acp.MessageID("notice_" + rand.Text()), Content: acp.Text(strings.Join(held, "\n") + "\n\n"),
+	})
 }
 
 // Run runs tool calls and asks for permission where necessary; see tools.Registry.Run. If it
@@ -295,6 +293,11 @@ func (s toolSession) End(ctx context.Context, u *acp.ToolCallUpdate, model []too
 	return s.out.post(ctx, u, texts...)
 }
 
+// FailedCall converts the error as that of any tool call of the connection.
+func (s toolSession) FailedCall(ctx context.Context, id acp.ToolCallID, err error) *acp.ToolCallUpdate {
+	return s.client.FailedCall(ctx, id, err)
+}
+
 // AskPermission asks after the text so far. Before it returns, everything that was stored survives
 // a loss of power.
 func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate, options ...acp.PermissionOption) (acp.PermissionOption, error) {
@@ -306,49 +309,4 @@ func (s toolSession) AskPermission(ctx context.Context, call *acp.ToolCallUpdate
 		err = s.sync(ctx)
 	}
 	return choice, err
-}
-
-// Remember adds items to what the model reads. The items are values of the author's own types, and
-// each is encoded as JSON. session/load does not show them.
-func (s *Session) Remember(items ...any) error { return s.remember(false, items) }
-
-// Compact replaces everything that the model reads by items. What the person sees does not change.
-func (s *Session) Compact(items ...any) error { return s.remember(true, items) }
-
-func (s *Session) remember(replace bool, items []any) error {
-	r := modelRecord{Replace: replace, Items: make([]json.RawMessage, len(items))}
-	for i, v := range items {
-		data, err := json.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("kit: what the model reads: %w", err)
-		}
-		r.Items[i] = data
-	}
-	return s.append(record{journal.KindModel, r})
-}
-
-// History returns what the model reads: the items of the last Compact, and those of Remember since.
-func (s *Session) History(ctx context.Context) ([]json.RawMessage, error) {
-	log, err := s.journal()
-	if err != nil {
-		return nil, err
-	}
-	var all []json.RawMessage
-	for r, err := range log.Read(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if r.Kind != journal.KindModel {
-			continue
-		}
-		var m modelRecord
-		if err := json.Unmarshal(r.Data, &m); err != nil {
-			return nil, err
-		}
-		if m.Replace {
-			all = nil
-		}
-		all = append(all, m.Items...)
-	}
-	return all, nil
 }

@@ -3,6 +3,8 @@ package kit_test
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -11,8 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/kitplay"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -64,6 +69,52 @@ func TestCwd(t *testing.T) {
 	u.ask(res.SessionID, "where?")
 }
 
+// unlisted is a store whose List fails the test.
+type unlisted struct{ journal.Store }
+
+func (unlisted) List(context.Context, journal.Query) ([]journal.Meta, string, error) {
+	panic("a request lists all sessions")
+}
+
+// A request that names a session does not list the stored sessions, because its cost would then grow with
+// their number. The same holds for a session of another owner, whose answer is "not found".
+func TestNoRequestListsAllSessions(t *testing.T) {
+	owner := "me"
+	u := connect(t, kit.New(&kit.Options{Store: unlisted{new(journal.Memory)}, Turn: echo, Owner: func(context.Context) string { return owner }}))
+	id := u.open()
+	u.ask(id, "hello")
+	_, err := u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
+	require.NoError(t, err)
+	owner = "you"
+	_, err = u.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: t.TempDir()})
+	require.ErrorIs(t, err, rpcerr.ErrSessionNotFound)
+	_, err = u.DeleteSession(t.Context(), &acp.DeleteSessionRequest{SessionID: id})
+	require.NoError(t, err)
+	owner = "me"
+	u.load(id)
+	_, err = u.DeleteSession(t.Context(), &acp.DeleteSessionRequest{SessionID: id})
+	require.NoError(t, err)
+	_, err = u.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: t.TempDir()})
+	require.ErrorIs(t, err, rpcerr.ErrSessionNotFound)
+}
+
+// A session whose metadata is lost is listed, with the damage in place of its title.
+func TestListOfADamagedSession(t *testing.T) {
+	dir := t.TempDir()
+	u := connect(t, kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: echo}))
+	id := u.open()
+	u.ask(id, "hello")
+	u.leave()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, string(id), "meta.json"), nil, 0o600))
+	u = connect(t, kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: echo}))
+	list, err := u.ListSessions(t.Context(), &acp.ListSessionsRequest{})
+	require.NoError(t, err)
+	require.Len(t, list.Sessions, 1)
+	assert.Equal(t, id, list.Sessions[0].SessionID)
+	assert.Contains(t, list.Sessions[0].Title, "[damaged] meta.json cannot be read")
+	u.load(id)
+}
+
 // Invalid options are reported before a client is served.
 func TestOptions(t *testing.T) {
 	run := func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error) { return "", nil }
@@ -95,4 +146,40 @@ func TestOptions(t *testing.T) {
 		_, far := stream.Pipe()
 		assert.ErrorContains(t, kit.New(&o).Serve(t.Context(), far), want)
 	}
+}
+
+// closing is a Store that calls before before it stores a setting.
+type closing struct {
+	journal.Memory
+	before func()
+}
+
+func (c *closing) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
+	l, err := c.Memory.Create(ctx, id, m)
+	return &closingLog{l, c}, err
+}
+
+type closingLog struct {
+	journal.Log
+	of *closing
+}
+
+func (l *closingLog) Append(recs ...journal.Record) (int64, error) {
+	if recs[0].Kind == journal.KindSetting {
+		l.of.before()
+	}
+	return l.Log.Append(recs...)
+}
+
+// A session that is closed while a request uses its log does not exist for that request.
+func TestCloseWhileTheLogIsUsed(t *testing.T) {
+	store := new(closing)
+	u := connect(t, kit.New(&kit.Options{Store: store, Turn: echo, Modes: kit.Modes{{ID: "ask", Name: "Ask"}, {ID: "auto", Name: "Auto"}}, Logger: slog.New(slog.DiscardHandler)}))
+	id := u.open()
+	store.before = func() {
+		_, err := u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
+		assert.NoError(t, err)
+	}
+	_, err := u.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: "auto"})
+	assert.ErrorIs(t, err, rpcerr.ErrSessionNotFound)
 }

@@ -44,7 +44,6 @@ func (all Modes) check() error {
 	return nil
 }
 
-// setting returns the modes as a setting.
 func (all Modes) setting() Setting {
 	t := Setting{ID: modeSetting, Name: "Mode", Category: acp.SessionConfigOptionCategoryMode}
 	for _, m := range all {
@@ -102,16 +101,19 @@ func (a *Agent) offer(ctx context.Context) []Setting {
 	return all
 }
 
-// restore sets the values that are stored for the session. The default replaces a stored value that
-// is no longer offered.
-func (s *Session) restore(stored map[string]string) {
-	s.values = make(map[string]string)
+// apply sets values that are stored for the session. The default replaces a stored value that is no
+// longer offered, and one that is neither stored nor set. The caller holds s.mu if the session is open.
+func (s *Session) apply(stored map[string]string) {
 	for _, t := range s.settings {
-		s.values[t.ID] = t.Default
-		if value, ok := stored[t.ID]; ok && t.offers(value) {
-			s.values[t.ID] = value
-		} else if ok {
+		value, ok := stored[t.ID]
+		if ok && !t.offers(value) {
 			s.held = append(s.held, fmt.Sprintf("%s: %q is not offered any more. It is %q now.", t.Name, value, t.Default))
+			value = t.Default
+		}
+		if ok {
+			s.values[t.ID] = value
+		} else if _, set := s.values[t.ID]; !set {
+			s.values[t.ID] = t.Default
 		}
 	}
 }
@@ -169,8 +171,8 @@ func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	if err := s.store(context.WithoutCancel(ctx), record{journal.KindSetting, settingRecord{id, value}}); err != nil {
 		return err
 	}
-	if s.Setting(id) == value {
-		return nil
+	if err := s.tellMissed(context.WithoutCancel(ctx)); err != nil || s.Setting(id) == value {
+		return err
 	}
 	s.mu.Lock()
 	s.values[id] = value
@@ -204,7 +206,6 @@ func (s *Session) configOptions() []acp.SessionConfigOption {
 	return all
 }
 
-// option returns the setting with its value for a client.
 func (t *Setting) option(value string) acp.SessionConfigOption {
 	return acp.SessionConfigOption{
 		ID: acp.SessionConfigID(t.ID), Name: t.Name, Description: t.Description, Category: t.Category,

@@ -3,16 +3,15 @@ package kit
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/history"
 	"github.com/acpkit/go-sdk/internal/panics"
-	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -24,10 +23,7 @@ func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	if err := c.agent.hasRoom(ctx); err != nil {
 		return nil, err
 	}
-	done := rpc.Waits(ctx)
-	err := rpc.AwaitEarlier(ctx) // returns when the earlier prompts of the session have their responses
-	done()
-	if err != nil {
+	if err := agent.AwaitEarlier(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.agent.opts.Auth.ready(ctx); err != nil {
@@ -46,7 +42,7 @@ func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 func (a *Agent) hasRoom(ctx context.Context) error {
 	limit := max(a.opts.Queue, 0)
 	switch {
-	case rpc.Ahead(ctx) <= limit:
+	case agent.Ahead(ctx) <= limit:
 		return nil
 	case limit == 0:
 		return rpcerr.InvalidRequest(nil).WithDetail("a turn of this session is running: wait for its end, or cancel it")
@@ -63,21 +59,41 @@ func (s *Session) prompt(ctx context.Context, blocks []acp.ContentBlock) (*acp.P
 	}
 	defer s.finish()
 	defer s.watch(ctx)()
+	if err := s.wake(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
 	p, err := readPrompt(ctx, blocks, s.workspace)
 	if err == nil {
 		err = s.refreshTools(ctx)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	cancelled := ctx.Err() != nil // while it waited, or its links were read
+	if cancelled {
+		p, err = readPrompt(context.WithoutCancel(ctx), blocks, nil)
+	}
+	if err == nil {
+		err = s.begun(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var reason acp.StopReason
+	switch err = s.introduce(context.WithoutCancel(ctx), p); {
 	case err != nil:
-		return nil, err
+	case cancelled:
+		s.skipped = append(s.skipped, p)
+	default:
+		reason, err = s.run(ctx, p)
 	}
-	if err := s.opened(ctx, p); err != nil {
-		return nil, err
-	}
-	reason, err := s.run(ctx, p)
 	return s.settle(ctx, reason, err)
+}
+
+// wake prepares a session for a turn that may have been idle, or whose disk may have been full.
+func (s *Session) wake(ctx context.Context) error {
+	s.retry()
+	if _, err := s.journal(); err != nil {
+		return err
+	}
+	return cmp.Or(s.tellMissed(ctx), s.out.pay())
 }
 
 // begin marks the session as busy. It returns an error if no further turn can begin.
@@ -120,14 +136,12 @@ func (s *Session) watch(ctx context.Context) (stop func()) {
 	return func() { close(over) }
 }
 
-// opened stores the begin of a turn and the prompt.
-func (s *Session) opened(ctx context.Context, p *Prompt) error {
-	p.MessageID = acp.MessageID("msg_" + rand.Text())
-	if id, ok := endpoint.MessageID(ctx); ok {
-		p.MessageID = acp.MessageID(id)
-	}
+// begun stores the begin of a turn and the prompt.
+func (s *Session) begun(ctx context.Context, p *Prompt) error {
+	id, _ := agent.MessageID(ctx)
+	p.MessageID = cmp.Or(id, newMessageID())
 	s.out.begin()
-	recs := append(s.newSystemPrompt(), record{journal.KindTurn, turnRecord{State: turnBegun}})
+	recs := append(s.newSystemPrompt(), record{journal.KindTurn, history.Turn{State: history.Begun}})
 	for _, b := range p.Blocks {
 		recs = append(recs, record{journal.KindEvent, &acp.UserMessageChunk{MessageID: p.MessageID, Content: b}})
 	}
@@ -135,7 +149,12 @@ func (s *Session) opened(ctx context.Context, p *Prompt) error {
 		return err
 	}
 	s.recorded = s.system
-	if s.meta().Title == "" {
+	return nil
+}
+
+// introduce gives the session its title, and sends the held notices.
+func (s *Session) introduce(ctx context.Context, p *Prompt) error {
+	if s.Meta().Title == "" {
 		if err := s.Title(ctx, acp.PlainText(p.Blocks...)); err != nil {
 			return err
 		}
@@ -148,6 +167,7 @@ func (s *Session) run(ctx context.Context, p *Prompt) (reason acp.StopReason, er
 	f := s.command(p.Command)
 	if f == nil {
 		f = s.agent.opts.Turn
+		p.Earlier, s.skipped = s.skipped, nil
 	}
 	err = panics.Guard(func() error { reason, err = f(ctx, s, p); return err })
 	return reason, err
@@ -161,11 +181,11 @@ func (s *Session) settle(ctx context.Context, reason acp.StopReason, err error) 
 	}
 	after := context.WithoutCancel(ctx)
 	outErr := s.out.settle(after, why)
-	end := turnRecord{State: turnEnded, StopReason: cmp.Or(reason, acp.StopReasonEndTurn)}
+	end := history.Turn{State: history.Ended, StopReason: cmp.Or(reason, acp.StopReasonEndTurn)}
 	if err != nil && !cancelled {
 		end.StopReason = ""
 	}
-	storeErr := s.store(after, record{journal.KindTurn, end})
+	storeErr := s.out.close(after, record{journal.KindTurn, end})
 	if lost, ok := errors.AsType[*storageError](errors.Join(storeErr, outErr, err, context.Cause(ctx))); ok {
 		return nil, lost // the other errors follow from this one
 	}

@@ -162,7 +162,7 @@ func TestWorkspaceTools(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "one\n2\n", string(text))
 			assert.Equal(t, []string{"one\ntwo\n", "Wrote a.txt.", "Wrote b/c.", "one2three\n[exit code 3]", "three\n[exit code 0]"}, results)
-			assert.Equal(t, []string{"Edit a.txt", "Write b/c", "cat a.txt b/c | tr -d '⏎'; exit 3", "cat c"}, asked)
+			assert.Equal(t, []string{"Edit a.txt", "Write b/c", "cat a.txt b/c | tr -d '\\n'; exit 3", "cat c"}, asked)
 			command := call(t, set.Thread(s.SessionID).Snapshot(), "execute")
 			if everything {
 				assert.Equal(t, thread.ToolContentTerminal, command.Content.At(0).Type)

@@ -1,10 +1,12 @@
-// Package kittest tests implementations of kit.Backend.
+// Package kittest tests implementations of kit.Backend. Experimental: it may
+// change in any release.
 package kittest
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/internal/history"
 )
 
 // TestBackend tests the contract of kit.Backend. open returns a Backend: without sessions if before
@@ -100,38 +103,14 @@ func updates(t *testing.T, b kit.Backend, again func() kit.Backend) {
 
 // joined returns updates as JSON. The chunks of each message are joined, and of each tool call only
 // the last state is included.
-func joined(t *testing.T, seq func(func(acp.SessionUpdate, error) bool)) (all []string) {
-	calls := make(map[acp.ToolCallID]int)
-	last := ""
+func joined(t *testing.T, seq iter.Seq2[acp.SessionUpdate, error]) (all []string) {
+	var shown history.History
 	for u, err := range seq {
 		must(t, err)
-		id, text := "", ""
-		switch u := u.(type) {
-		case *acp.AgentMessageChunk:
-			id, text = "agent "+string(u.MessageID), acp.PlainText(u.Content)
-		case *acp.AgentThoughtChunk:
-			id, text = "thought "+string(u.MessageID), acp.PlainText(u.Content)
-		case *acp.ToolCall:
-			data, err := json.Marshal(u)
-			must(t, err)
-			if i, ok := calls[u.ToolCallID]; ok {
-				all[i] = string(data)
-			} else {
-				calls[u.ToolCallID] = len(all)
-				all = append(all, string(data))
-			}
-			last = ""
-			continue
-		}
-		if id != "" && id == last {
-			all[len(all)-1] += text
-			continue
-		}
-		if last = id; id != "" {
-			all = append(all, id+": "+text)
-			continue
-		}
-		data, err := json.Marshal(u)
+		shown.Add(u)
+	}
+	for _, it := range shown.Items() {
+		data, err := json.Marshal(it.Update())
 		must(t, err)
 		all = append(all, string(data))
 	}
