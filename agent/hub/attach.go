@@ -1,0 +1,298 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/fold"
+	"github.com/acpkit/go-sdk/internal/history"
+)
+
+// maxBytes is how much an attachment holds for a client that does not read, beside the longest update as the agent
+// sent it: what follows a long message must not end the connection of a client that reads. Beyond it, chunks of a
+// message are joined and updates of a tool call are folded; if that does not halve it, the connection ends. What
+// the history holds as well counts as eventSize, however long it is: a picture or a prompt must not end a connection.
+const maxBytes = 1 << 20
+
+// attachment is a client of a session.
+type attachment struct {
+	session   *session
+	principal string
+	client    receiver
+	ctx       context.Context // ends with the attachment
+	end       context.CancelFunc
+	sending   chan struct{}    // holds a token while an update is sent
+	plan      history.OnlyPlan // of a client without plans by id, in its order of sending
+
+	// session.mu guards the fields below.
+	role    Role
+	events  []event
+	size    int // of events, in bytes
+	left    bool
+	pumping bool // pump runs, or start will run it
+}
+
+// receiver is what an attachment belongs to: a connection, or a caller of Watch.
+type receiver interface {
+	// update sends an update. An error means that the receiver has ended.
+	update(ctx context.Context, a *attachment, u acp.SessionUpdate) error
+	// ask asks a question until ctx is done. It does not wait.
+	ask(ctx context.Context, a *attachment, q *question)
+	// entered is called when an attachment begins, which an error prevents, and left when it has ended. If the hub has ended
+	// it, why is ErrSlow or ErrLost. session.mu is held; they must not block.
+	entered(a *attachment) error
+	left(a *attachment, why error)
+}
+
+var (
+	errClosing = errors.New("hub: the session is being closed") // it can be opened again soon
+	errLeft    = refused("the session was closed or loaded again on this connection")
+)
+
+// attach attaches a client. What it returns is the state at one moment. The commands, the open questions and what happens from then
+// on are put into the queue of the attachment, which pump sends.
+func (s *session) attach(principal string, role Role, to receiver) (*attachment, *state, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, errClosing
+	}
+	defer s.schedule() // also if it fails: nobody else may come
+	sending := make(chan struct{}, 1)
+	for _, a := range s.attached {
+		if a.client == to { // it loads the session again: what is being sent comes before the history
+			sending = a.sending
+			s.leave(a, nil)
+			break
+		}
+	}
+	if len(s.attached) >= s.hub.opts.Limits.Attachments {
+		return nil, nil, refused("too many clients are attached to this session")
+	}
+	a := &attachment{session: s, principal: principal, role: role, client: to, sending: sending, pumping: true}
+	if err := to.entered(a); err != nil {
+		return nil, nil, err
+	}
+	a.ctx, a.end = context.WithCancel(s.hub.ctx)
+	s.attached = append(s.attached, a)
+	if s.commands != nil {
+		a.push(event{update: s.commands, size: eventSize})
+	}
+	s.ask(a)
+	return a, s.state(), nil
+}
+
+// attach attaches a receiver to a session, which it opens if it is only stored.
+func (h *Hub) attach(ctx context.Context, id acp.SessionID, principal string, role Role, to receiver) (*attachment, *state, error) {
+	for {
+		s, err := h.get(ctx, id, h.reopen)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, now, err := s.attach(principal, role, to)
+		if errors.Is(err, errClosing) {
+			continue
+		}
+		if err == nil {
+			s.review(ctx, principal) // it may have been revoked since its role was asked
+			if a.ctx.Err() != nil {
+				err = notFound(id)
+			}
+		}
+		return a, now, err
+	}
+}
+
+// state is what a client that attaches is told.
+type state struct {
+	items   []history.Item
+	title   string
+	modes   *acp.SessionModeState
+	options []acp.SessionConfigOption
+}
+
+func (s *session) state() *state {
+	return &state{items: s.history.Items(), title: s.title, modes: s.modes, options: s.options}
+}
+
+// updates returns what a client is sent of it: all, or what is still open.
+func (x *state) updates(all bool) iter.Seq[acp.SessionUpdate] {
+	return func(yield func(acp.SessionUpdate) bool) {
+		for _, it := range x.items {
+			if u := it.Update(); (all || isOpen(u)) && !yield(u) {
+				return
+			}
+		}
+		if x.title != "" {
+			yield(&acp.SessionInfoUpdate{Title: acp.Some(x.title)})
+		}
+	}
+}
+
+func isOpen(u acp.SessionUpdate) bool {
+	switch v := u.(type) {
+	case *acp.ToolCall:
+		return !fold.Final(v.Status)
+	case *acp.Plan, *acp.PlanUpdate, *acp.UsageUpdate:
+		return true
+	}
+	return false
+}
+
+// push adds an event. session.mu must be held.
+func (a *attachment) push(e event) {
+	if a.left {
+		return
+	}
+	a.events = append(a.events, e)
+	a.size += e.size
+	if a.size > maxBytes && a.size-longest(a.events) > maxBytes {
+		a.events, a.size = a.session.shorten(a.events)
+		if a.size-longest(a.events) > maxBytes/2 {
+			a.session.leave(a, ErrSlow)
+			return
+		}
+	}
+	if !a.pumping {
+		a.pumping = a.session.hub.do(a.pump) // ends like that of start
+	}
+}
+
+// longest returns the size of the longest event that was not joined of several.
+func longest(events []event) (size int) {
+	for _, e := range events {
+		if !e.joined {
+			size = max(size, e.size)
+		}
+	}
+	return size
+}
+
+// start begins to send what is in the queue.
+func (a *attachment) start(context.Context) { a.session.hub.do(a.pump) } // ends when nothing waits, or the attachment or its connection has ended
+
+// pump sends events until none waits. An attachment that is idle has no goroutine, and no memory for events.
+func (a *attachment) pump() {
+	s := a.session
+	var spent []event
+	for {
+		s.mu.Lock()
+		events := a.events
+		if a.pumping = len(events) > 0; !a.pumping {
+			spent = nil
+		}
+		a.events, a.size = spent, 0
+		s.mu.Unlock()
+		if len(events) == 0 {
+			return
+		}
+		a.sendAll(events)
+		clear(events)
+		spent = events[:0]
+	}
+}
+
+// sendAll sends events in their order until the attachment ends.
+func (a *attachment) sendAll(events []event) {
+	if a.lock(a.ctx) != nil {
+		release(events)
+		return
+	}
+	defer a.unlock()
+	for len(events) > 0 {
+		e, n := events[0], 1
+		switch {
+		case a.ctx.Err() != nil:
+			release(events)
+			return
+		case e.then != nil:
+			e.then()
+		case e.question != nil:
+			a.client.ask(a.ctx, a, e.question)
+		default:
+			e.update, n = joinTexts(events)
+			if a.client.update(a.ctx, a, e.update) != nil {
+				a.session.detach(a)
+			}
+		}
+		events = events[n:]
+	}
+}
+
+// send sends an update, unless the attachment has ended.
+func (a *attachment) send(ctx context.Context, u acp.SessionUpdate) error {
+	if err := a.lock(ctx); err != nil {
+		return err
+	}
+	defer a.unlock()
+	if a.ctx.Err() != nil {
+		return errLeft
+	}
+	return a.client.update(ctx, a, u)
+}
+
+// sent waits until an attachment that has ended sends nothing more.
+func (a *attachment) sent(ctx context.Context) error {
+	err := a.lock(ctx)
+	if err == nil {
+		a.unlock()
+	}
+	return err
+}
+
+// lock waits until nothing else is sent to the client in this session.
+func (a *attachment) lock(ctx context.Context) error {
+	select {
+	case a.sending <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *attachment) unlock() { <-a.sending }
+
+// release calls the functions of events that are not sent any more.
+func release(events []event) {
+	for _, e := range events {
+		if e.then != nil {
+			e.then()
+		}
+	}
+}
+
+// after calls f when the attachment has sent what is in its queue, or has ended. session.mu must be held.
+func (a *attachment) after(f func()) {
+	if a.left {
+		f()
+		return
+	}
+	a.push(event{then: f})
+}
+
+// detach ends an attachment.
+func (s *session) detach(a *attachment) {
+	s.mu.Lock()
+	s.leave(a, nil)
+	s.mu.Unlock()
+}
+
+// leave is detach for callers that hold s.mu, and may be going through s.attached. why is that of receiver.left.
+func (s *session) leave(a *attachment, why error) {
+	if a.left {
+		return
+	}
+	a.left = true
+	release(a.events)
+	a.events, a.size = nil, 0
+	a.end()
+	s.attached = slices.DeleteFunc(slices.Clone(s.attached), func(b *attachment) bool { return a == b })
+	for _, q := range s.questions {
+		q.withdrawFrom(a)
+	}
+	s.schedule()
+	a.client.left(a, why)
+}

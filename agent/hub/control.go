@@ -1,0 +1,101 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/client/supervise"
+)
+
+// controlled returns the attachment of the client to a session that it controls.
+func (c *conn) controlled(ctx context.Context, id acp.SessionID) (*attachment, error) {
+	c.mu.Lock()
+	a := c.attached[id]
+	c.mu.Unlock()
+	if a == nil {
+		if _, _, _, err := c.allowed(ctx, id); err != nil {
+			return nil, err
+		}
+		return nil, refused("this connection has not opened the session: load or resume it first")
+	}
+	switch c.hub.role(ctx, a.principal, a.session.info()) {
+	case None:
+		return nil, notFound(id)
+	case Observe:
+		return nil, refused("you may only observe this session")
+	}
+	return a, nil
+}
+
+func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return use(ctx, c, req.SessionID, req, c.promptAway, func(a *attachment) (*acp.PromptResponse, error) {
+		p, err := a.session.enqueue(ctx, a, req.Prompt)
+		if err != nil {
+			return nil, err
+		}
+		return p.wait(ctx, c.ending)
+	})
+}
+
+func (c *conn) Cancel(ctx context.Context, n *acp.CancelNotification) error {
+	if r := c.away(n.SessionID); r != nil {
+		return r.Cancel(ctx, n)
+	}
+	a, err := c.controlled(ctx, n.SessionID)
+	if err != nil {
+		return nil // there is nothing of the client to cancel
+	}
+	a.session.cancel(a.principal, a.cancels)
+	return nil
+}
+
+func (c *conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionMode, func(a *attachment) (*acp.SetSessionModeResponse, error) {
+		s := a.session
+		d, err := c.hub.openAtAgent(ctx, s)
+		if err == nil {
+			err = d.session.SetMode(ctx, req.ModeID)
+		}
+		if err != nil {
+			return nil, agentError(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.setMode(req.ModeID)
+		s.tell(&acp.CurrentModeUpdate{CurrentModeID: req.ModeID}, a)
+		return &acp.SetSessionModeResponse{}, nil
+	})
+}
+
+func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionConfigOption, func(a *attachment) (*acp.SetSessionConfigOptionResponse, error) {
+		s := a.session
+		d, err := c.hub.openAtAgent(ctx, s)
+		if err == nil {
+			err = setOption(ctx, d.session, req)
+		}
+		var current *client.Session
+		if err == nil {
+			current, err = d.session.Current(ctx)
+		}
+		if err != nil {
+			return nil, agentError(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.learn(current)
+		s.tell(&acp.ConfigOptionUpdate{ConfigOptions: s.options}, a)
+		return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options}, nil
+	})
+}
+
+func setOption(ctx context.Context, at *supervise.Session, req *acp.SetSessionConfigOptionRequest) error {
+	switch v := req.Value.(type) {
+	case *acp.SessionConfigValue:
+		return at.SetConfigOption(ctx, req.ConfigID, v.Value)
+	case *acp.SessionConfigBooleanValue:
+		return at.SetConfigOptionBool(ctx, req.ConfigID, v.Value)
+	}
+	return refused("the value of the option is of an unknown type")
+}
