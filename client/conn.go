@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -49,6 +50,7 @@ type Conn struct {
 	turns    talk.Turns
 	ends     endpoint.Ends
 	effects  talk.Effects
+	idle     talk.Idle
 	roots    roots
 }
 
@@ -63,6 +65,8 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	c.effects.SessionOf = sessionOf
+	c.idle.Limit, c.idle.SessionOf = c.opts.IdleLimit, c.sessions.WithSubagents(sessionOf)
+	c.idle.Error = func(limit time.Duration, last time.Time) error { return &acp.IdleError{Limit: limit, Last: last} }
 	cfg := c.opts.config()
 	cfg.OnEnd = c.ends.Ended
 	if !endpoint.IsNil(s) {
@@ -73,6 +77,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 		cfg.Entries, cfg.Results = c.table.Entries, c.results
 		endpoint.Extensions(&cfg, c.client)
 		c.effects.Watch(&cfg)
+		c.idle.Watch(&cfg)
 	}
 	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.client))
 	c.engine.Configure(cfg)
@@ -152,20 +157,21 @@ func (c *Conn) Err() error { return c.engine.Err() }
 func Release(ctx context.Context) { rpc.Release(ctx) }
 
 // Connect returns a connection that is ready for sessions. It calls [New], [Conn.Start]
-// and [Conn.Initialize]. The connection is closed when ctx is done. If the agent cannot be
-// initialized, Connect closes the connection and s.
+// and [Conn.Initialize]. ctx bounds the handshake only: once Connect has returned, the
+// connection lives until [Conn.Close] is called or the agent ends it, and keeps only the values
+// of ctx. If the agent cannot be initialized, Connect closes the connection and s.
 //
-// Connect waits for the agent's response until ctx is done. To wait for a shorter time, or
-// to send an initialize request of your own, call the three functions separately.
+// Connect waits for the agent's response until ctx is done, or for Options.Handshake. To send
+// an initialize request of your own, call the three functions separately.
 func Connect(ctx context.Context, s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) (*Conn, error) {
 	c := New(s, newClient, opts)
-	if err := c.Start(ctx); err != nil {
+	err := c.Start(context.WithoutCancel(ctx))
+	if err == nil {
+		_, err = c.Initialize(ctx, nil)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
-	}
-	if _, err := c.Initialize(ctx, nil); err != nil {
-		c.Close()
-		return nil, talk.WithNoise(err, s)
 	}
 	return c, nil
 }

@@ -5,8 +5,8 @@
 //	type viewer struct{}
 //
 //	func (viewer) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-//	func (viewer) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-//		return acp.Cancelled(), nil // this client allows nothing
+//	func (viewer) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+//		return acp.SelectKind(req.Options, acp.PermissionOptionKindRejectOnce), nil // this client allows nothing
 //	}
 //
 //	func run(ctx context.Context) error {
@@ -38,8 +38,11 @@
 // # What is sent
 //
 // [Conn] has a method for every message that a client can send; [Session] and [Turn] are
-// easier to use for a conversation. A message that needs a capability which the agent did
-// not advertise fails with an *acp.CapabilityError before anything is sent. This applies
+// easier to use for a conversation. [Conn.StartSession] starts an empty session,
+// [Conn.StartLoadedSession] opens a stored one and receives its history, and
+// [Conn.StartResumedSession] opens one without its history.
+//
+// A message that needs a capability which the agent did not advertise fails with an *acp.CapabilityError before anything is sent. This applies
 // to methods, kinds of content in a prompt (images, audio, embedded resources), MCP
 // transports, additional directories, and system prompts. It does not apply to signing
 // in, modes and options, for which the protocol has no capabilities. Params that break a

@@ -10,10 +10,10 @@ import (
 
 // Explain returns a text that explains err to the user, and names the next step if there
 // is one: the agent is not installed, it exits before it responds, no agent listens at its
-// address, it requires the user to sign in, or it supports only another version of the
-// protocol. err may be an error of [stream.Command], [Connect] or any call. c may be nil; if
-// it is not, the text lists the methods to sign in that the agent offers. The names of the
-// packages of this module are left out.
+// address, it requires the user to sign in, it stops early ([StopError]), it has failed, or it
+// supports only another version of the protocol. err may be an error of [stream.Command],
+// [Connect] or any call. c may be nil; if it is not, the text lists the methods to sign in that
+// the agent offers. The names of the packages of this module are left out.
 //
 //	starting gemini: exec: "gemini": executable file not found in $PATH
 //	The agent is not installed here. Install it, or give the path of its program.
@@ -22,17 +22,20 @@ import (
 // Show it on a screen and do not log it.
 func Explain(c *Conn, err error) string {
 	if c == nil {
-		return talk.Explain(err, nil, versionOf)
+		return talk.Explain(err, nil, readError)
 	}
-	return talk.Explain(err, &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}, versionOf)
+	return talk.Explain(err, &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}, readError)
 }
 
-func versionOf(err error) (text string, own []int, ok bool) {
-	version, ok := errors.AsType[*acp.VersionError](err)
-	if !ok {
-		return "", nil, false
+func readError(err error) (own talk.Own) {
+	if version, ok := errors.AsType[*acp.VersionError](err); ok {
+		own.Text, own.Versions = version.Error(), version.Own
 	}
-	return version.Error(), version.Own, true
+	if stop, ok := errors.AsType[*StopError](err); ok {
+		own.Stopped = string(stop.Reason)
+	}
+	_, own.Silent = errors.AsType[*acp.IdleError](err)
+	return own
 }
 
 func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {

@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 		"nobody listens": {fmt.Errorf("streamhttp: POST: %w", syscall.ECONNREFUSED), "No agent listens there."},
 		"no token":       {fmt.Errorf("websocket: connecting: %w", &stream.StatusError{Code: 401}), "wants a token"},
 		"no method":      {rpcerr.AuthRequired(nil), "Sign in to the agent first, with its own command."},
-		"late":           {context.DeadlineExceeded, "The agent has not responded."},
+		"late":           {context.DeadlineExceeded, "context deadline exceeded"}, // of whom is not known
 		"another error":  {rpcerr.InvalidParams(nil).WithDetail("x"), "Invalid params: x (-32602)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,6 +86,7 @@ func TestExplain(t *testing.T) {
 		"of an exit":  (*stream.ExitError)(nil),
 		"of a status": (*stream.StatusError)(nil),
 		"of versions": (*acp.VersionError)(nil),
+		"of a stop":   (*client.StopError)(nil),
 		"of the peer": (*rpcerr.RequestError)(nil),
 	} {
 		for _, err := range []error{err, fmt.Errorf("starting: %w", err), errors.Join(err, err)} {

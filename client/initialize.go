@@ -57,8 +57,10 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		}
 	}}
 	ctx, kept := rpc.TakeRawResult(ctx)
+	limited, stop := endpoint.Limited(ctx, c.opts.Handshake)
+	defer stop()
 	var raw json.RawMessage
-	res, err := methodInitialize.Call(rpc.WithRawResult(ctx, &raw), &c.out, &r, opts)
+	res, err := methodInitialize.Call(rpc.WithRawResult(limited, &raw), &c.out, &r, opts)
 	if kept != nil {
 		*kept = raw
 	}
@@ -70,6 +72,8 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		err = &acp.VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: int(res.ProtocolVersion)}
 	}
 	if err != nil {
+		network, noise := c.engine.Peer()
+		err = endpoint.Silent(ctx, err, c.opts.Handshake, noise, network)
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
 	c.setPeer(res) // a middleware may have changed the response

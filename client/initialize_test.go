@@ -65,7 +65,7 @@ func TestAgentAsksBeforeItsInitializeResponse(t *testing.T) {
 	}}, nil)
 	go func() { // ends with the response
 		m := peer.Expect("initialize")
-		peer.Call("1", "session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[]}`)
+		peer.Call("1", "session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"c1"},"options":[{"optionId":"ok","name":"OK","kind":"allow_once"}]}`)
 		response, _ := peer.Recv()
 		assert.JSONEq(t, `{"outcome":{"outcome":"selected","optionId":"ok"}}`, string(response.Result))
 		peer.Answer(m, `{"protocolVersion":1}`)

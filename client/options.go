@@ -26,9 +26,20 @@ type Options struct {
 	// is sent, even before Initialize. It is meant for tests of agents.
 	IgnoreCapabilities bool
 
+	// Handshake is how long [Conn.Initialize], and so [Connect], waits for the agent's response;
+	// the error then names the time. Zero means that only the ctx bounds it.
+	Handshake time.Duration
+
 	// CancelGrace is how long a prompt whose ctx is done waits for the agent to end the
 	// turn. Zero means 10 s. If it is negative, the prompt does not wait.
 	CancelGrace time.Duration
+
+	// IdleLimit is how long the agent may send nothing about the session of a prompt, before
+	// the turn is cancelled and fails with an *acp.IdleError. Every update and request of the
+	// session, or of a subagent, counts, and the time during which this end handles one does not: while the
+	// person is asked, or the agent waits for the exit of a terminal, the agent is not silent. A
+	// terminal for which the agent does not wait does not count. Zero means no limit.
+	IdleLimit time.Duration
 
 	// OnError, if not nil, is called once with each error of a request of the agent,
 	// before the error is converted for the peer. The argument where names the method. The error that
@@ -70,8 +81,8 @@ type Options struct {
 	// sending of every message. The first middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound the memory, the handlers and the waiting times of the Conn.
-	Limits Limits
+	// Limits bound the memory and the handlers of the Conn.
+	Limits acp.Limits
 }
 
 const defaultCancelGrace = 10 * time.Second
@@ -98,7 +109,7 @@ func (o *Options) config() rpc.Config {
 		ExposeErrors: o.ExposeErrors,
 		RawParams:    o.RawParams,
 		Invalid:      invalid,
-		Limits:       o.Limits.engine(),
+		Limits:       rpc.Limits{Backlog: o.Limits.Backlog, MaxBacklog: o.Limits.MaxBacklog, MaxHandlers: o.Limits.MaxHandlers, SendQueue: o.Limits.SendQueue},
 	}
 }
 
@@ -108,63 +119,12 @@ func reopens(method string) bool {
 	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
 }
 
-// Limits bound the memory, the handlers and the waiting times of a connection. The zero
-// value of a field means its default. The maximum length of a message is a limit of the
-// stream; see package stream.
-type Limits struct {
-	// Backlog is the number of bytes of notifications that may wait, for their handlers
-	// or in a Turn that is not read, before the connection stops reading, which slows the
-	// agent down. The default is 64 MiB.
-	Backlog int64
-	// MaxBacklog is the number of bytes of waiting notifications at which the connection
-	// ends with acp.ErrOverloaded. It applies while a response is awaited, when the
-	// connection must not stop reading. If it is less than Backlog, it also replaces
-	// Backlog. The default is 1 GiB.
-	MaxBacklog int64
-	// MaxHandlers is the number of request handlers that may run at once; further
-	// requests wait. Handlers that wait for the user or for the end of a command, and
-	// handlers that wait in a call of the Conn, do not count. The default is 1024.
-	MaxHandlers int
-	// MaxOpen is the number of bytes of requests that may wait or run before new ones
-	// fail with -32603 "Too many requests". A running request counts 8 KiB more than its
-	// length, so the default of 1 GiB allows about 130,000 short requests.
-	MaxOpen int64
-	// Results is the number of bytes that results may occupy, in memory and encoded, until
-	// they are written. Handlers that reserve room, as those of packages client/files and
-	// client/terminals do, wait before they load a result of 64 KiB or more; one of any size
-	// is always admitted if the connection has no other in flight. While results of other
-	// handlers exceed it, requests that count for MaxHandlers are not started. The default
-	// is 64 MiB.
-	Results int64
-	// SendQueue is the number of bytes that may wait to be written before senders must
-	// wait. The default is 8 MiB.
-	SendQueue int64
-
-	// StallTimeout is how long the agent may read nothing while the send queue is
-	// full, before the connection ends with acp.ErrStalled. The default is 60 s.
-	StallTimeout time.Duration
-	// DrainGrace is how long handlers may run after the agent has closed its end. The default
-	// is 5 s.
-	DrainGrace time.Duration
-	// HandlerGrace is how long handlers may run after their ctx is done, before Run
-	// returns acp.ErrHandlerStuck. The default is 5 s.
-	HandlerGrace time.Duration
-}
-
-// engine returns the limits of the engine. Those that a program cannot set have their defaults.
-func (l *Limits) engine() rpc.Limits {
-	return rpc.Limits{
-		Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
-		SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
-	}
-}
-
 // ResultBudget counts the results of several connections together; see [Conn.ShareResults].
 // The zero value is ready for use.
 type ResultBudget struct{ budget reserve.Budget }
 
 // ShareResults makes the results of c count together with those of all connections that
-// share b: those of c wait while all of them exceed the Limits.Results of c. Each of the
+// share b: those of c wait while all of them exceed 64 MiB. Each of the
 // connections can still load one result at a time, whether or not the other agents read.
 // ShareResults must be called by the function given to [New]; later it has no effect.
 func (c *Conn) ShareResults(b *ResultBudget) { c.results = &b.budget }

@@ -112,7 +112,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newStubborn()
-				conn, peer := open(t, c, `{}`, &client.Options{Limits: client.Limits{HandlerGrace: 3 * time.Second}})
+				conn, peer := open(t, c, `{}`, nil)
 				s := conn.Session("s1")
 				s.Prompt(t.Context(), acp.Text("hi"))
 				peer.Expect("session/prompt")
@@ -135,7 +135,7 @@ func TestWaitWaitsForAHandlerWhoseQuestionWasCancelled(t *testing.T) {
 					return
 				}
 				err := <-waited
-				assert.Equal(t, 3*time.Second, time.Since(start))
+				assert.Equal(t, 5*time.Second, time.Since(start))
 				assert.ErrorIs(t, err, acp.ErrHandlerStuck)
 				assert.ErrorContains(t, err, "session/request_permission")
 				close(c.person)
@@ -240,4 +240,24 @@ func TestDecisionDuringACancel(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An option that was not offered is told by its id, to the author of the client and to the agent. The log has
+// no ids of others.
+func TestAnOptionThatWasNotOffered(t *testing.T) {
+	var logged bytes.Buffer
+	told := ""
+	person := &peertest.Client{OnPermission: func(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+		return acp.Selected("allow-once"), nil
+	}}
+	_, peer := session(t, person, &client.Options{
+		Logger:  slog.New(slog.NewTextHandler(&logged, nil)),
+		OnError: func(_ context.Context, _ string, err error) error { told = err.Error(); return nil },
+	})
+	peer.Call("7", "session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"t"},"options":[{"optionId":"allow_once","name":"O","kind":"allow_once"}]}`)
+	response := peer.Next()
+	assert.Contains(t, response.Error.Message, `the client chose the permission option "allow-once", which was not offered`)
+	assert.Contains(t, told, `the client chose the permission option "allow-once", which was not offered`)
+	assert.Contains(t, logged.String(), "was not offered")
+	assert.NotContains(t, logged.String(), "option=")
 }

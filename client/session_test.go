@@ -128,7 +128,7 @@ func TestBackPressureOfATurn(t *testing.T) {
 			handled.Add(1)
 			return nil
 		}}
-		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: backlog}})
+		s, peer := session(t, c, &client.Options{Limits: acp.Limits{Backlog: backlog}})
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
 		m := peer.Expect("session/prompt")
 		const all = 2000
@@ -168,7 +168,7 @@ func TestBackPressureOfATurnAfterAQueue(t *testing.T) {
 		// Forty objects in half a kilobyte take eight times as much memory.
 		line := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk",` +
 			`"content":{"type":"text","text":"x"},"_meta":{"a":[{}` + strings.Repeat(`,{"":0}`, 40) + `]}}}}`
-		s, peer := session(t, c, &client.Options{Limits: client.Limits{Backlog: budget}})
+		s, peer := session(t, c, &client.Options{Limits: acp.Limits{Backlog: budget}})
 		turn := s.Prompt(t.Context(), acp.Text("hi"))
 		m := peer.Expect("session/prompt")
 		sent := make(chan struct{})
@@ -225,7 +225,7 @@ func TestOnUpdateThatPanicsWhileUpdatesWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				leak.Check(t)
-				c, peer := open(t, &peertest.Client{}, `{}`, &client.Options{Limits: client.Limits{Backlog: 10 << 10}})
+				c, peer := open(t, &peertest.Client{}, `{}`, &client.Options{Limits: acp.Limits{Backlog: 10 << 10}})
 				peer.Update("s1", "1")
 				peer.Update("s1", "2")
 				synctest.Wait()

@@ -53,6 +53,10 @@ func (t *Turn) Wait() (*acp.PromptResponse, error) {
 	return t.res, t.err
 }
 
+// Done returns a channel that is closed when the turn has ended, or could not begin. Wait then returns
+// at once.
+func (t *Turn) Done() <-chan struct{} { return t.done }
+
 // Text reads the remaining updates and returns the text of the agent's messages in them,
 // without thoughts, tool calls and other updates. If the turn failed, Text also returns
 // the error; if it ended with another stop reason than end_turn, a *[StopError]. Use
@@ -93,7 +97,8 @@ func (t *Turn) Cancel(ctx context.Context) error {
 //
 // If ctx is done, the agent is asked to cancel the turn, and the turn continues for up to
 // Options.CancelGrace: its remaining updates arrive, and Wait returns the response. If the
-// agent does not respond in that time, the turn fails with the error of ctx.
+// agent does not respond in that time, the turn fails with the error of ctx. A turn of a silent
+// agent is cancelled in the same way, and fails with an *acp.IdleError, see Options.IdleLimit.
 //
 //	turn := session.Prompt(ctx, acp.Text("What is in this folder?"))
 //	for u, err := range turn.Updates() {
@@ -144,9 +149,12 @@ func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), at
 	defer c.turns.End(id, &prompt)
 	defer c.effects.Begin(ctx, id)()
 	grace := max(c.opts.CancelGrace, 0)
-	return methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
+	ctx, watch := c.idle.Begin(ctx, id)
+	defer watch.End()
+	res, err := methodPrompt.Call(ctx, &c.out, req, &rpc.CallOptions{
 		Sent: func() {
 			c.turns.Sent(&prompt)
+			watch.Sent()
 			if sent != nil {
 				sent()
 			}
@@ -157,4 +165,8 @@ func (c *Conn) turn(ctx context.Context, req *acp.PromptRequest, sent func(), at
 		Grace:     grace,
 		OnCtxDone: func() { c.cancelTurn(ctx, req.SessionID) },
 	})
+	if silent := watch.Err(); silent != nil && (err != nil || res.StopReason == acp.StopReasonCancelled) {
+		return nil, silent
+	}
+	return res, err
 }

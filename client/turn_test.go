@@ -107,7 +107,7 @@ func TestPromptSendsBeforeItReturns(t *testing.T) {
 // A prompt that waits for room keeps its place, so that a later cancel cannot overtake it.
 func TestPromptWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, peer := session(t, &peertest.Client{}, &client.Options{Limits: client.Limits{SendQueue: 1000}})
+		s, peer := session(t, &peertest.Client{}, &client.Options{Limits: acp.Limits{SendQueue: 1000}})
 		for err := error(nil); err == nil; { // until the queue and the stream are full
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			err = s.Cancel(ctx)
@@ -284,7 +284,7 @@ func TestTurnWhoseUpdatesWereDropped(t *testing.T) {
 					return nil
 				}}
 				c := client.New(s, func(*client.Conn) acp.Client { return cl }, &client.Options{
-					Limits: client.Limits{Backlog: 100 << 10, MaxBacklog: 200 << 10},
+					Limits: acp.Limits{Backlog: 100 << 10, MaxBacklog: 200 << 10},
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				require.NoError(t, c.Start(ctx))

@@ -1,5 +1,5 @@
 // Package elicitation asks the user for input that an agent requests: it serves
-// elicitation/create and elicitation/complete.
+// elicitation/create and elicitation/complete. Experimental: it may change in any release.
 //
 // [Forms] and [FormsAndPages] have exactly the methods of their interfaces in package acp.
 // They are made for embedding: the capabilities of the client follow from what it embeds.
@@ -146,7 +146,7 @@ func (f *FormsAndPages) count(id acp.ElicitationID, n int) {
 func (f *FormsAndPages) show(ctx context.Context, message string, m *acp.ElicitationURLMode) (*acp.CreateElicitationResponse, error) {
 	link, err := weblink.Parse(m.URL)
 	if err != nil {
-		return nil, rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
+		return nil, rpcerr.InvalidParams(nil).WithDetail("url " + err.Error()) //errlint:ignore Parse says what is wrong with a value of the agent
 	}
 	p := &Page{ID: m.ElicitationID, Message: message, URL: link.URL, Host: link.Host}
 	p.Session, p.ToolCall = scope(m.Scope)

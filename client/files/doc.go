@@ -1,5 +1,6 @@
 // Package files serves fs/read_text_file and fs/write_text_file: an agent gets the text
-// files below the folders of its session and nothing else.
+// files below the folders of its session and nothing else. Experimental: it may change in
+// any release.
 //
 //	folders, err := files.Open(&files.Options{Roots: []string{dir}})
 //	...

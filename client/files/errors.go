@@ -51,27 +51,45 @@ func (e *Error) Unwrap() error { return e.Err }
 // receives.
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
-var reasons = []error{
-	ErrOutside, ErrUnknownSession, ErrNotText, ErrTooLarge, ErrNotFile, ErrNotFolder, ErrName, ErrHardLink, ErrChanged,
+// reasons are the errors that the agent can tell apart, with their words in the member reason of the
+// data, and what the agent can do. Package rpcerr/toolcode knows the words that have a code there.
+var reasons = []struct {
+	err        error
+	word, hint string
+}{
+	{ErrOutside, "path_escape", "Use a path in a folder of the session"},
+	{ErrUnknownSession, "unknown_session", "Open the session on this connection first"},
+	{ErrNotText, "is_binary", "Read and write what is not text with a command"},
+	{ErrTooLarge, "too_large", "Read a part, by line and limit, or write less"},
+	{ErrNotFile, "not_a_file", "Use the path of a file"},
+	{ErrNotFolder, "not_a_folder", "Use a path all of whose parents are folders"},
+	{ErrName, "invalid_name", "Use an absolute path, with names that this system allows"},
+	{ErrHardLink, "hard_link", "Remove the file first, or write to another path"},
+	{ErrChanged, "changed", "Read the file again first"},
 }
 
 // RequestError returns the error that the agent receives: -32002 for a file that does not
-// exist and -32602 for everything that this package refuses. Only the reason of a system error is
-// sent, such as "no space left on device", without paths.
+// exist and -32602 for everything that this package refuses, with a word in the member reason of the data:
+// path_escape, unknown_session, is_binary, too_large, not_a_file, not_a_folder, invalid_name, hard_link or
+// changed, and what the agent can do as the hint of a record of package kind. Only the reason of a system
+// error is sent, such as "no space left on device", without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
 	data := map[string]any{"path": e.Path}
 	for _, reason := range reasons {
-		if errors.Is(e.Err, reason) {
-			return rpcerr.InvalidParams(data).WithDetail(reason.Error()).WithCause(e)
+		if errors.Is(e.Err, reason.err) {
+			data["reason"], data["recovery"] = reason.word, map[string]string{"hint": reason.hint}
+			return rpcerr.InvalidParams(data).WithDetail(reason.err.Error()).WithCause(e) //errlint:ignore it is one of the texts of this package
 		}
 	}
 	switch {
 	case errors.Is(e.Err, fs.ErrNotExist):
 		return rpcerr.ResourceNotFound(e.Path).WithCause(e)
 	case errors.Is(e.Err, fs.ErrPermission):
+		data["recovery"] = map[string]string{"hint": "Change the permissions of the file, or use another one"}
 		return rpcerr.InvalidParams(data).WithDetail("permission denied").WithCause(e)
 	}
 	detail := "the file could not be used"
+	data["recovery"] = map[string]string{"hint": "Check the disk and the folder on the client's machine"}
 	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
 		detail += ": " + errno.Error()
 	}

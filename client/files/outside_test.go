@@ -4,6 +4,7 @@ package files_test
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,12 +59,12 @@ func TestOutside(t *testing.T) {
 	for name, path := range outside {
 		t.Run(name, func(t *testing.T) {
 			_, err := h.read(path)
-			want := rpcerr.InvalidParams(map[string]any{"path": path}).WithDetail("path is outside of the folders of the session")
+			want := rpcerr.InvalidParams(map[string]any{"path": path, "reason": "path_escape", "recovery": map[string]string{"hint": "Use a path in a folder of the session"}}).WithDetail("path is outside of the folders of the session")
 			require.ErrorIs(t, err, files.ErrOutside)
-			assert.Equal(t, want.ToErrorResponse(), rpcerr.From(err).ToErrorResponse())
+			assert.Equal(t, encoded(t, want), encoded(t, rpcerr.From(err)))
 			err = h.write(path, "changed")
 			require.ErrorIs(t, err, files.ErrOutside)
-			assert.Equal(t, want.ToErrorResponse(), rpcerr.From(err).ToErrorResponse())
+			assert.Equal(t, encoded(t, want), encoded(t, rpcerr.From(err)))
 		})
 	}
 	assert.Equal(t, secretText, h.text(h.secret))
@@ -344,4 +345,10 @@ func TestOpenFails(t *testing.T) {
 		}
 		assert.Error(t, err, name)
 	}
+}
+
+func encoded(t *testing.T, err error) string {
+	b, failed := json.Marshal(err)
+	require.NoError(t, failed)
+	return string(b)
 }

@@ -1,6 +1,6 @@
-// Package host is a complete client: it gives an agent access to the files of some
-// folders and, if Options.Terminals is set, to terminals, asks the user what the agent
-// may do, shows the forms and web pages of the agent, and signs the user in.
+// Package host is a complete client: it gives an agent access to the files of some folders and, if
+// Options.Terminals is set, to terminals, asks the user what the agent may do, shows the forms and web pages of the
+// agent, and signs the user in. Experimental: it may change in any release.
 //
 //	h, err := host.New(&host.Options{Roots: []string{dir}, Ask: askOnTerminal})
 //	if err != nil {
@@ -13,6 +13,8 @@
 // signin. Host combines them so that one policy decides about everything that has
 // effects: permission requests, each write, and each command. By default the user is
 // asked. Without a function that asks, the operation is denied.
+//
+// [Run] is a whole run where no one can be asked, as in a pipeline.
 //
 // # Showing a session
 //

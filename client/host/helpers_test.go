@@ -178,7 +178,7 @@ func denied(t *testing.T, err error) {
 	t.Helper()
 	code, ok := rpcerr.CodeOf(err)
 	assert.True(t, ok, "%v", err)
-	assert.Equal(t, rpcerr.Code(403), code)
+	assert.Equal(t, rpcerr.Code(-31005), code)
 }
 
 func (x *fixture) gone(name string) {

@@ -155,7 +155,7 @@ func TestOneQuestionForOneCommand(t *testing.T) {
 	}
 }
 
-// "Always" in the agent's own question applies to the command, and to the same question later.
+// The "always" of the host in a question of the agent applies to the command, and to the same question later.
 func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 	x := newFixture(t, host.Options{Ask: pick(permission.AllowAlways), Terminals: &terminals.Options{}})
 	for i, input := range []string{`{"command":"go","args":["version"]}`, `{"command":"go","args":["version"],"description":"Once more"}`} {
@@ -173,7 +173,7 @@ func TestAlwaysInTheQuestionOfACommand(t *testing.T) {
 		}))
 	}
 	assert.Len(t, x.questions(), 1)
-	assert.Equal(t, "Always allow running go version in this session", x.questions()[0].Options[0].Label)
+	assert.Equal(t, "Always allow running go version in this session", x.questions()[0].Options[2].Label)
 }
 
 // Agents describe a tool call in an update, and then ask about it by its id alone.

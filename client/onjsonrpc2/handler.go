@@ -1,8 +1,8 @@
 // Package onjsonrpc2 runs an acp.Client on a connection of github.com/sourcegraph/jsonrpc2, for
-// programs that have such a connection or want the smallest stack. Others use package client. Which
-// promises of package acp hold is in the table of package agent/onjsonrpc2. For a client the first row
-// matters most: Prompt may return before SessionUpdate was called with the last updates, and a
-// question before the update that explains it.
+// programs that have such a connection or want the smallest stack. Experimental: it may change in any
+// release. Others use package client. Which promises of package acp hold is in the table of package
+// agent/onjsonrpc2. For a client the first row matters most: Prompt may return before SessionUpdate
+// was called with the last updates, and a question before the update that explains it.
 //
 // Package client has no counterpart here for sessions, turns, middleware and Shutdown.
 package onjsonrpc2

@@ -45,7 +45,7 @@ func size(t *Tool) int {
 			}
 		}
 	}
-	for _, list := range [][]string{t.Paths, t.Patches} {
+	for _, list := range [][]string{t.Paths, t.Patches, t.Texts} {
 		for _, s := range list {
 			n += textBytes + len(s)
 		}
@@ -140,7 +140,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	merged := *old
 	merged.fields().Apply(fold.Call{Name: fold.Text(t.Name), Kind: fold.Text(t.Kind), Title: fold.Text(t.Title)})
 	in := readInput(t.Input)
-	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches) == 0 {
+	if (t.Input == nil || in != nil && len(in) == 0) && len(t.Diffs)+len(t.Paths)+len(t.Patches)+len(t.Texts) == 0 {
 		return &merged // some agents send empty values, which must not hide the earlier ones
 	}
 	if t.Input != nil {
@@ -149,6 +149,7 @@ func (s *Scope) known(sessionID string, t *Tool) *Tool {
 	fold.Set(&merged.Diffs, fold.List(t.Diffs))
 	fold.Set(&merged.Paths, fold.List(t.Paths))
 	fold.Set(&merged.Patches, fold.List(t.Patches))
+	fold.Set(&merged.Texts, fold.List(t.Texts))
 	return &merged
 }
 
@@ -174,6 +175,8 @@ type Tool struct {
 	// Patches lists the changes in its content that are patches in the format of git. Diffs
 	// has an entry without texts for each file of a patch.
 	Patches []string `json:"patches,omitempty"`
+	// Texts lists the texts in its content.
+	Texts []string `json:"texts,omitempty"`
 }
 
 // Diff is a change of a file, as claimed by the agent.
@@ -201,7 +204,7 @@ func (t *Tool) fields() fold.Call {
 func (t *Tool) apply(ch *thread.ToolCallChanged) {
 	t.fields().Apply(fold.Call{Name: ch.Name, Kind: ch.Kind, Title: ch.Title, RawInput: ch.RawInput})
 	if ch.Content != nil {
-		t.Diffs, t.Patches = []Diff{}, []string{}
+		t.Diffs, t.Patches, t.Texts = []Diff{}, []string{}, []string{}
 		t.add(*ch.Content)
 	}
 	if ch.Locations != nil {
@@ -214,8 +217,11 @@ func (t *Tool) apply(ch *thread.ToolCallChanged) {
 }
 
 func (t *Tool) add(content []thread.ToolContent) {
-	t.Diffs, t.Patches = slices.Clip(t.Diffs), slices.Clip(t.Patches)
+	t.Diffs, t.Patches, t.Texts = slices.Clip(t.Diffs), slices.Clip(t.Patches), slices.Clip(t.Texts)
 	for _, c := range content {
+		if c.Block != nil && c.Block.Text != "" {
+			t.Texts = append(t.Texts, c.Block.Text)
+		}
 		if c.Diff == nil {
 			continue
 		}

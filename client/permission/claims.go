@@ -46,6 +46,15 @@ func (f *findings) areCertain(kind string) bool {
 	return known && !slices.ContainsFunc(f.claims, func(o Operation) bool { return !certain[string(o.Action)+o.argument()] })
 }
 
+// arguments returns what the claims are about, in one order whatever that of the agent is.
+func (f *findings) arguments() (all []string) {
+	for i := range f.claims {
+		all = append(all, string(f.claims[i].Action)+" "+f.claims[i].argument())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // find returns the operations of a tool call of a session in that workspace.
 func (p *Policy) find(agent, workspace string, t *Tool) findings {
 	var f findings

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/internal/panics"
 )
 
@@ -35,7 +36,7 @@ const (
 	// ByOptions means that the question had no options, or two with the same id.
 	ByOptions Reason = "options"
 	// ByLength means that the question is too long to be read by a person: its [Question.Lines] about
-	// what would be done have more than 16 KiB.
+	// what would be done have more than 16 KiB, or the agent offers more than 32 options.
 	ByLength Reason = "length"
 	// ByCancel means that the turn was cancelled or the connection has ended.
 	ByCancel Reason = "cancel"
@@ -63,8 +64,8 @@ type Record struct {
 	Err error
 }
 
-// DeniedError is the error of an operation that was denied. The agent receives an error
-// with the code 403, without the reason.
+// DeniedError is the error of an operation that was denied. The agent receives an error of the kind
+// forbidden (-31005), without the reason.
 type DeniedError struct {
 	Operation Operation
 	By        Reason
@@ -108,7 +109,7 @@ func (d *decision) known(ctx context.Context, v verdict, granted func() bool) (o
 		return d.deny(ByMemory, ""), true
 	case granted != nil && granted():
 		return d.allow(ByGrant), true
-	case v.decision != Ask && remembered == Allow && d.q.unique(AllowOnce) != "":
+	case v.decision != Ask && remembered == Allow && d.q.only(AllowOnce) != "":
 		return d.allow(ByMemory), true
 	case v.decision == Allow && !v.decided:
 		return d.allow(ByDefault), true
@@ -139,7 +140,7 @@ func (d *decision) done(o Outcome) Outcome {
 }
 
 // ask lets a person decide. After it has waited for another question, it calls known again, because
-// the answer to that question may decide this one.
+// the answer to that question may decide this one. Meanwhile the question can be answered in the thread.
 func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcome {
 	p := d.scope.policy
 	if p.opts.Ask == nil {
@@ -148,7 +149,12 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	if !d.q.readable(d.variables) {
 		return d.deny(ByLength, "")
 	}
-	d.q.Options = d.label(d.q.Options)
+	d.q.Options = d.offered()
+	asked := *d.q
+	asked.Variables = d.variables
+	key, answers, remove := thread.ListQuestion(ctx, asked.listed())
+	defer remove()
+	d.q.Key, asked.Key = key, key
 	if !p.opts.Concurrent {
 		select {
 		case d.scope.asking <- struct{}{}:
@@ -156,19 +162,23 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 			if o, ok := known(); ok {
 				return o
 			}
+		case id, ok := <-answers:
+			return d.answered(ctx, id, ok)
 		case <-ctx.Done():
 			return d.cancelled()
 		}
 	}
-	thinking := ctx
+	thinking, stop := context.WithCancel(ctx) // Ask ends when the answer was given in the thread
+	defer stop()
 	if p.opts.Timeout > 0 {
-		var stop context.CancelFunc
-		thinking, stop = context.WithTimeout(ctx, p.opts.Timeout)
+		thinking, stop = context.WithTimeout(thinking, p.opts.Timeout)
 		defer stop()
 	}
-	id, err := d.person(thinking)
+	id, err := d.person(thinking, &asked, answers)
 	d.err = err
 	switch {
+	case err == errWithdrawn:
+		return d.answered(ctx, "", false)
 	case ctx.Err() != nil || d.scope.isClosed():
 		return d.cancelled() // a late answer does not count
 	case thinking.Err() != nil:
@@ -181,49 +191,72 @@ func (d *decision) ask(ctx context.Context, known func() (Outcome, bool)) Outcom
 	return d.chosen(id)
 }
 
+// answered decides as a person has answered in the thread. ok is false if the question was withdrawn there.
+func (d *decision) answered(ctx context.Context, id string, ok bool) Outcome {
+	d.err = nil
+	if !ok || ctx.Err() != nil || d.scope.isClosed() {
+		return d.cancelled()
+	}
+	return d.chosen(id)
+}
+
 func (d *decision) chosen(id string) Outcome {
 	option, ok := d.q.option(id)
 	if !ok {
 		d.err = fmt.Errorf("permission: Options.Ask chose %q, which was not offered", id)
 		return d.deny(ByError, "")
 	}
-	switch option.Kind {
-	case AllowAlways:
-		d.scope.remember(Remembered{d.q.Session, d.keys, Allow, d.what()})
-	case RejectAlways:
-		d.scope.remember(Remembered{d.q.Session, d.keys, Deny, d.what()})
+	answer := option.ID
+	if option.Own && d.q.Claimed {
+		answer = "" // the agent gets its option for one time
 	}
 	switch option.Kind {
 	case AllowOnce, AllowAlways:
+		if option.Own && option.Kind == AllowAlways {
+			d.scope.remember(Remembered{d.q.Session, d.keys, Allow, d.what()})
+		}
 		if d.q.Claimed {
 			d.scope.grant(d.q.Session, d.q.Turn, d.certain)
 		}
-		return d.done(Outcome{Allow, id, ByPerson})
+		return d.done(Outcome{Allow, cmp.Or(answer, d.q.only(AllowOnce)), ByPerson})
+	case RejectAlways:
+		if option.Own {
+			d.scope.remember(Remembered{d.q.Session, d.keys, Deny, d.what()})
+		}
 	}
-	return d.deny(ByPerson, id) // an option of an unknown kind permits nothing here
+	return d.deny(ByPerson, answer) // an option of an unknown kind permits nothing here
 }
 
 var errNoChoice = errors.New("permission: Options.Ask ended its goroutine")
 
-// person calls Options.Ask. It does not wait for the call when ctx is done, because a function that
-// waits for a key may ignore its ctx.
-func (d *decision) person(ctx context.Context) (string, error) {
+// errWithdrawn means that the thread has dropped the question.
+var errWithdrawn = errors.New("permission: the question was withdrawn")
+
+// person calls Options.Ask, or takes an answer that is given in the thread first. It does not wait for the call
+// when ctx is done, because a function that waits for a key may ignore its ctx.
+func (d *decision) person(ctx context.Context, q *Question, answers <-chan string) (string, error) {
 	type choice struct {
 		id  string
 		err error
+	}
+	given := func(id string, ok bool) (string, error) {
+		if !ok {
+			return "", errWithdrawn
+		}
+		return id, nil
 	}
 	called := func() {}
 	if !d.scope.policy.opts.Concurrent {
 		select {
 		case d.scope.calling <- struct{}{}:
 			called = func() { <-d.scope.calling }
+		case id, ok := <-answers:
+			return given(id, ok)
 		case <-ctx.Done(): // an earlier call ignores its ctx
 			return "", ctx.Err()
 		}
 	}
 	chosen := make(chan choice, 1)
-	q := *d.q
-	q.Variables = d.variables
 	go func() { // ends when Ask returns
 		c := choice{err: errNoChoice}
 		defer func() {
@@ -233,12 +266,25 @@ func (d *decision) person(ctx context.Context) (string, error) {
 			}
 			chosen <- c
 		}()
-		c.id, c.err = d.scope.policy.opts.Ask(ctx, &q)
+		c.id, c.err = d.scope.policy.opts.Ask(ctx, q)
 	}()
 	select {
 	case c := <-chosen:
 		return c.id, c.err
+	case id, ok := <-answers:
+		return given(id, ok)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// InThread is an Options.Ask for programs whose users answer in the thread of the session: the question is in
+// Snapshot.Permissions, and [thread.Thread.Answer] answers it. It needs a thread.Set around the client. Set
+// Options.Concurrent too, unless the interface shows one question at a time.
+func InThread(ctx context.Context, q *Question) (string, error) {
+	if q.Key == 0 {
+		return "", errors.New("permission: no thread lists the question: put a thread.Set around the client")
+	}
+	<-ctx.Done()
+	return "", ctx.Err()
 }

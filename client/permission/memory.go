@@ -86,11 +86,8 @@ type Key struct {
 
 type private map[Key]*Remembered
 
-// privateAtMost is how many decisions are kept for a session.
-const privateAtMost = 10_000
-
-// toolKeys returns the keys of a question: one for its tool with the input, if both are known, and
-// one for each certain operation. There are none if the path of a write is unknown. whole reports
+// toolKeys returns the keys of a question: one for its tool with the input and what it claims to do, if name
+// and input are known, and one for each certain operation. There are none if the path of a write is unknown. whole reports
 // whether the keys identify all of the question. Otherwise they do not allow it.
 func toolKeys(q *Question, f *findings) (keys []Key, whole bool) {
 	switch whole = f.all || q.Tool == nil; {
@@ -100,7 +97,7 @@ func toolKeys(q *Question, f *findings) (keys []Key, whole bool) {
 		if f.command {
 			raw = readInput(raw).withoutProse()
 		}
-		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(normalised(raw))})
+		keys = append(keys, Key{q.Workspace, "tool " + q.Tool.Name, DigestOf(append([]string{normalised(raw)}, f.arguments()...)...)})
 		whole = true
 	case !whole:
 		whole = (len(q.Tool.Input) == 0 || f.command) && f.areCertain(q.Tool.Kind)
@@ -174,7 +171,7 @@ func (s *Scope) remember(r Remembered) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x := s.sessionOf(r.Session); x != nil && len(x.memory)+len(r.Keys) <= privateAtMost {
+	if x := s.sessionOf(r.Session); x != nil { // there are as many as a person has made
 		for _, k := range r.Keys {
 			x.memory[k] = &r
 		}

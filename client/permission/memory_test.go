@@ -3,6 +3,7 @@ package permission_test
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 	"testing/synctest"
 
@@ -39,6 +40,19 @@ func TestMemoryAllowsNothingElse(t *testing.T) {
 			assert.Equal(t, permission.ByMemory, o.By, "what is denied always is denied with anything else")
 			assert.Equal(t, permission.Deny, o.Decision)
 		})
+	}
+}
+
+// However often a person has answered always, the next answer is remembered too.
+func TestMemoryKeepsEveryDecision(t *testing.T) {
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)})
+	const decisions = 12_000
+	for i := range decisions {
+		d.Decide(t.Context(), question(permission.Tool{Name: "t", Input: json.RawMessage(strconv.Itoa(i))}))
+	}
+	for _, i := range []int{0, decisions - 1} {
+		o := d.Decide(t.Context(), question(permission.Tool{Name: "t", Input: json.RawMessage(strconv.Itoa(i))}))
+		assert.Equal(t, permission.ByMemory, o.By)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/client/thread"
 )
 
 // Action is the action of an [Operation].
@@ -134,14 +136,22 @@ type Option struct {
 	// Label describes on one line the effect of choosing the option. Show it, because Name is
 	// chosen by the agent: it could be "Reject" for an option that always allows.
 	Label string `json:"label,omitempty"`
-	// Name is the agent's text, to be shown beside the Label. It is empty if the agent did not ask.
+	// Name is the agent's text, to be shown beside the Label. It is empty if the agent did not offer the
+	// option.
 	Name string `json:"name"`
 	Kind string `json:"kind"`
+	// Own reports that this program offers the option, and not the agent. If it is an "always" option, this
+	// program keeps the decision, and answers the agent with an option for one time, now and whenever it asks
+	// again.
+	Own bool `json:"own,omitempty"`
 }
 
 // Question is a question to a person: a permission request of the agent, or an operation
 // that the agent did not ask about.
 type Question struct {
+	// Key is the key of the question in the thread of its session, for [thread.Thread.Answer]; 0 if a decision
+	// needs no person or no thread is around the client.
+	Key uint64
 	// Session is the id of the session. Workspace is its folder.
 	Session   string
 	Workspace string
@@ -169,8 +179,21 @@ type Question struct {
 	// Text is the new content of the file, for a write that the agent did not ask about. For other
 	// questions it is nil, and the diffs of Tool show the change. It may be secret.
 	Text *string
-	// Options lists the options to choose from.
+	// Options lists the options to choose from: those of the agent, then the
+	// "always" options of this program.
 	Options []Option
+
+	complete bool // Operations are all that the tool call does
+	vague    bool // what the tool does to a file of Operations is not shown
+}
+
+// listed returns the question as a thread shows it.
+func (q *Question) listed() thread.Permission {
+	p := thread.Permission{Title: q.Title, Description: q.Description, Command: q.Command, Cwd: q.Cwd, Lines: q.Lines(), Text: q.Text}
+	for _, o := range q.Options {
+		p.Options = append(p.Options, thread.PermissionOption{ID: o.ID, Label: o.Label, Name: o.Name, Kind: o.Kind, Own: o.Own})
+	}
+	return p
 }
 
 func (q *Question) option(id string) (Option, bool) {
@@ -182,15 +205,20 @@ func (q *Question) option(id string) (Option, bool) {
 }
 
 // Pick returns the id of the first option of the first kind that is offered, or "" if none
-// is. It is for an Options.Ask that asks only yes or no:
+// is. It prefers an option of this program to one of the agent. It is for an Options.Ask that asks only yes or
+// no:
 //
 //	return q.Pick(permission.AllowOnce), nil
 func (q *Question) Pick(kinds ...string) string {
 	for _, kind := range kinds {
+		found := ""
 		for _, o := range q.Options {
-			if o.Kind == kind {
-				return o.ID
+			if o.Kind == kind && (found == "" || o.Own) {
+				found = o.ID
 			}
+		}
+		if found != "" {
+			return found
 		}
 	}
 	return ""
@@ -206,6 +234,20 @@ func (q *Question) ambiguous() bool {
 		seen[o.ID] = true
 	}
 	return false
+}
+
+// only returns the id of the only option of that kind, or "" if there are several.
+func (q *Question) only(kind string) string {
+	id, n := "", 0
+	for _, o := range q.Options {
+		if o.Kind == kind {
+			id, n = o.ID, n+1
+		}
+	}
+	if n != 1 {
+		return ""
+	}
+	return id
 }
 
 // unique returns the id of the first option of that kind whose id no other option has.

@@ -50,30 +50,20 @@ func folded(name string) string { return filename.Fold(name) }
 func split(name string) []string { return strings.Split(filepath.ToSlash(name), "/") }
 
 // matchesElements reports whether a pattern matches the elements of a path. They are compared as key
-// returns them. free reports whether a wildcard may match the element with that index. The cost is at most the product
-// of the lengths.
+// returns them. free reports whether a wildcard may match the element with that index.
 func matchesElements(pattern, elements []string, key func(string) string, free func(int) bool) bool {
-	reached := make([]bool, len(elements)+1) // how many elements the pattern so far may match
-	reached[0] = true
-	keys, frees := make([]string, len(elements)), make([]bool, len(elements))
-	for i, e := range elements {
-		keys[i], frees[i] = key(e), free(i)
-	}
-	for _, p := range pattern {
-		if p == "**" {
-			for i := range elements {
-				reached[i+1] = reached[i+1] || reached[i] && frees[i]
-			}
-			continue
+	all := func(names []string) []string {
+		keys := make([]string, len(names))
+		for i, name := range names {
+			keys[i] = key(name)
 		}
-		wild := strings.ContainsAny(p, metaCharacters)
-		folded := key(p)
-		for i := len(elements) - 1; i >= 0; i-- {
-			reached[i+1] = reached[i] && (frees[i] || !wild) && matchesElement(folded, keys[i], wild)
-		}
-		reached[0] = false
+		return keys
 	}
-	return reached[len(elements)]
+	patterns, keys := all(pattern), all(elements)
+	return filename.MatchElements(pattern, len(elements), func(p, i int) bool {
+		wild := strings.ContainsAny(pattern[p], metaCharacters)
+		return (!wild || free(i)) && matchesElement(patterns[p], keys[i], wild)
+	})
 }
 
 func matchesElement(pattern, element string, wild bool) bool {

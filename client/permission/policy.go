@@ -1,5 +1,5 @@
-// Package permission decides what an agent may do: it answers the permission requests of
-// the agent, and it authorizes reads, writes and commands that the agent did not ask about.
+// Package permission decides what an agent may do: it answers the permission requests of the agent, and it authorizes reads,
+// writes and commands that the agent did not ask about. Experimental: it may change in any release.
 //
 // An agent need not ask before it writes a file or starts a command, and the content of a
 // question is only a claim. One [Policy] therefore serves both: [Scope.Decide] answers a

@@ -3,6 +3,7 @@ package permission_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -236,8 +237,10 @@ func TestStrictestRuleWins(t *testing.T) {
 	var denied *permission.DeniedError
 	require.ErrorAs(t, err, &denied)
 	assert.Equal(t, "force", d.last().Rule)
-	assert.Equal(t, rpcerr.Code(403), rpcerr.From(err).Code)
-	assert.NotContains(t, rpcerr.From(err).Message, "push")
+	wire, ok := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+	require.True(t, ok)
+	assert.Equal(t, rpcerr.Code(-31005), wire.Code)
+	assert.NotContains(t, wire.Message, "push")
 }
 
 // A question is only a claim: its kind, its title and its shown arguments allow nothing.

@@ -175,15 +175,9 @@ func (s *Scope) Authorize(ctx context.Context, a Act) error {
 	return ErrClosed
 }
 
-// ownOptions are the options of a question that the agent did not ask.
-var ownOptions = []Option{
-	{ID: AllowOnce, Kind: AllowOnce}, {ID: AllowAlways, Kind: AllowAlways},
-	{ID: RejectOnce, Kind: RejectOnce}, {ID: RejectAlways, Kind: RejectAlways},
-}
-
 // Decide decides a question of the agent. Details of the tool call that the question lacks are
 // taken from earlier updates; see [Scope.Observe]. Decide sets Operations, Claimed and, if a person
-// is asked, the labels of the options. No rule allows a question that is about neither a tool call
+// is asked, the labels of the options and the options of this program. No rule allows a question that is about neither a tool call
 // nor a command: a person is asked unless a rule denies it.
 func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	q := *asked
@@ -199,7 +193,8 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 	found.line(q.Command, q.Cwd)
 	v := s.policy.judgeQuestion(tool, q.Workspace, found.claims, found.all)
 	found.asLines()
-	q.Operations = found.shown()
+	q.Operations, q.complete = found.shown(), found.all
+	q.vague = !found.areCertain("")
 	d := &decision{scope: s, q: &q, certain: found.certain}
 	d.keys, d.whole = toolKeys(&q, &found)
 	if len(q.Options) == 0 || q.ambiguous() {
@@ -210,16 +205,23 @@ func (s *Scope) Decide(ctx context.Context, asked *Question) Outcome {
 
 // ErrUnknownSession is the error of a question about a session that is not open. The agent
 // receives the code -32602.
-var ErrUnknownSession error = rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+var ErrUnknownSession error = rpcerr.InvalidParams(map[string]any{
+	"reason": "unknown_session", "recovery": map[string]string{"hint": "Open the session on this connection first"},
+}).WithDetail("the session is not open")
 
-// RequestError returns the error that the agent receives.
+// codeForbidden is the code of kind.Forbidden. Codes of HTTP have no meaning in the protocol.
+const codeForbidden rpcerr.Code = -31005
+
+// RequestError returns the error that the agent receives: that of the kind forbidden.
 func (e *DeniedError) RequestError() *rpcerr.RequestError {
 	what := map[Action]string{ActionRead: "reading this file", ActionWrite: "writing this file", ActionCommand: "running this command"}[e.Operation.Action]
 	why := ""
 	if e.By == ByLength {
 		why = ", because it is too long for a person to read"
 	}
-	return &rpcerr.RequestError{Code: 403, Message: "Permission denied: " + what + " was not allowed" + why}
+	data := map[string]any{"kind": "forbidden", "retryable": false, "reason": "denied", // as of kind.Forbidden
+		"recovery": map[string]string{"hint": "Ask the person what to do instead"}}
+	return rpcerr.New(codeForbidden, "Permission denied: "+what+" was not allowed"+why, data)
 }
 
 // Requests answers session/request_permission of version 1 of the protocol. It is made for

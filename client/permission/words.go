@@ -25,12 +25,28 @@ func quoted(text string) string {
 	return line
 }
 
-// readable reports whether a person can read what would be done.
+// optionsAtMost is the number of options of a question that a person can read.
+const optionsAtMost = 32
+
+// readable reports whether a person can read what would be done, and the options. What is too long is not looked at.
 func (q *Question) readable(variables []Variable) bool {
-	n := 0
+	if len(q.Options) > optionsAtMost {
+		return false
+	}
+	raw, shown := 0, 0
+	for _, v := range variables {
+		raw += len(v.Name) + len(v.Value)
+	}
 	for i := range q.Operations {
-		n += len(q.Operations[i].line(q.Workspace, variables))
-		if n > longestAsked {
+		o := &q.Operations[i]
+		raw += len(o.Path) + len(o.Cwd)
+		for _, arg := range o.Argv {
+			raw += len(arg)
+		}
+		if raw > longestAsked {
+			return false
+		}
+		if shown += len(o.line(q.Workspace, variables)); shown > longestAsked {
 			return false
 		}
 	}
@@ -41,7 +57,8 @@ func (q *Question) readable(variables []Variable) bool {
 func whole(text string) string { return safetext.OneLine(text, len(text)) }
 
 // Lines returns the lines that a person must see before choosing: the texts of the agent in
-// quotation marks, followed by the operations. There is at least one line. If there is no text of
+// quotation marks, the tool with the part of its input that nothing else shows, without credentials, and the
+// operations. What is left out of a text is counted. There is at least one line. If there is no text of
 // the agent, the operations are exactly what will happen.
 func (q *Question) Lines() []string {
 	var all []string
@@ -56,11 +73,32 @@ func (q *Question) Lines() []string {
 	if q.Description != "" {
 		all = append(all, "the agent adds: "+quoted(q.Description))
 	}
+	if q.Tool != nil {
+		all = append(all, said(q.Tool.Texts)...)
+	}
+	tool, told := q.inputLine()
+	if tool != "" {
+		all = append(all, tool)
+	}
 	for i := range q.Operations {
 		all = append(all, q.Operations[i].line(q.Workspace, q.Variables))
 	}
-	if len(q.Operations) == 0 {
-		all = append(all, "(it names no file and no command)")
+	if len(q.Operations) == 0 && !told {
+		all = append(all, "(the agent did not say what it will do)")
+	}
+	return all
+}
+
+// textsShown is the number of texts of a tool call in a question.
+const textsShown = 5
+
+// said returns the lines about the texts in the content of a tool call.
+func said(texts []string) (all []string) {
+	for _, text := range texts[:min(len(texts), textsShown)] {
+		all = append(all, "the agent shows: "+quoted(text))
+	}
+	if n := len(texts) - textsShown; n > 0 {
+		all = append(all, fmt.Sprintf("(%d texts more are not shown)", n))
 	}
 	return all
 }
@@ -116,13 +154,20 @@ func (d *decision) what() string {
 	if len(d.keys) == 0 {
 		return ""
 	}
+	var parts []string
 	switch n := len(d.certain); {
-	case n == 0:
-		return quoted(d.q.Tool.Name) + " with this input"
+	case n == 1:
+		parts = append(parts, d.operation(&d.certain[0]))
 	case n > 1:
-		return fmt.Sprintf("these %d operations", n)
+		parts = append(parts, fmt.Sprintf("these %d operations", n))
 	}
-	o := &d.certain[0]
+	if t := d.q.Tool; t != nil && t.Name != "" && len(t.Input) > 0 && (len(parts) == 0 || len(d.q.unshown()) > 0) {
+		parts = append(parts, quoted(t.Name)+" with this input")
+	}
+	return strings.Join(parts, ", and ")
+}
+
+func (d *decision) operation(o *Operation) string {
 	if o.Action != ActionCommand {
 		name := o.Path
 		if rel, err := filepath.Rel(realFolder(d.q.Workspace), name); err == nil && filepath.IsLocal(rel) {
@@ -135,34 +180,4 @@ func (d *decision) what() string {
 		text = append(text[:longestWhat], []rune("...")...)
 	}
 	return "running " + string(text)
-}
-
-// label returns the options with labels that say what they do here.
-func (d *decision) label(options []Option) []Option {
-	what := d.what()
-	switch {
-	case what == "":
-		what = "(the agent decides what, and for how long)"
-	case d.scope.policy.opts.Memory != nil:
-		what += " in all sessions of this folder"
-	default:
-		what += " in this session"
-	}
-	labelled := make([]Option, len(options))
-	for i, o := range options {
-		switch o.Kind {
-		case AllowOnce:
-			o.Label = "Allow once"
-		case AllowAlways:
-			o.Label = "Always allow " + what
-		case RejectOnce:
-			o.Label = "Reject"
-		case RejectAlways:
-			o.Label = "Always reject " + what
-		default:
-			o.Label = "Something that only the agent knows; it allows nothing here"
-		}
-		labelled[i] = o
-	}
-	return labelled
 }

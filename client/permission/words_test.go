@@ -2,6 +2,8 @@ package permission_test
 
 import (
 	"context"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,8 +48,9 @@ func TestLabelsSayWhatAnOptionDoes(t *testing.T) {
 			s.Decide(t.Context(), q)
 		}
 	}
+	const theirs, theirNo = `Always allow, as far as this agent decides: "Reject"`, `Always reject, as far as this agent decides: "Allow once"`
 	ways := func(what string) []string {
-		return []string{"Always allow " + what, "Always reject " + what, once, no, unknown}
+		return []string{theirs, theirNo, once, no, unknown, "Always allow " + what, "Always reject " + what}
 	}
 	for name, c := range map[string]struct {
 		opts permission.Options
@@ -61,7 +64,9 @@ func TestLabelsSayWhatAnOptionDoes(t *testing.T) {
 			ways("these 2 operations in this session")},
 		"a tool": {permission.Options{}, decide(&permission.Tool{Name: "fetch\n1 Reject", Input: []byte(`{"x":1}`)}),
 			ways(`"fetch\n1 Reject" with this input in this session`)},
-		"nothing known": {permission.Options{}, decide(&permission.Tool{}), ways("(the agent decides what, and for how long)")},
+		"a file, and more": {permission.Options{}, decide(&permission.Tool{Name: "edit", Input: []byte(`{"path":"` + on("/w/a.go") + `","then":"rm"}`), Diffs: []permission.Diff{{Path: on("/w/a.go"), NewText: &text}}}),
+			ways(`writing to a.go, and "edit" with this input in this session`)},
+		"nothing known": {permission.Options{}, decide(&permission.Tool{}), []string{theirs, theirNo, once, no, unknown}},
 		"a memory that is shared": {permission.Options{Memory: &shared{kept: map[permission.Key]permission.Decision{}}},
 			decide(&permission.Tool{Diffs: []permission.Diff{{Path: on("/w/a.go"), NewText: &text}}}), ways("writing to a.go in all sessions of this folder")},
 		"an act": {permission.Options{}, func(s *permission.Scope) { _ = s.Authorize(t.Context(), command("go", "test", "a b")) },
@@ -86,9 +91,9 @@ func TestLinesOfAQuestion(t *testing.T) {
 			s.Decide(t.Context(), q)
 		}, []string{shown, `the agent adds: "why\nnot"`, `write ` + resolved(`/w/`) + `a\nb`}},
 		"no title": {func(s *permission.Scope) { s.Decide(t.Context(), question(permission.Tool{ID: "1\n2"})) },
-			[]string{`the agent asks about its tool call "1\n2"`, "(it names no file and no command)"}},
+			[]string{`the agent asks about its tool call "1\n2"`, "(the agent did not say what it will do)"}},
 		"nothing": {func(s *permission.Scope) { s.Decide(t.Context(), &permission.Question{Options: usual}) },
-			[]string{"the agent asks without a text", "(it names no file and no command)"}},
+			[]string{"the agent asks without a text", "(the agent did not say what it will do)"}},
 		"no path": {func(s *permission.Scope) {
 			s.Decide(t.Context(), question(permission.Tool{Title: "T", Paths: []string{"a"}}))
 		},
@@ -127,6 +132,18 @@ func TestQuestionsThatNobodyCanRead(t *testing.T) {
 		assert.Zero(t, d.timesAsked(), name)
 	}
 	d := newTestScope(t, permission.Options{Ask: ask})
+	var before, after runtime.MemStats
+	huge := command("echo", strings.Repeat("\x01", 8<<20))
+	runtime.ReadMemStats(&before)
+	assert.Error(t, d.Authorize(t.Context(), huge))
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20), "it is compared, and not made printable")
+	many := question(permission.Tool{ID: "c"})
+	for i := range 40 {
+		many.Options = append(many.Options[:len(many.Options):len(many.Options)], permission.Option{ID: strconv.Itoa(i), Name: "Reject", Kind: permission.AllowOnce})
+	}
+	assert.Equal(t, permission.ByLength, d.Decide(t.Context(), many).By, "the options would push the question out of sight")
+	assert.Zero(t, d.timesAsked())
 	assert.NoError(t, d.Authorize(t.Context(), command("echo", strings.Repeat("x", 16000))))
 	o := d.Decide(t.Context(), &permission.Question{Session: "s", Workspace: "/w", Turn: 1, Command: "echo " + strings.Repeat("x", 17<<10), Cwd: "/w", Options: usual})
 	assert.Equal(t, permission.Outcome{Decision: permission.Deny, OptionID: "id of reject_once", By: permission.ByLength}, o)

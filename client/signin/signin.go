@@ -1,6 +1,6 @@
-// Package signin signs a user in at an agent, in each of the ways that agents offer: by
-// a call, by running the agent's command on the user's terminal, and by variables for the
-// environment of the agent, which older agents ask for.
+// Package signin signs a user in at an agent, in each of the ways that agents offer: by a call, by running the agent's
+// command on the user's terminal, and by variables for the environment of the agent, which older agents ask for.
+// Experimental: it may change in any release.
 //
 //	_, err := conn.StartSession(ctx, req)
 //	if errors.Is(err, rpcerr.ErrAuthRequired) {

@@ -1,5 +1,5 @@
-// Package supervise keeps an agent running: it starts the agent, starts it again when it
-// has died, and reopens its sessions.
+// Package supervise keeps an agent running: it starts the agent, starts it again when it has died, and
+// reopens its sessions. Experimental: it may change in any release.
 //
 //	s := supervise.New(&supervise.Options{
 //		Dial:   stream.CommandDial(func() *exec.Cmd { return exec.Command("gemini", "--acp") }, nil),

@@ -14,7 +14,7 @@ import (
 
 // Options configure a [Supervisor]. Dial and Client must be set.
 type Options struct {
-	// Dial starts the agent or connects to it. See [Command].
+	// Dial starts the agent or connects to it. See stream.CommandDial.
 	Dial func(ctx context.Context) (stream.Stream, error)
 	// Client makes the client of each connection, as the function given to client.New.
 	Client func(*client.Conn) acp.Client
@@ -23,9 +23,9 @@ type Options struct {
 	// Initialize is the first request on each connection. Nil means the default of
 	// client.Conn.Initialize.
 	Initialize *acp.InitializeRequest
-	// StartTimeout is how long Dial and the handshake may take, and the first time also the end of
-	// an agent that fails. Zero means 1 minute.
-	StartTimeout time.Duration
+	// Handshake is how long Dial may take, and then initialize, whose error names the time; the first
+	// time it includes the end of an agent that fails. Zero means 1 minute.
+	Handshake time.Duration
 
 	Restart Restart
 

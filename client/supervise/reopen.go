@@ -56,7 +56,7 @@ func (x *Session) reopen(ctx context.Context, conn *client.Conn) {
 	if err != nil {
 		x.err = fmt.Errorf("supervise: bringing the session back: %w", err)
 	} else {
-		x.bound, x.id = b, b.session.ID()
+		x.bound, x.id, x.how = b, b.session.ID(), b.how
 	}
 	s.announce()
 	s.mu.Unlock()

@@ -38,6 +38,7 @@ type Session struct {
 
 	// Supervisor.mu guards the fields below.
 	id       acp.SessionID
+	how      How
 	bound    *binding // nil while the session is not open
 	err      error    // why it could not be opened on this connection
 	settings []setting
@@ -75,7 +76,7 @@ func (s *Supervisor) Open(ctx context.Context, opts *SessionOptions) (*Session, 
 		return nil, err
 	}
 	s.mu.Lock()
-	x.id = b.session.ID()
+	x.id, x.how = b.session.ID(), b.how
 	s.sessions = append(s.sessions, x)
 	current := s.conn
 	if current == conn {
@@ -93,6 +94,13 @@ func (x *Session) ID() acp.SessionID {
 	x.supervisor.mu.Lock()
 	defer x.supervisor.mu.Unlock()
 	return x.id
+}
+
+// How returns the way in which the session was opened last. After [Session.Current] it is that of the current connection.
+func (x *Session) How() How {
+	x.supervisor.mu.Lock()
+	defer x.supervisor.mu.Unlock()
+	return x.how
 }
 
 // Current returns the session on the current connection. While the agent is not running,
@@ -116,13 +124,21 @@ func (x *Session) Current(ctx context.Context) (current *client.Session, err err
 
 // Prompt sends a prompt, once, and returns its turn. If the agent dies, the turn fails and
 // the prompt is not sent again. While the agent is not running, Prompt waits. It returns an
-// error if nothing was sent.
+// error if nothing was sent: [acp.ErrTurnRunning] if another turn of the session is in flight.
 func (x *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) (*client.Turn, error) {
 	current, err := x.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return current.Prompt(ctx, blocks...), nil
+	turn := current.Prompt(ctx, blocks...)
+	select {
+	case <-turn.Done():
+		if _, err := turn.Wait(); errors.Is(err, acp.ErrTurnRunning) || errors.Is(err, client.ErrSessionClosed) {
+			return nil, err
+		}
+	default:
+	}
+	return turn, nil
 }
 
 // Cancel asks the agent to end the turns of the session. While the agent is not running

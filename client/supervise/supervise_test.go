@@ -132,20 +132,22 @@ func TestCallsWaitWhileTheAgentDies(t *testing.T) {
 	})
 }
 
-// An agent that neither answers nor ends is given up after StartTimeout.
-func TestStartTimeoutIncludesTheEnd(t *testing.T) {
+// An agent that neither answers nor ends is given up after Handshake.
+func TestHandshakeIncludesTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		release := make(chan struct{})
 		k := newKeeper(t, w, func(o *supervise.Options) {
-			o.StartTimeout = time.Second
+			o.Handshake = time.Second
 			o.Dial = func(context.Context) (stream.Stream, error) {
 				_, b := stream.Pipe()
 				return &slowEnd{b, release}, nil
 			}
 		})
 		began := time.Now()
-		assert.ErrorIs(t, k.Start(context.Background()), context.DeadlineExceeded)
+		err := k.Start(context.Background())
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, "the agent has not responded to initialize in 1s, the time of Options.Handshake")
 		assert.Equal(t, time.Second, time.Since(began))
 		time.AfterFunc(10*time.Second, func() { close(release) })
 		assert.ErrorIs(t, k.Wait(), context.DeadlineExceeded)
@@ -569,5 +571,18 @@ func TestWaitDuringStart(t *testing.T) {
 		close(release)
 		assert.ErrorIs(t, <-started, supervise.ErrClosed)
 		assert.NoError(t, <-waited)
+	})
+}
+
+// A prompt during a turn is refused at once: nothing was sent.
+func TestPromptDuringATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s := open(t, &world{resume: true}, nil)
+		turn, err := s.Prompt(t.Context(), acp.Text("wait"))
+		require.NoError(t, err)
+		_, err = s.Prompt(t.Context(), acp.Text("x"))
+		assert.ErrorIs(t, err, acp.ErrTurnRunning)
+		require.NoError(t, turn.Cancel(t.Context()))
+		_, _ = turn.Wait() // it was cancelled
 	})
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,16 +48,23 @@ func New(opts *Options) *Supervisor {
 		s.opts.OnReturn = func(Return) {}
 	}
 	s.opts.Restart.fill()
-	if s.opts.StartTimeout <= 0 {
-		s.opts.StartTimeout = time.Minute
+	if s.opts.Handshake <= 0 {
+		s.opts.Handshake = time.Minute
 	}
+	var conn client.Options
+	if s.opts.Conn != nil {
+		conn = *s.opts.Conn
+	}
+	conn.Handshake = cmp.Or(conn.Handshake, s.opts.Handshake)
+	s.opts.Conn = &conn
 	return s
 }
 
 // Start starts the agent and waits for its handshake. If that fails, Start returns the
 // error at once: an agent that never worked is not started again. If it takes too long to end,
-// Start does not wait for it longer than Options.StartTimeout; [Supervisor.Wait] does.
-// The Supervisor lives until ctx is done or Close is called.
+// Start does not wait for it longer than Options.Handshake; [Supervisor.Wait] does.
+// The Supervisor, and each connection that it makes, lives until ctx is done or Close is called: to
+// end turns before, cancel them and call Close.
 func (s *Supervisor) Start(ctx context.Context) error {
 	if s.opts.Dial == nil || s.opts.Client == nil {
 		return errors.New("supervise: Options.Dial and Options.Client must be set")
@@ -180,9 +188,9 @@ func (s *Supervisor) liveLocked() *client.Conn {
 }
 
 // dial makes a connection that is ready for sessions. If that fails, it waits until the agent has
-// ended. The first time, all of this is limited by StartTimeout.
+// ended. The first time, all of this is limited by Handshake.
 func (s *Supervisor) dial(first bool) (*client.Conn, error) {
-	ctx, cancel := context.WithTimeout(s.life, s.opts.StartTimeout)
+	ctx, cancel := context.WithTimeout(s.life, s.opts.Handshake)
 	defer cancel()
 	wire, err := s.opts.Dial(ctx)
 	if err != nil {
@@ -191,7 +199,7 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	conn := client.New(wire, s.opts.Client, s.opts.Conn)
 	err = conn.Start(s.life)
 	if err == nil {
-		_, err = conn.Initialize(ctx, s.opts.Initialize)
+		_, err = conn.Initialize(s.life, s.opts.Initialize) // limited by Conn.Handshake, whose error names the time
 	}
 	if err == nil {
 		return conn, nil
@@ -208,12 +216,21 @@ func (s *Supervisor) dial(first bool) (*client.Conn, error) {
 	select {
 	case why := <-over:
 		if why != nil && errors.Is(err, acp.ErrClosed) {
-			err = why // has more details
+			err = &unstartedError{why, err}
 		}
 	case <-late:
 	}
 	return nil, err
 }
+
+// unstartedError is the error of an agent that has ended during its handshake: why its connection has
+// ended, which has more details, and the error of initialize.
+type unstartedError struct {
+	error
+	initialize error
+}
+
+func (e *unstartedError) Unwrap() []error { return []error{e.error, e.initialize} }
 
 func (s *Supervisor) up(conn *client.Conn) (sessions []*Session) {
 	s.mu.Lock()

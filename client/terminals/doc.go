@@ -1,5 +1,5 @@
-// Package terminals serves the terminal methods: an agent runs commands on this machine,
-// in the folders of its session.
+// Package terminals serves the terminal methods: an agent runs commands on this machine, in
+// the folders of its session. Experimental: it may change in any release.
 //
 //	pool := terminals.New(folders, nil) // folders is a *files.Folders
 //	defer pool.Close()

@@ -13,7 +13,7 @@ import (
 // The reasons for which a command is not run. Their texts are sent to the agent.
 var (
 	// ErrTooMany is the error of a session that has Options.PerSession terminals.
-	ErrTooMany = errors.New("too many terminals: release some")
+	ErrTooMany = errors.New("too many terminals")
 	// ErrNotFound is the error of a command that does not exist.
 	ErrNotFound = command.ErrNotFound
 	// ErrCwd is the error of a folder that does not exist.
@@ -41,23 +41,40 @@ func (e *Error) Unwrap() error { return e.Err }
 // receives.
 func (e *Error) Is(target error) bool { return e.RequestError().Is(target) }
 
+// reasons are the errors that the agent can tell apart, with their words in the member reason of the data,
+// and what the agent can do.
+var reasons = []struct {
+	err        error
+	word, hint string
+}{
+	{files.ErrUnknownSession, "unknown_session", "Open the session on this connection first"},
+	{ErrNotFound, "not_found", "Use a program that the client has, by its name or its path"},
+	{ErrCwd, "no_such_folder", "Use the path of a folder as cwd"},
+	{ErrCommand, "invalid_command", "Change the command, or run it in a script"},
+	{ErrEnv, "variable_not_allowed", "Leave this variable out"},
+}
+
 // RequestError returns the error that the agent receives: -32602 for everything that this
-// package refuses. Only the reason of a system error is sent, such as "permission denied",
-// without paths.
+// package refuses, with a word in the member reason of the data, such as unknown_session, and what the
+// agent can do as the hint of a record of package kind. Only the reason of a system error is sent, such as
+// "permission denied", without paths.
 func (e *Error) RequestError() *rpcerr.RequestError {
-	for _, reason := range []error{files.ErrUnknownSession, ErrNotFound, ErrCwd, ErrCommand, ErrEnv} {
-		if errors.Is(e.Err, reason) {
-			return rpcerr.InvalidParams(nil).WithDetail(reason.Error() + ": " + e.What).WithCause(e)
+	for _, reason := range reasons {
+		if errors.Is(e.Err, reason.err) {
+			data := map[string]any{"reason": reason.word, "recovery": map[string]string{"hint": reason.hint}}
+			return rpcerr.InvalidParams(data).WithDetail(reason.err.Error() + ": " + e.What).WithCause(e) //errlint:ignore it is one of the texts of these packages
 		}
 	}
 	if errors.Is(e.Err, ErrTooMany) {
-		return rpcerr.InternalError(nil).WithDetail(ErrTooMany.Error()).WithCause(e)
+		data := map[string]any{"reason": "too_many_terminals", "recovery": map[string]string{"hint": "Release a terminal first"}}
+		return rpcerr.InternalError(data).WithDetail("too many terminals").WithCause(e)
 	}
 	detail := "the command could not be started"
 	if errno, ok := errors.AsType[syscall.Errno](e.Err); ok {
 		detail += ": " + errno.Error()
 	}
-	return rpcerr.InternalError(nil).WithDetail(detail).WithCause(e)
+	data := map[string]any{"recovery": map[string]string{"hint": "Check the program on the client's machine"}}
+	return rpcerr.InternalError(data).WithDetail(detail).WithCause(e)
 }
 
 func unknown(id acp.TerminalID) error { return rpcerr.ResourceNotFound(string(id)) }

@@ -101,6 +101,6 @@ func startReady(file string) error {
 		if _, err := os.Stat(file); err == nil {
 			return nil
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // a child process that waits for another one
 	}
 }

@@ -18,20 +18,20 @@ import (
 // requests are listed when earlier ones are answered.
 func TestPermissionsAreBounded(t *testing.T) {
 	th := thread.New()
-	var answered []func()
+	var keys []uint64
 	for range 6000 {
-		answered = append(answered, th.Ask(thread.Permission{}))
+		keys = append(keys, th.Ask(thread.Permission{}))
 	}
 	assert.Len(t, th.Snapshot().Permissions, 100)
 	for i := 200; i < 300; i++ { // out of order
-		answered[i]()
+		th.Answered(keys[i])
 	}
-	for i, done := range answered {
+	for i, key := range keys {
 		if i < 200 || i >= 300 {
 			require.EqualValues(t, i+1, th.Snapshot().Permissions[0].Key)
 		}
-		done()
-		done()
+		th.Answered(key)
+		th.Answered(key)
 	}
 	assert.Empty(t, th.Snapshot().Permissions)
 

@@ -3,6 +3,7 @@ package thread_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,26 @@ func TestSnapshotsDoNotGrowWithTheHistory(t *testing.T) {
 		return func() { applyChunks(th, 300, 1, 1) }
 	}
 	assert.Less(t, timesAsLong(8, update(50_000), update(10)), 8.0, "300 updates with a snapshot each")
+}
+
+// Chunks that go to two messages in turn, such as those of two subagents, cost what they add, however long the
+// messages are.
+func TestChunksOfTwoMessagesInTurn(t *testing.T) {
+	chunks := func(length int) func() {
+		th := thread.New()
+		all := [2]*acp.AgentMessageChunk{}
+		for i := range all {
+			th.Apply(&acp.AgentMessageChunk{MessageID: acp.MessageID(fmt.Sprint(i)), Content: acp.Text(strings.Repeat("x", length))})
+			all[i] = &acp.AgentMessageChunk{MessageID: acp.MessageID(fmt.Sprint(i)), Content: acp.Text("y")}
+		}
+		return func() {
+			for i := range 300 {
+				th.Apply(all[i%2])
+				th.Snapshot()
+			}
+		}
+	}
+	assert.Less(t, timesAsLong(8, chunks(16<<20), chunks(10)), 8.0, "300 updates with a snapshot each")
 }
 
 // The total time must be linear: one long thread takes as long as twenty short ones with as many

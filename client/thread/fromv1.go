@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/fold"
@@ -15,6 +16,7 @@ import (
 func (t *Thread) Apply(u acp.SessionUpdate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.active = time.Now()
 	switch u := u.(type) { // without an Event in between, which would be an allocation
 	case *acp.AgentMessageChunk:
 		MessageChunk{RoleAgent, string(u.MessageID), block(u.Content), Meta(u.Meta)}.apply(t)
@@ -33,6 +35,7 @@ func (t *Thread) Apply(u acp.SessionUpdate) {
 func (t *Thread) Prompt(prompt []acp.ContentBlock) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.active = time.Now()
 	t.prompted("", contentBlocks(prompt))
 	StateChanged{State: StateRunning}.apply(t)
 }
@@ -61,9 +64,9 @@ func TurnOf(res *acp.PromptResponse) Turn {
 	return Turn{State: StateIdle, StopReason: string(res.StopReason), Usage: tokens(res.Usage), Meta: Meta(res.Meta)}
 }
 
-// Permission adds a pending permission request. Call the returned function when the request
-// has been answered; it may be called more than once.
-func (t *Thread) Permission(req *acp.RequestPermissionRequest) (answered func()) {
+// Permission adds a pending permission request and returns its key. Call [Thread.Answered] when the request
+// has been answered.
+func (t *Thread) Permission(req *acp.RequestPermissionRequest) (key uint64) {
 	p := Permission{
 		ToolCallID: string(req.ToolCall.ToolCallID), Title: req.ToolCall.Title, Options: permissionOptions(req.Options), Meta: Meta(req.Meta),
 	}
@@ -117,6 +120,8 @@ func event(u acp.SessionUpdate) Event {
 		return c
 	case *acp.SubagentUpdate:
 		return subagent(u)
+	case *acp.CursorUpdate:
+		return cursor(u)
 	case *acp.SessionMessageChunk:
 		return MessageChunk{Role: RoleSession, ID: string(u.MessageID), Content: block(u.Content), Meta: Meta(u.Meta)}
 	}

@@ -85,6 +85,8 @@ func (c SubagentChanged) apply(t *Thread) {
 type toolNode struct {
 	call ToolCall
 	turn uint64 // in which it began; 0 if that is not known
+	// shown are the terminals in the content; nil if that is to be looked up.
+	shown map[string]bool
 }
 
 func (n *toolNode) freeze(s *Snapshot, i int) {
@@ -97,7 +99,7 @@ func (c ToolCallChanged) apply(t *Thread) {
 	if i, ok := t.now.index.find(t.now.index.tools, c.ID, len(t.items)); ok && !(c.Begins && t.isEarlier(i)) {
 		e = t.items[i]
 	} else {
-		e = t.add(&toolNode{ToolCall{ID: c.ID, Kind: "other", Status: ToolPending}, t.turns}, true)
+		e = t.add(&toolNode{call: ToolCall{ID: c.ID, Kind: "other", Status: ToolPending}, turn: t.turns}, true)
 		t.now.index.note(t.now.index.tools, c.ID, e.index)
 	}
 	n := e.node.(*toolNode)
@@ -115,7 +117,11 @@ func (c ToolCallChanged) apply(t *Thread) {
 	for _, content := range c.Append {
 		call.Content = call.Content.append(content)
 	}
+	if c.Content != nil || c.Append != nil {
+		n.shown = nil
+	}
 	fold.Set(&call.Locations, c.Locations)
+	t.reported(n, c.Meta)
 	if call.Open() {
 		t.open[e.index] = n
 	} else {
@@ -140,6 +146,7 @@ type terminalNode struct {
 	terminal Terminal
 	output   []byte
 	written  int64 // bytes, with those that were dropped
+	own      bool  // this program runs the command
 }
 
 func (n *terminalNode) freeze(s *Snapshot, i int) {
@@ -213,6 +220,7 @@ func (c TerminalChanged) apply(t *Thread) {
 	fold.Set(&n.terminal.Rows, c.Rows)
 	fold.Set(&n.terminal.Cancellable, c.Cancellable)
 	n.terminal.Meta = fold.Meta(n.terminal.Meta, c.Meta)
+	n.own = n.own || c.stop != nil
 	if c.stop != nil || c.Exit != nil {
 		n.terminal.stop = c.stop
 	}

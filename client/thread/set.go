@@ -28,7 +28,8 @@ func (s *Set) Thread(id acp.SessionID) *Thread { return s.threads.Thread(string(
 func (s *Set) Forget(id acp.SessionID) { s.threads.Forget(string(id)) }
 
 // Client returns c with threads: updates, permission requests and the output of terminals reach the
-// thread of their session before they reach c. SessionUpdate of c therefore finds the update in the
+// thread of their session before they reach c, and so do the questions that package client/permission asks in a
+// request. SessionUpdate of c therefore finds the update in the
 // thread. If package client/terminals or client/host runs the command of a terminal, the thread shows
 // what it prints without delay.
 func (s *Set) Client(c acp.Client) acp.Client { return &shown{acp.ClientWrapper{Client: c}, s} }
@@ -45,12 +46,23 @@ func (c *shown) SessionUpdate(ctx context.Context, n *acp.SessionNotification) e
 }
 
 func (c *shown) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	defer c.set.threads.Mentioned(string(req.SessionID)).Permission(req)()
-	return c.ClientWrapper.RequestPermission(ctx, req)
+	t := c.set.threads.Mentioned(string(req.SessionID))
+	key := t.Permission(req)
+	defer t.Answered(key)
+	return c.ClientWrapper.RequestPermission(t.Context(ctx, key), req)
 }
 
 func (c *shown) CreateTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	return c.ClientWrapper.CreateTerminal(termview.With(ctx, c.set.threads.Mentioned(string(req.SessionID)).follow), req)
+	t := c.set.threads.Mentioned(string(req.SessionID))
+	return c.ClientWrapper.CreateTerminal(termview.With(t.Context(ctx, 0), t.follow), req)
+}
+
+func (c *shown) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return c.ClientWrapper.ReadTextFile(c.set.threads.Mentioned(string(req.SessionID)).Context(ctx, 0), req)
+}
+
+func (c *shown) WriteTextFile(ctx context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	return c.ClientWrapper.WriteTextFile(c.set.threads.Mentioned(string(req.SessionID)).Context(ctx, 0), req)
 }
 
 // Sending is a middleware for client.Options.Sending. It passes prompts and their results,

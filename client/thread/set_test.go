@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -98,4 +100,19 @@ func TestSetForgetsSessionsThatWereNotOpened(t *testing.T) {
 	assert.Zero(t, set.Thread("0").Snapshot().Items.Len(), "it was forgotten")
 	set.Forget("999")
 	assert.Zero(t, set.Thread("999").Snapshot().Items.Len())
+}
+
+func TestLastActivity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := new(thread.Set)
+		assert.Zero(t, set.Thread("s").LastActivity())
+		for _, u := range []acp.SessionUpdate{acp.AgentText("x"), acp.AgentText("y"), &acp.ToolCall{ToolCallID: "1"}} {
+			time.Sleep(time.Minute)
+			receive(t, set, "s", u)
+			assert.Equal(t, time.Now(), set.Thread("s").LastActivity())
+		}
+		time.Sleep(time.Minute)
+		set.Thread("s").Snapshot()
+		assert.Equal(t, time.Minute, time.Since(set.Thread("s").LastActivity()))
+	})
 }

@@ -23,8 +23,11 @@ type Snapshot struct {
 	Plans []Plan `json:"plans,omitempty"`
 	// Suggestions are prompts that the agent suggests, the most likely first.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
-	// Permissions are the pending permission requests. If there are more than 100, these are the
-	// oldest ones.
+	// Cursors are the positions that the agent has named, in the order in which it did. The index of a
+	// cursor never changes.
+	Cursors List[Cursor] `json:"cursors,omitzero"`
+	// Permissions are the pending permission requests and questions; see [Thread.Answer]. If there are more than
+	// 100, these are the oldest ones.
 	Permissions []Permission `json:"permissions,omitempty"`
 	Usage       *Usage       `json:"usage,omitempty"`
 	// Modes is nil if the session has none.
@@ -100,7 +103,8 @@ func (s *Snapshot) Terminal(id string) *Terminal {
 
 type plainSnapshot Snapshot
 
-// MarshalJSON encodes the snapshot. Each item has a member "item" with its kind.
+// MarshalJSON encodes the snapshot. Each item has a member "item" with its kind: "message", "tool_call", "notice",
+// "compaction", "subagent", "unknown" or "dropped".
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	items := make([]jsonItem, 0, s.Items.Len())
 	for _, item := range s.Items.All() {
@@ -232,6 +236,10 @@ func (t *Thread) replace(s *Snapshot) {
 	}
 	t.now.Plans, t.now.Usage, t.now.Modes = s.Plans, s.Usage, s.Modes
 	t.now.Options, t.now.Commands, t.now.Suggestions = s.Options, s.Commands, s.Suggestions
+	t.now.Cursors = s.Cursors
+	for i, c := range s.Cursors.All() {
+		t.cursors[c.ID] = i
+	}
 	t.now.Title, t.now.UpdatedAt, t.now.Meta = s.Title, s.UpdatedAt, s.Meta
 	t.now.Turn = s.Turn
 }

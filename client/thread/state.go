@@ -33,10 +33,16 @@ type PlanEntry struct {
 	Meta   Meta   `json:"meta,omitempty"`
 }
 
-// Permission is a pending permission request of the agent.
+// Permission is a pending permission request of the agent, or a question about a write or a command that the
+// agent did not ask about.
 type Permission struct {
 	// Key identifies the request within the thread.
 	Key uint64 `json:"key"`
+	// Lines are what a person must see before choosing, each on a line of its own. They are safe to print. Without
+	// Lines, no person is asked, and [Thread.Answer] fails: a rule may decide, or the program by itself.
+	Lines []string `json:"lines,omitempty"`
+	// Text is the new content of the file, for a write that the agent did not ask about. It may be secret.
+	Text *string `json:"text,omitempty"`
 	// ToolCallID is the id of the tool call that the request is about; empty if there is none.
 	ToolCallID  string             `json:"toolCallId,omitempty"`
 	Title       string             `json:"title,omitempty"`
@@ -52,8 +58,12 @@ type Permission struct {
 
 // PermissionOption is one option of a [Permission].
 type PermissionOption struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID string `json:"id"`
+	// Label says on one line what choosing the option does. Show it, and Name beside it: Name is chosen by the
+	// agent. Own reports that this program offers the option, and not the agent.
+	Label string `json:"label,omitempty"`
+	Name  string `json:"name"`
+	Own   bool   `json:"own,omitempty"`
 	// Kind is "allow_once", "allow_always", "reject_once" or "reject_always". Other values
 	// permit nothing.
 	Kind string `json:"kind"`

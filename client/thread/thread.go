@@ -1,7 +1,6 @@
-// Package thread maintains the state that a user interface displays for a session. A
-// [Thread] turns the updates of a session into items, such as messages, thoughts and tool
-// calls, and into properties of the session as a whole, such as its plan, its modes and its
-// title.
+// Package thread maintains the state that a user interface displays for a session. Experimental: it may change in
+// any release. A [Thread] turns the updates of a session into items, such as messages, thoughts and tool calls,
+// and into properties of the session as a whole, such as its plan, its modes and its title.
 //
 // A [Set] has the threads of a connection, and gets all that happens in its sessions:
 //
@@ -25,7 +24,25 @@
 // [Thread.Permission] when the agent asks for permission, [Thread.Opened] after the response that
 // opens the session, and [Thread.Reset] before it loads a session.
 // If the client runs the commands of the agent with package client/host or client/terminals, a
-// Set shows them too, in Snapshot.Terminals; see [Terminal.Stop].
+// Set shows them too, in Snapshot.Terminals; see [Terminal.Stop]. Agents that run commands by themselves report
+// the output in the content of the tool call, or in its _meta, as terminal_output and terminal_exit: then it is in
+// Snapshot.Terminals and in the content of the call. [ToolCall.Text] has the text of either form but that.
+//
+// # Questions
+//
+// Snapshot.Permissions lists what waits for a person, with a key. If the client decides with package
+// client/permission or client/host, the list also has the writes and commands that the agent did not ask about,
+// and of each question what the person must see and the options with labels. A button of a page calls
+// [Thread.Answer]:
+//
+//	for _, p := range snapshot.Permissions {
+//		show(p.Lines)
+//		for _, o := range p.Options {
+//			button(o.Label, o.Name, func() { t.Answer(p.Key, o.ID) })
+//		}
+//	}
+//
+// Set Ask of client/permission or client/host to permission.InThread if nothing else asks.
 //
 // # Rules
 //
@@ -48,7 +65,7 @@
 // protocol. [Thread.Apply], [Thread.Prompt], [Thread.EndTurn], [Thread.Permission],
 // [Thread.Opened] and [Set] are for version 1. Package
 // [github.com/acpkit/go-sdk/draft2/thread] is for version 2. It uses [Thread.Do],
-// [Thread.AddChunk], [Thread.Ask] and [Thread.Enqueue], which serve every version.
+// [Thread.AddChunk], [Thread.Ask], [Thread.Context] and [Thread.Enqueue], which serve every version.
 package thread
 
 import (
@@ -56,6 +73,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/acpkit/go-sdk/internal/fold"
 )
@@ -71,18 +89,22 @@ type Thread struct {
 	taken *Snapshot
 	dirty []*entry
 
+	active time.Time // of the latest event
+
 	items     []*entry // nil for dropped items
 	terminals []*entry // nil for dropped terminals
 	dropped   int      // the number of dropped items
 	messages  fold.Messages[*entry]
 	others    map[string]*entry // compactions and subagents, by kind and id
 	open      map[int]*toolNode // tool calls that are open, by index
+	cursors   map[string]int    // the indices of cursors
 	echoes    []*echo
 	turns     uint64 // how many have begun
 	asked     uint64 // the newest key of a question
 	listed    uint64 // the newest key of a question that the snapshot lists or has listed
 	unlisted  map[uint64]Permission
-	queued    uint64 // the newest key of a prompt that waits
+	answers   map[uint64]chan string // of the questions that wait for Answer
+	queued    uint64                 // the newest key of a prompt that waits
 	parts     [partEnd]*entry
 
 	// The entries form a ring, the one changed last first; revision counts the changes.
@@ -122,9 +144,9 @@ func (t *Thread) clear() {
 	t.items, t.terminals, t.dropped = nil, nil, 0
 	t.messages = fold.Messages[*entry]{}
 	t.others = map[string]*entry{}
-	t.open = map[int]*toolNode{}
+	t.open, t.cursors = map[int]*toolNode{}, map[string]int{}
 	t.echoes = nil
-	t.unlisted, t.listed = map[uint64]Permission{}, t.asked
+	t.dropPermissions()
 	t.parts = [partEnd]*entry{}
 	t.ring = entry{}
 	t.ring.newer, t.ring.older = &t.ring, &t.ring
@@ -134,9 +156,19 @@ func (t *Thread) clear() {
 func (t *Thread) Do(events ...Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.active = time.Now()
 	for _, e := range events {
 		e.apply(t)
 	}
+}
+
+// LastActivity returns when this end has last seen something of the session: a message of the agent,
+// or a prompt, an answer or a setting of the user. It is zero before the first one. Snapshot.UpdatedAt,
+// in contrast, is what the agent says.
+func (t *Thread) LastActivity() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.active
 }
 
 // AddChunk is like [Thread.Do] with a [MessageChunk], the most frequent event, but does not
@@ -144,6 +176,7 @@ func (t *Thread) Do(events ...Event) {
 func (t *Thread) AddChunk(c MessageChunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.active = time.Now()
 	c.apply(t)
 }
 

@@ -160,6 +160,36 @@ func TestSessionState(t *testing.T) {
 	assert.Equal(t, "USD", s.Usage.Cost.Currency)
 }
 
+// The first update of a cursor places it; later ones change what can be done there.
+func TestCursors(t *testing.T) {
+	th := threadOf(t,
+		`{"sessionUpdate":"cursor_update","cursorId":"lost","capabilities":{"fork":{}}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"a","anchor":{"type":"user_message","messageId":"m","position":"before"},"capabilities":{"fork":{}},"_meta":{"k":1,"l":1}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"b","anchor":{"type":"tool_call","toolCallId":"c","position":"after"},"capabilities":{"fork":{}}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"c","anchor":{"type":"_x","n":1}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"a","anchor":{"type":"compaction","compactionId":"z","position":"after"},"_meta":{"k":2}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"b","capabilities":null}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"c","capabilities":{}}`,
+	)
+	want := []thread.Cursor{
+		{ID: "a", Anchor: thread.CursorAnchor{Type: "user_message", ID: "m", Position: "before"}, Fork: true, Meta: thread.Meta{"k": 2.0}},
+		{ID: "b", Anchor: thread.CursorAnchor{Type: "tool_call", ID: "c", Position: "after"}},
+		{ID: "c", Anchor: thread.CursorAnchor{Type: "_x", Raw: json.RawMessage(`{"type":"_x","n":1}`)}},
+	}
+	assert.Equal(t, want, th.Snapshot().Cursors.Slice())
+
+	var read thread.Snapshot
+	encoded, err := json.Marshal(th.Snapshot())
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(encoded, &read))
+	again := thread.New()
+	again.Restore(&read)
+	again.Apply(update(t, `{"sessionUpdate":"cursor_update","cursorId":"b","capabilities":{"fork":{}}}`))
+	require.Equal(t, 3, again.Snapshot().Cursors.Len())
+	assert.True(t, again.Snapshot().Cursors.At(1).Fork)
+	assert.False(t, th.Snapshot().Cursors.At(1).Fork)
+}
+
 func TestOpened(t *testing.T) {
 	th := threadOf(t, `{"sessionUpdate":"tool_call","toolCallId":"1","title":"T"}`)
 	th.Opened(&acp.SessionModeState{CurrentModeID: "a", AvailableModes: []acp.SessionMode{{ID: "a", Name: "A"}}}, nil)
@@ -214,17 +244,17 @@ func TestPermission(t *testing.T) {
 		SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "1", Title: "rm", Kind: acp.ToolKindDelete},
 		Options: []acp.PermissionOption{{OptionID: "y", Name: "Yes", Kind: "allow_once"}},
 	}
-	answered := th.Permission(req)
+	key := th.Permission(req)
 	other := th.Permission(req)
 	assert.Equal(t, []string{"tool 1: rm (pending)"}, lines(th), "the question is the first mention of the call")
 	require.Len(t, th.Snapshot().Permissions, 2)
 	assert.Equal(t, "y", th.Snapshot().Permissions[0].Options[0].ID)
-	answered()
-	answered()
+	th.Answered(key)
+	th.Answered(key)
 	require.Len(t, th.Snapshot().Permissions, 1)
 	th.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil)
 	assert.Empty(t, th.Snapshot().Permissions, "no question outlives the turn")
-	other()
+	th.Answered(other)
 }
 
 // The handler of a permission request may run after a later update, which reports that the call was
@@ -405,7 +435,7 @@ func TestContinueFromASnapshotInATurn(t *testing.T) {
 // It also shows what still waits, and ends that by its key.
 func TestContinueWithWhatWaits(t *testing.T) {
 	whole := thread.New()
-	whole.Ask(thread.Permission{Title: "answered"})()
+	whole.Answered(whole.Ask(thread.Permission{Title: "answered"}))
 	whole.Ask(thread.Permission{Title: "pending"})
 	whole.Enqueue([]thread.Block{{Type: "text", Text: "hi"}})
 	before := whole.Snapshot()

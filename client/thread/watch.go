@@ -38,6 +38,8 @@ const (
 	PartTurn
 	// PartSuggestions is Snapshot.Suggestions.
 	PartSuggestions
+	// PartCursors is Snapshot.Cursors.
+	PartCursors
 
 	partEnd
 )
@@ -78,6 +80,21 @@ func (t *Thread) Watch(ctx context.Context) iter.Seq2[*Snapshot, []Change] {
 			}
 		}
 	}
+}
+
+// Since returns the current snapshot, and what has changed since an earlier one of the thread, as [Thread.Watch]
+// tells it. It does not wait: changes are nil if there are none. With nil as the earlier one, all is new. Use it
+// to draw in another loop than Watch; the cost is proportional to the changes.
+func (t *Thread) Since(earlier *Snapshot) (now *Snapshot, changes []Change) {
+	seen := uint64(0)
+	if earlier != nil {
+		seen = earlier.Revision
+	}
+	now, changes, wake := t.step(seen, earlier == nil)
+	if wake != nil {
+		return earlier, nil
+	}
+	return now, changes
 }
 
 // step returns what has changed since the revision seen, or a channel that is closed when
