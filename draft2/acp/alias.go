@@ -64,6 +64,9 @@ type Handler = v1.Handler
 // Middleware wraps a Handler; see [v1.Middleware].
 type Middleware = v1.Middleware
 
+// Limits bound the memory and the handlers of a connection; see [v1.Limits].
+type Limits = v1.Limits
+
 // Selective is an optional interface for types with more methods than they serve; see
 // [v1.Selective].
 type Selective = v1.Selective
@@ -86,6 +89,9 @@ type InvalidError = v1.InvalidError
 
 // FieldError is one violation of a rule; see [v1.FieldError].
 type FieldError = v1.FieldError
+
+// IdleError is the error of a turn of a silent agent; see [v1.IdleError].
+type IdleError = v1.IdleError
 
 // VersionError means that the peer does not support the requested version; see
 // [v1.VersionError].

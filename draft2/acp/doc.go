@@ -1,10 +1,10 @@
-// Package acp defines the vocabulary of version 2 of the Agent Client Protocol: the types of
-// all messages, the names of the methods, and the roles [Agent] and [Client].
+// Package acp defines the vocabulary of version 2 of the Agent Client Protocol: the types of all
+// messages, the names of the methods, and the roles [Agent] and [Client]. Experimental: it may
+// change in any release.
 //
-// Version 2 is a draft. Names and types of this package may change in any release. Package
-// [github.com/acpkit/go-sdk/acp] is the vocabulary of version 1, which is stable. What is the
-// same in both versions, in every field and rule, is one type, so that a program for both
-// versions need not convert it: ids such as [SessionID], enumerations such as [ToolKind],
+// Package [github.com/acpkit/go-sdk/acp] is the vocabulary of version 1, which is stable. What
+// is the same in both versions, in every field and rule, is one type, so that a program for
+// both versions need not convert it: ids such as [SessionID], enumerations such as [ToolKind],
 // [PermissionOption], [Implementation] and others, [Meta], [Opt], [RequestID], the errors of
 // a connection, [Handler] and [Middleware].
 //
@@ -24,76 +24,10 @@
 //   - Every union except [ElicitationScope] is open: an unknown variant decodes to a type
 //     whose name begins with Unknown or Other, and is encoded unchanged.
 //
-// # Types by task
+// # Types
 //
-// The params of a method end in Request or Notification, its result in Response.
-//
-// Connect: [InitializeRequest] and [InitializeResponse] exchange [AgentCapabilities],
-// [ClientCapabilities] and two [Implementation] descriptions.
-//
-// Authenticate: an agent offers [AuthMethod] values; a client sends [LoginAuthRequest],
-// [LogoutAuthRequest] and [AuthStatusRequest], and receives [AuthStatusUpdateNotification].
-// Roles: [Authenticator], [AuthStatusReporter], [AuthStatusUpdater].
-//
-// Start a session: [NewSessionRequest], [ResumeSessionRequest] with a [ReplayFrom],
-// [ForkSessionRequest] and [CloseSessionRequest], with [MCPServer] and [SystemPrompt]
-// values. Roles: [SessionForker], [SystemPromptApplier].
-//
-// Manage stored sessions: [ListSessionsRequest] returns [SessionInfo] values;
-// [DeleteSessionRequest], [ArchiveSessionRequest], [UnarchiveSessionRequest],
-// [SessionStatusRequest] and [SetSessionTitleRequest] act on one of them. Roles:
-// [SessionDeleter], [SessionArchiver], [SessionStatusReporter],
-// [SessionTitleSetter].
-//
-// Configure a session: [SetSessionConfigOptionRequest] sets a [SessionConfigOption], whose
-// kind is a [SessionConfigKind], to a [SessionConfigOptionValue].
-// [SessionOptionsRequest] asks for the options before a session starts, and the requests that
-// start one set them with [InitialSessionConfigOption] values. Roles:
-// [SessionConfigOptionSetter], [SessionOptionsReporter].
-//
-// Prompt: [PromptRequest] contains [ContentBlock] values ([TextContent], [ImageContent],
-// [AudioContent], [ResourceLink], [EmbeddedResource] with an [EmbeddedResourceResource]);
-// [PromptResponse] contains the id of the message. [CancelSessionNotification] cancels the
-// work; [CancelToolCallRequest] and [CancelTerminalRequest] cancel a part of it. Roles:
-// [ToolCallCanceller], [TerminalCanceller].
-//
-// Receive updates: [UpdateSessionNotification] contains a [SessionUpdate]. Messages arrive as
-// [UserMessage], [AgentMessage] and [AgentThought], and in chunks as [UserMessageChunk],
-// [AgentMessageChunk] and [AgentThoughtChunk]; the state of the agent as
-// [SessionStateUpdate], whose [StateUpdate] is a [RunningStateUpdate], [IdleStateUpdate],
-// [RequiresActionStateUpdate] or [OtherStateUpdate], with the [BackgroundWork] that
-// continues; changes of the session as [AvailableCommandsUpdate] (with [AvailableCommand]
-// and [AvailableCommandInput]), [ConfigOptionUpdate], [SessionInfoUpdate] and [UsageUpdate];
-// other events as [Notice], [CompactionUpdate] and [CompactionSummaryChunk].
-//
-// Show tool calls: [ToolCallUpdate] creates or changes one. Its output consists of
-// [ToolCallContent] values: [Content], [Diff] with [DiffOperation] values, and [Terminal];
-// [ToolCallContentChunk] adds to it. [TerminalUpdate] and [TerminalOutputChunk] describe the
-// terminals of the agent.
-//
-// Show plans: [PlanUpdate] with a [PlanUpdateContent], and [PlanRemoved].
-//
-// Suggest prompts: [PromptSuggestionsUpdate]. Name positions at which a session can be forked:
-// [CursorUpdate] with a [CursorAnchor]. End a replay: [ReplayComplete]. Use skills: [Skill] in the
-// list of commands, and [SkillReference] in a prompt.
-//
-// Show subagents: [SubagentUpdate]; [SessionMessage] and [SessionMessageChunk].
-//
-// Ask for permission: [RequestPermissionRequest] contains a [RequestPermissionSubject] and
-// [PermissionOption] values; [RequestPermissionResponse] contains a
-// [RequestPermissionOutcome].
-//
-// Ask for input: [CreateElicitationRequest] contains an [ElicitationMode] with an
-// [ElicitationScope]. A form is an [ElicitationSchema] of [ElicitationPropertySchema]
-// fields, some of them with [MultiSelectItems]. [CreateElicitationResponse] contains an
-// [ElicitationAction] with [ElicitationContentValue] values;
-// [CompleteElicitationNotification] follows. Roles: [Elicitor], [ElicitationCompleter].
-//
-// Use MCP over the connection: [MessageMCPRequest] and [MessageMCPNotification]. Roles:
-// [MCPMessageHandler], [MCPNotificationHandler].
-//
-// Direct model traffic: [ListProvidersRequest], [SetProviderRequest] and
-// [DisableProviderRequest]. Role: [ProviderManager].
+// The params of a method end in Request or Notification, its result in Response. The page docs/types.md of the
+// repository lists the types by task.
 //
 // # Encoding
 //

@@ -55,19 +55,19 @@ var dialogueWorks = works{
 	},
 	"until cancelled": untilCancelled,
 	"a minute": func(context.Context, *agent.Session) (acp.StopReason, error) {
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in the bubble of its caller
 		return "", nil
 	},
 	"a minute after the cancel": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		<-ctx.Done()
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in the bubble of its caller
 		return "", s.Message(ctx, "m", "last words")
 	},
 	"background work after the cancel": func(ctx context.Context, s *agent.Session) (acp.StopReason, error) {
 		<-ctx.Done()
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // in the bubble of its caller
 		_, err := s.StartBackground(ctx, &acp.BackgroundToolCall{ToolCallID: "t1"})
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in the bubble of its caller
 		return "", s.Message(ctx, "m", err.Error())
 	},
 	"secret": func(context.Context, *agent.Session) (acp.StopReason, error) {
@@ -112,7 +112,7 @@ var dialogueWorks = works{
 			return "", err
 		}
 		go func() { // ends after the work
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute) // in the bubble of its caller
 			s.SetTurnUsage(&acp.Usage{TotalTokens: 9})
 			_ = b.End(b.Context())
 		}()

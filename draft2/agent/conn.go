@@ -38,7 +38,7 @@ type Conn struct {
 	agent  acp.Agent
 	table  endpoint.Table
 	remote bool           // the agent is a connection to another agent
-	known  *serving.Known // nil without Options.CheckIDs
+	known  *serving.Known // nil if the agent is a connection
 	states states         // of the sessions
 	relays bool           // the agent of another connection marks its replays itself
 
@@ -107,8 +107,9 @@ func (c *Conn) fill() error {
 			return nil, rpcerr.InvalidParams(map[string]any{"terminalId": req.TerminalID}).WithDetail("the terminal cannot be cancelled")
 		})
 	}
-	if c.opts.CheckIDs && !c.remote {
-		c.known = serving.Watch(t, named, told)
+	if !c.remote {
+		c.leaveOutSkills(t)
+		c.known = serving.Watch(t, c.opts.CheckIDs, named, told)
 	}
 	if applies, override := c.promptModes(); override && !applies {
 		return fmt.Errorf("agent: AppliesSystemPrompt of %T returned true for override and false for append: an agent that applies system prompts must apply append", c.agent)
@@ -118,6 +119,10 @@ func (c *Conn) fill() error {
 	})
 	return t.Refused("agent", c.agent)
 }
+
+// Unstable reports whether Options.Unstable is set. The agent may ask in newAgent, and serve unstable
+// methods only where they are allowed; see [acp.Selective].
+func (c *Conn) Unstable() bool { return c.opts.Unstable }
 
 // prompt handles session/prompt. A prompt fails with -32800 if its session is cancelled
 // or closed before the prompt is inserted.
@@ -129,7 +134,7 @@ func (c *Conn) prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	case err != nil && errors.Is(context.Cause(ctx), acp.ErrTurnCancelled):
 		return nil, rpcerr.RequestCancelled(nil).WithCause(err)
 	case err == nil && res == nil:
-		return nil, errors.New("agent: Prompt returned neither a response nor an error")
+		return nil, errors.New("agent: Prompt returned neither a response nor an error") //errlint:ignore a mistake in the agent
 	}
 	return res, err
 }

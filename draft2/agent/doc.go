@@ -1,7 +1,6 @@
-// Package agent implements the agent's end of a connection in version 2 of the protocol.
-// Version 2 is a draft: names may change in any release. For version 1 use package
-// [github.com/acpkit/go-sdk/agent]. Where both versions have the same feature, both
-// packages have the same names, promises and options.
+// Package agent implements the agent's end of a connection in version 2 of the protocol. Experimental: it may
+// change in any release. For version 1 use package [github.com/acpkit/go-sdk/agent]. Where both versions have
+// the same feature, both packages have the same names, promises and options.
 //
 //	type echo struct {
 //		agent.NoHistory
@@ -35,6 +34,13 @@
 // A request that opens a session fails with -32602 if it has two MCP servers of one name, or
 // one of a type that the agent did not advertise in session.mcp. Types that begin with an
 // underscore are left to the agent.
+//
+// # Skills
+//
+// An agent lists its skills among its commands; see [acp.Skill]. A prompt that calls a skill which the list of its
+// session does not have fails with -32602. To a client that did not advertise session.commands.skill no
+// skills are sent: responses are sent without them, and an update that lists them fails with an
+// *acp.CapabilityError. Such an agent lists what it has as commands there.
 //
 // # Order
 //

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/internal/params"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/talk/serving"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -19,6 +19,9 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 		return err
 	}
 	if c.known != nil {
+		if err := c.checkUpdate(params); err != nil {
+			return err
+		}
 		c.known.Note(listing(params))
 	}
 	p := c.peer.Load()
@@ -31,6 +34,24 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 		return fmt.Errorf("agent: %s: the client has not initialized the connection yet: call it from a handler", m.Name)
 	case need != "" && !p.caps.Has(need):
 		return &acp.CapabilityError{Method: m.Name, Capability: need}
+	}
+	if n, ok := params.(*acp.UpdateSessionNotification); ok {
+		return c.suggests(m, n.Update, p.caps)
+	}
+	return nil
+}
+
+// suggests returns an error for suggestions that need more than what both ends have advertised.
+func (c *Conn) suggests(m *wire.Method, u acp.SessionUpdate, caps *acp.ClientCapabilities) error {
+	s, ok := u.(*acp.PromptSuggestionsUpdate)
+	if !ok || c.remote {
+		return nil
+	}
+	switch missing, wrong := params.Suggested(s, caps.Has, c.told.Load().Has); {
+	case missing != "":
+		return &acp.CapabilityError{Method: m.Name, Capability: missing}
+	case wrong != "":
+		return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: "update.suggestions.prompt", Message: wrong}}}
 	}
 	return nil
 }
@@ -76,54 +97,3 @@ func updateBit(u acp.SessionUpdate) string {
 	}
 	return ""
 }
-
-// These functions say which ids messages have, for Options.CheckIDs.
-
-// named returns the session that must be open for a request, and the option in its params. Version 2
-// has no modes.
-func named(params any) (id, mode, option string) {
-	switch p := params.(type) {
-	case *acp.PromptRequest:
-		return string(p.SessionID), "", ""
-	case *acp.SetSessionConfigOptionRequest:
-		return string(p.SessionID), "", string(p.ConfigID)
-	}
-	return "", "", ""
-}
-
-// told returns what a response says about a session.
-func told(params, res any) serving.Told {
-	switch p := params.(type) {
-	case *acp.CloseSessionRequest:
-		return serving.Told{Session: string(p.SessionID), Closed: true}
-	case *acp.DeleteSessionRequest:
-		return serving.Told{Session: string(p.SessionID), Closed: true}
-	case *acp.ResumeSessionRequest:
-		return opened(p.SessionID, endpoint.ValueOf(res.(*acp.ResumeSessionResponse)).ConfigOptions)
-	case *acp.SetSessionConfigOptionRequest:
-		return opened(p.SessionID, endpoint.ValueOf(res.(*acp.SetSessionConfigOptionResponse)).ConfigOptions)
-	}
-	switch res := res.(type) {
-	case *acp.NewSessionResponse:
-		return opened(res.SessionID, res.ConfigOptions)
-	case *acp.ForkSessionResponse:
-		return opened(res.SessionID, res.ConfigOptions)
-	}
-	return serving.Told{}
-}
-
-func opened(id acp.SessionID, options []acp.SessionConfigOption) serving.Told {
-	return serving.Told{Session: string(id), Open: true, Options: serving.IDs(options, optionID)}
-}
-
-// listing returns the options that an update lists.
-func listing(params any) serving.Told {
-	n, _ := params.(*acp.UpdateSessionNotification)
-	if u, ok := endpoint.ValueOf(n).Update.(*acp.ConfigOptionUpdate); ok {
-		options := append([]acp.SessionConfigOption{}, u.ConfigOptions...) // not nil
-		return serving.Told{Session: string(n.SessionID), Options: serving.IDs(options, optionID)}
-	}
-	return serving.Told{}
-}
-
-func optionID(o acp.SessionConfigOption) string { return string(o.ConfigID) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"time"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -20,8 +19,8 @@ type Options struct {
 	Unstable           bool // allows the methods that the protocol marks as unstable
 	IgnoreCapabilities bool // sends every call, even before initialize; for tests of clients
 	LenientPaths       bool // allows relative paths and empty ids in requests that open a session
-	CheckIDs           bool // refuses sessions and config options that the agent has not sent
-	Relay              bool // handlers pass requests on over another connection
+	CheckIDs           bool // refuses sessions, config options and cursors that the agent has not sent
+	Relay              bool // handlers pass requests on over another connection, whose agent marks its replays
 	RawParams          bool // keeps the params for the function [RawParams]
 	ExposeErrors       bool // sends the details of errors to the peer; for development
 
@@ -41,23 +40,8 @@ type Options struct {
 	// middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound the memory, the handlers and the waiting times of the Conn.
-	Limits Limits
-}
-
-// Limits bound the memory, the handlers and the waiting times of a connection. The zero value of a
-// field means its default; see [github.com/acpkit/go-sdk/agent.Limits].
-type Limits struct {
-	Backlog     int64 // bytes of waiting notifications before the connection stops reading; 64 MiB
-	MaxBacklog  int64 // the same before it ends with acp.ErrOverloaded; 1 GiB
-	MaxHandlers int   // request handlers that may run at once; 1024
-	MaxOpen     int64 // bytes of requests that may wait or run; 1 GiB
-	Results     int64 // bytes of results until they are written; 64 MiB
-	SendQueue   int64 // bytes that may wait to be written before senders must wait; 8 MiB
-
-	StallTimeout time.Duration // how long the client may read nothing while the send queue is full; 60 s
-	DrainGrace   time.Duration // how long handlers may run after the client has closed its end; 5 s
-	HandlerGrace time.Duration // how long handlers may run after their ctx is done; 5 s
+	// Limits bound the memory and the handlers of the Conn.
+	Limits acp.Limits
 }
 
 func (o *Options) clone() Options {
@@ -68,7 +52,6 @@ func (o *Options) clone() Options {
 }
 
 func (o *Options) config() rpc.Config {
-	l := &o.Limits
 	return rpc.Config{
 		Role: "agent", Invalid: invalid, StrictIDs: true, LenientPaths: o.LenientPaths,
 		Handshake: acp.MethodInitialize, HandshakeFirst: true,
@@ -77,9 +60,6 @@ func (o *Options) config() rpc.Config {
 		Receiving: endpoint.Middlewares(o.Receiving), Sending: endpoint.Middlewares(o.Sending),
 		Logger: o.Logger, OnDropped: o.OnDropped, OnError: o.OnError,
 		ExposeErrors: o.ExposeErrors, RawParams: o.RawParams,
-		Limits: rpc.Limits{
-			Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
-			SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
-		},
+		Limits: rpc.Limits{Backlog: o.Limits.Backlog, MaxBacklog: o.Limits.MaxBacklog, MaxHandlers: o.Limits.MaxHandlers, SendQueue: o.Limits.SendQueue},
 	}
 }

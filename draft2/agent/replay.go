@@ -15,6 +15,9 @@ import (
 // then what happens in the session meanwhile. What the handler sends with its ctx is history.
 func (c *Conn) markReplays(e *rpc.Entry) {
 	c.replays.Ending = c.engine.Ending()
+	c.replays.Full = func(id string) {
+		c.log.Warn("acp: many updates wait for the end of a replay, and their senders from now on: send the history with the ctx of the handler of session/resume", "session", id)
+	}
 	handle := e.Handle
 	e.Handle = func(ctx context.Context, params any) (any, error) {
 		req, ok := params.(*acp.ResumeSessionRequest)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -95,6 +97,62 @@ func TestKeptBackUpdates(t *testing.T) {
 		r.Close()
 		assert.Error(t, <-failed)
 		assert.NoError(t, a.conn.Wait())
+	})
+}
+
+// What was sent in a session during its replay comes before the response, also what was above the limit.
+func TestKeptBackUpdatesComeBeforeTheResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		a := &replaying{}
+		r, end := initialized(t, func(c *agent.Conn) acp.Agent { a.conn = c; return a }, &agent.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		over := make(chan struct{})
+		a.replay = func(context.Context, acp.SessionID) error { <-over; return nil }
+		r.Call("1", "session/resume", `{"sessionId":"s1","cwd":"/","replayFrom":{"type":"start"}}`)
+		synctest.Wait()
+		want := []string{"replay_complete"}
+		for range 1003 {
+			go func() { assert.NoError(t, a.conn.Session("s1").UserMessage(context.Background(), "m")) }() // ends with the replay
+			synctest.Wait()
+			want = append(want, "user_message")
+		}
+		assert.Equal(t, 1, strings.Count(log.String(), "many updates wait for the end of a replay"), log.String())
+		close(over)
+		r.want(append(want, "response 1")...)
+		end()
+	})
+}
+
+// A second replay of a session begins when the first has ended, with all that was kept back: a client
+// could not tell their histories apart. The replay of another session does not wait.
+func TestReplaysOfOneSessionDoNotMix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &replaying{}
+		r, end := initialized(t, func(c *agent.Conn) acp.Agent { a.conn = c; return a }, nil)
+		over := make(chan struct{})
+		a.replay = func(ctx context.Context, id acp.SessionID) error {
+			if err := a.conn.Session(id).UserMessage(ctx, "u"); id == "s2" || err != nil {
+				return err
+			}
+			<-over
+			return a.conn.Session(id).Message(ctx, "m", "text")
+		}
+		resume := func(id, session string) {
+			r.Call(id, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":"/","replayFrom":{"type":"start"}}`, session))
+		}
+		resume("1", "s1")
+		r.want("user_message")
+		resume("2", "s1")
+		resume("3", "s1")
+		resume("4", "s2")
+		r.want("user_message", "replay_complete", "response 4")
+		r.Notify("$/cancel_request", `{"requestId":3}`)
+		r.want("error 3 -32800")
+		require.NoError(t, a.conn.Session("s1").Update(t.Context(), &acp.AgentThought{MessageID: "live"}))
+		close(over)
+		r.want("agent_message_chunk", "replay_complete", "agent_thought", "response 1")
+		r.want("user_message", "agent_message_chunk", "replay_complete", "response 2")
+		end()
 	})
 }
 
@@ -191,6 +249,7 @@ func episode(t *testing.T, random *rand.Rand, sleep func(time.Duration)) {
 // follows a replay that failed is not history. resumed has the session of each request.
 func check(t *testing.T, far *rawpeer.Peer, failed map[string]bool, resumed map[string]string, sent map[string]bool) {
 	within := map[string]string{} // the replay in which a session is
+	last := map[string]int{}      // the replay of a session that was read last
 	markers, succeeded, story := 0, 0, ""
 	for m, ok := far.Recv(); ok; m, ok = far.Recv() {
 		story += string(m.Raw) + "\n"
@@ -215,8 +274,15 @@ func check(t *testing.T, far *rawpeer.Peer, failed map[string]bool, resumed map[
 				markers++
 			}
 		case strings.HasPrefix(id, "h"):
-			if replay, _, _ := strings.Cut(id, "-"); !failed[replay+"-"] {
+			replay, _, _ := strings.Cut(id, "-")
+			if !failed[replay+"-"] {
 				within[p.SessionID] = id
+			}
+			n, err := strconv.Atoi(replay[1:])
+			require.NoError(t, err)
+			if p.SessionID != "child" {
+				assert.GreaterOrEqual(t, n, last[p.SessionID], "%s: the history of an earlier replay", story)
+				last[p.SessionID] = n
 			}
 		case strings.HasPrefix(id, "l"):
 			if p.SessionID != "child" { // two sessions may announce it

@@ -76,13 +76,18 @@ func Explain(c *Conn, err error) string {
 	if c != nil {
 		agent = &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}
 	}
-	return talk.Explain(err, agent, func(err error) (text string, own []int, ok bool) {
-		version, ok := errors.AsType[*acp.VersionError](err)
-		if ok {
-			text, own = version.Error(), version.Own
-		}
-		return text, own, ok
-	})
+	return talk.Explain(err, agent, readError)
+}
+
+func readError(err error) (own talk.Own) {
+	if version, ok := errors.AsType[*acp.VersionError](err); ok {
+		own.Text, own.Versions = version.Error(), version.Own
+	}
+	if stop, ok := errors.AsType[*StopError](err); ok {
+		own.Stopped = string(stop.Reason)
+	}
+	_, own.Silent = errors.AsType[*acp.IdleError](err)
+	return own
 }
 
 func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {

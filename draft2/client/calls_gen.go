@@ -32,8 +32,9 @@ var (
 
 // Initialize opens the connection. Every other call of the protocol fails before it; an
 // extension method may be called, but an agent made with this module responds to it
-// only after it has responded to initialize. Use a ctx with a deadline: a program that
-// is not an agent, or one that waits for the user, may never respond.
+// only after it has responded to initialize. Use a ctx with a deadline or
+// Options.Handshake: a program that is not an agent, or one that waits for the user,
+// may never respond.
 //
 // If req is nil, or its ProtocolVersion is 0, or its Capabilities are nil, the defaults
 // are used, for the capabilities those of [Capabilities]; req itself is not changed.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -41,8 +42,10 @@ type Conn struct {
 	told     atomic.Pointer[acp.ClientCapabilities] // what the latest initialize has advertised
 	sessions talk.Sessions[update]
 	turns    turns
+	replays  replays
 	ends     endpoint.Ends
 	effects  talk.Effects
+	idle     talk.Idle
 }
 
 // New returns the client's end of a connection over s, which the Conn then owns. It calls
@@ -52,6 +55,8 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	c := &Conn{opts: opts.clone()}
 	c.out = endpoint.Sender{Engine: &c.engine, Guard: c.guard}
 	c.effects.SessionOf = sessionOf
+	c.idle.Limit, c.idle.SessionOf = c.opts.IdleLimit, c.sessions.WithSubagents(sessionOf)
+	c.idle.Error = func(limit time.Duration, last time.Time) error { return &acp.IdleError{Limit: limit, Last: last} }
 	cfg := c.opts.config()
 	cfg.OnEnd = c.ends.Ended
 	if !endpoint.IsNil(s) {
@@ -73,6 +78,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 		cfg.Entries, cfg.Results = c.table.Entries, c.results
 		endpoint.Extensions(&cfg, c.client)
 		c.effects.Watch(&cfg)
+		c.idle.Watch(&cfg)
 	}
 	cfg.Relay = c.opts.Relay || c.remote || endpoint.IsRelay(endpoint.Innermost(c.client))
 	c.engine.Configure(cfg)
@@ -81,14 +87,14 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 }
 
 // Connect returns a connection that is ready for sessions: it calls [New], [Conn.Start] and
-// [Conn.Initialize]. The connection is closed when ctx is done, and if the agent cannot be
-// initialized.
+// [Conn.Initialize]. ctx bounds the handshake only, as Options.Handshake does: once Connect has
+// returned, the connection lives until [Conn.Close] is called or the agent ends it. If the agent
+// cannot be initialized, Connect closes the connection and s.
 func Connect(ctx context.Context, s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) (*Conn, error) {
 	c := New(s, newClient, opts)
-	err := c.Start(ctx)
+	err := c.Start(context.WithoutCancel(ctx))
 	if err == nil {
 		_, err = c.Initialize(ctx, nil)
-		err = talk.WithNoise(err, s)
 	}
 	if err != nil {
 		c.Close()

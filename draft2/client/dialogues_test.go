@@ -108,9 +108,9 @@ func (c *caller) call(line string) string {
 		if arg != "" {
 			f = c.note(arg)
 		}
-		_, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"}, f)
+		_, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/"}, &client.ResumeOptions{OnUpdate: f})
 	case "replay":
-		_, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/", ReplayFrom: &acp.ReplayFromStart{}}, c.note(""))
+		_, err = c.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{SessionID: "s1", Cwd: "/", ReplayFrom: &acp.ReplayFromStart{}}, &client.ResumeOptions{OnUpdate: c.note("")})
 		got = c.taken()
 	case "listen":
 		c.session.OnUpdate(c.note(arg))

@@ -1,7 +1,6 @@
-// Package client implements the client's end of a connection in version 2 of the protocol.
-// Version 2 is a draft: names may change in any release. For version 1 use package
-// [github.com/acpkit/go-sdk/client]. Where both versions have the same feature, both
-// packages have the same names, promises and options.
+// Package client implements the client's end of a connection in version 2 of the protocol. Experimental: it
+// may change in any release. For version 1 use package [github.com/acpkit/go-sdk/client]. Where both versions
+// have the same feature, both packages have the same names, promises and options.
 //
 //	conn, err := client.Connect(ctx, process, func(*client.Conn) acp.Client { return viewer{} }, nil)
 //	if err != nil {

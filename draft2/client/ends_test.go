@@ -206,7 +206,7 @@ func TestTurnThatIsNotRead(t *testing.T) {
 		s, peer := session(t, &viewer{update: func(context.Context, *acp.UpdateSessionNotification) error {
 			handled++
 			return nil
-		}}, &client.Options{Limits: client.Limits{Backlog: 4 << 10}})
+		}}, &client.Options{Limits: acp.Limits{Backlog: 4 << 10}})
 		turn := s.Prompt(t.Context(), acp.Text("1"))
 		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
 		held := s.Prompt(t.Context(), acp.Text("2"))

@@ -51,8 +51,10 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	}
 	c.told.Store(r.Capabilities)
 	ctx, kept := rpc.TakeRawResult(ctx)
+	limited, stop := endpoint.Limited(ctx, c.opts.Handshake)
+	defer stop()
 	var raw json.RawMessage
-	res, err := methodInitialize.Call(rpc.WithRawResult(ctx, &raw), &c.out, &r, &rpc.CallOptions{
+	res, err := methodInitialize.Call(rpc.WithRawResult(limited, &raw), &c.out, &r, &rpc.CallOptions{
 		Negotiates: true, // what the agent sends before its response waits until the version is known
 		Result: func(res any) { // called before messages after the response are handled
 			if res, ok := res.(*acp.InitializeResponse); ok {
@@ -72,6 +74,8 @@ func (c *Conn) initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 		err = &acp.VersionError{Requested: int(r.ProtocolVersion), Own: []int{acp.ProtocolVersion}, Answered: answered}
 	}
 	if err != nil {
+		network, noise := c.engine.Peer()
+		err = endpoint.Silent(ctx, err, c.opts.Handshake, noise, network)
 		return nil, c.versionError(err, int(r.ProtocolVersion), asked)
 	}
 	c.setPeer(res) // a middleware may have changed the response

@@ -199,6 +199,7 @@ func TestFormsOfUnknownSessions(t *testing.T) {
 					assert.Nil(t, m.Error, c.scope)
 				} else if assert.NotNil(t, m.Error, c.scope) {
 					assert.Equal(t, -32602, m.Error.Code)
+					assert.Contains(t, m.Raw, `"reason":"unknown_session"`)
 				}
 			}
 		}

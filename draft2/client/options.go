@@ -20,7 +20,9 @@ import (
 type Options struct {
 	Unstable           bool          // allows the methods that the protocol marks as unstable
 	IgnoreCapabilities bool          // sends every call, even before Initialize; for tests of agents
+	Handshake          time.Duration // how long [Conn.Initialize] waits for the response; zero: as its ctx
 	CancelGrace        time.Duration // how long a cancelled turn may take to end; zero means 10 s
+	IdleLimit          time.Duration // how long the agent may be silent in a turn; zero: no limit
 	Relay              bool          // handlers pass requests on over another connection
 	RawParams          bool          // keeps the params for the function [RawParams]
 	ExposeErrors       bool          // sends the details of errors to the peer; for development
@@ -40,23 +42,8 @@ type Options struct {
 	// middleware of a list is the outermost.
 	Receiving, Sending []acp.Middleware
 
-	// Limits bound the memory, the handlers and the waiting times of the Conn.
-	Limits Limits
-}
-
-// Limits bound the memory, the handlers and the waiting times of a connection. The zero value of a
-// field means its default; see [github.com/acpkit/go-sdk/client.Limits].
-type Limits struct {
-	Backlog     int64 // bytes of waiting notifications before the connection stops reading; 64 MiB
-	MaxBacklog  int64 // the same before it ends with acp.ErrOverloaded; 1 GiB
-	MaxHandlers int   // request handlers that may run at once; 1024
-	MaxOpen     int64 // bytes of requests that may wait or run; 1 GiB
-	Results     int64 // bytes of results until they are written; 64 MiB
-	SendQueue   int64 // bytes that may wait to be written before senders must wait; 8 MiB
-
-	StallTimeout time.Duration // how long the agent may read nothing while the send queue is full; 60 s
-	DrainGrace   time.Duration // how long handlers may run after the agent has closed its end; 5 s
-	HandlerGrace time.Duration // how long handlers may run after their ctx is done; 5 s
+	// Limits bound the memory and the handlers of the Conn.
+	Limits acp.Limits
 }
 
 func (o *Options) clone() Options {
@@ -68,7 +55,6 @@ func (o *Options) clone() Options {
 }
 
 func (o *Options) config() rpc.Config {
-	l := &o.Limits
 	return rpc.Config{
 		Role: "client", Invalid: invalid, StrictIDs: true,
 		Defined:   func(method string) bool { return wire.Defines(acp.ProtocolVersion, method) },
@@ -76,10 +62,7 @@ func (o *Options) config() rpc.Config {
 		Receiving: endpoint.Middlewares(o.Receiving), Sending: endpoint.Middlewares(o.Sending),
 		Logger: o.Logger, OnDropped: o.OnDropped, OnError: o.OnError,
 		ExposeErrors: o.ExposeErrors, RawParams: o.RawParams,
-		Limits: rpc.Limits{
-			Backlog: l.Backlog, MaxBacklog: l.MaxBacklog, MaxHandlers: l.MaxHandlers, MaxOpen: l.MaxOpen, Results: l.Results,
-			SendQueue: l.SendQueue, StallTimeout: l.StallTimeout, DrainGrace: l.DrainGrace, HandlerGrace: l.HandlerGrace,
-		},
+		Limits: rpc.Limits{Backlog: o.Limits.Backlog, MaxBacklog: o.Limits.MaxBacklog, MaxHandlers: o.Limits.MaxHandlers, SendQueue: o.Limits.SendQueue},
 	}
 }
 

@@ -35,7 +35,15 @@ func (c *Conn) resumeSession(ctx context.Context, req *acp.ResumeSessionRequest)
 	if req != nil {
 		c.sessions.SetPlain(string(req.SessionID))
 	}
-	return c.callResume(ctx, req, nil)
+	if endpoint.ValueOf(req).ReplayFrom == nil {
+		return c.callResume(ctx, req, nil, nil)
+	}
+	p, over, err := c.replays.begin(ctx, c, req.SessionID, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer over()
+	return c.callResume(ctx, req, nil, p)
 }
 
 func (c *Conn) cancel(ctx context.Context, n *acp.CancelSessionNotification) error {

@@ -24,7 +24,8 @@ import (
 // continues for up to Options.CancelGrace: its remaining updates arrive, and Wait returns the
 // stop reason. If the agent does not report the end in that time, the turn fails with the
 // error of ctx; a prompt that the agent still holds then may become part of the conversation
-// later.
+// later. A turn of a silent agent is cancelled in the same way, and fails with an
+// *acp.IdleError, see Options.IdleLimit.
 //
 //	turn := session.Prompt(ctx, acp.Text("What is in this folder?"))
 //	for u, err := range turn.Updates() {
@@ -38,9 +39,11 @@ import (
 //	end, err := turn.Wait()
 func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn {
 	t := newTurn(s)
+	ctx, t.watch = s.conn.idle.Begin(ctx, string(s.id))
 	p := s.begin(t)
 	t.prompt = p
 	if p == nil {
+		t.watch.End()
 		t.accept(nil, ErrSessionClosed)
 		t.finish(nil, ErrSessionClosed)
 		return t
@@ -48,6 +51,7 @@ func (s *Session) Prompt(ctx context.Context, blocks ...acp.ContentBlock) *Turn 
 	sent := make(chan struct{})
 	onSent := sync.OnceFunc(func() { close(sent) })
 	go func() { // ends with the turn
+		defer t.watch.End()
 		defer onSent()
 		s.run(ctx, t, p, blocks, onSent)
 	}()
@@ -71,6 +75,9 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	err := talk.ErrExited
 	defer func() { // runs even if a middleware calls runtime.Goexit
 		if err != nil {
+			if silent := t.watch.Err(); silent != nil {
+				err = silent
+			}
 			t.accept(nil, err)
 			s.end(t, p, err)
 		}
@@ -83,7 +90,7 @@ func (s *Session) run(ctx context.Context, t *Turn, p *openPrompt, blocks []acp.
 	}
 	grace := &cancelGrace{session: s}
 	var res *acp.PromptResponse
-	res, err = s.conn.send(ctx, p, &acp.PromptRequest{SessionID: s.id, Prompt: blocks}, onSent, func() {
+	res, err = s.conn.send(ctx, p, &acp.PromptRequest{SessionID: s.id, Prompt: blocks}, func() { t.watch.Sent(); onSent() }, func() {
 		grace.begin()
 		if !s.withdraw(p) {
 			grace.cancelSession(ctx)

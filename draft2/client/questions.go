@@ -2,10 +2,10 @@ package client
 
 import (
 	"context"
+	"slices"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/talk"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // requestPermission asks the client, unless the session's work is cancelled.
@@ -18,8 +18,21 @@ func (c *Conn) requestPermission(ctx context.Context, req *acp.RequestPermission
 		about = talk.Matter{ToolCall: string(s.ToolCallID), Terminal: string(s.TerminalID)}
 	}
 	return talk.Ask(ctx, &c.turns.asked, c.log, string(req.SessionID), about, acp.Cancelled(), func(ctx context.Context) (*acp.RequestPermissionResponse, error) {
-		return c.client.RequestPermission(ctx, req)
+		res, err := c.client.RequestPermission(ctx, req)
+		if err != nil || c.remote || res == nil {
+			return res, err
+		}
+		return res, c.checkChoice(req.Options, res.Outcome)
 	})
+}
+
+// checkChoice returns an error if the client chose an option that the agent did not offer.
+func (c *Conn) checkChoice(options []acp.PermissionOption, outcome acp.RequestPermissionOutcome) error {
+	choice, ok := outcome.(*acp.SelectedPermissionOutcome)
+	if !ok || choice == nil || slices.ContainsFunc(options, func(o acp.PermissionOption) bool { return o.OptionID == choice.OptionID }) {
+		return nil
+	}
+	return talk.NotOffered(c.log, string(choice.OptionID))
 }
 
 // createElicitation returns the handler of elicitation/create, which calls h unless the
@@ -38,7 +51,7 @@ func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.Crea
 			return h.CreateElicitation(ctx, req)
 		}
 		if !c.remote && !c.HasSession(of.SessionID) {
-			return nil, rpcerr.InvalidParams(nil).WithDetail("the session is not open")
+			return nil, talk.ErrNotOpen
 		}
 		cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 		about := talk.Matter{ToolCall: string(of.ToolCallID)}

@@ -67,6 +67,9 @@ func (c *Conn) sessionUpdate(ctx context.Context, n *acp.UpdateSessionNotificati
 	if sub, ok := n.Update.(*acp.SubagentUpdate); ok {
 		c.sessions.Announce(string(n.SessionID), string(sub.SessionID))
 	}
+	if _, ok := n.Update.(*acp.ReplayComplete); ok {
+		defer c.replays.marked(n.SessionID)
+	}
 	defer c.sessions.Deliver(ctx, version{c}, string(n.SessionID), n.Update) // runs even if the handler panics
 	return c.client.SessionUpdate(ctx, n)
 }

@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
+	"github.com/acpkit/go-sdk/internal/talk"
 )
 
 // StartSession starts an empty session. Updates of the session that the agent sends before
@@ -22,48 +24,53 @@ func (c *Conn) StartSession(ctx context.Context, req *acp.NewSessionRequest) (*S
 }
 
 // StartResumedSession opens a stored session. If the request has ReplayFrom, the agent
-// replays the session's history, and onUpdate is called with its updates, in order, before
-// StartResumedSession returns. After that onUpdate gets the updates outside a turn. If it is
-// nil, they are kept until [Session.OnUpdate] is called, within the limits that it states.
+// replays the session's history; [ResumeOptions] has what is called then.
 //
 // If there already is a Session for the session, StartResumedSession returns it, and
-// onUpdate replaces its function unless it is nil. If a turn of that Session is in flight
+// OnUpdate replaces its function unless it is nil. If a turn of that Session is in flight
 // and the request has ReplayFrom, the error is [acp.ErrTurnRunning], because the updates of
-// the turn could not be distinguished from the history.
+// the turn could not be distinguished from the history. A second replay of a session begins when the
+// first one has ended. If ctx is done during a replay, the agent is asked to cancel it, and its response is
+// returned if it comes within Options.CancelGrace.
 //
 // The state that the agent sends before its response ends no turn.
 //
 // Protocol: session/resume. Capability: session.
-func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest, onUpdate func(context.Context, acp.SessionUpdate)) (*Session, error) {
+func (c *Conn) StartResumedSession(ctx context.Context, req *acp.ResumeSessionRequest, opts *ResumeOptions) (*Session, error) {
 	id := string(endpoint.Present(&req).SessionID)
+	o := endpoint.ValueOf(opts)
+	var p *replay
+	err := talk.ErrExited
+	if req.ReplayFrom != nil {
+		begun, over, failed := c.replays.begin(ctx, c, req.SessionID, o.Replayed)
+		if failed != nil {
+			return nil, failed
+		}
+		p = begun
+		defer over()
+		defer func() { p.end(err) }() // runs even if a middleware panics
+	}
 	s, ok := owner(c.sessions.Open(version{c}, id)), false
-	defer func() { c.sessions.Opened(&s.talk, ok) }() // runs even if a middleware panics
-	ended, err := s.beginResume(req.ReplayFrom != nil, onUpdate)
-	if err != nil {
-		return nil, err
+	defer func() { c.sessions.Opened(&s.talk, ok) }()
+	ended := func(bool) {}
+	if p != nil {
+		if ended, err = s.talk.Replay(o.OnUpdate); err != nil {
+			return nil, err
+		}
+		err = talk.ErrExited
 	}
 	defer func() { ended(ok) }()
 	response := s.talk.Order().Response()
-	res, err := c.callResume(ctx, req, response.Arrived)
-	if err != nil {
+	var res *acp.ResumeSessionResponse
+	if res, err = c.callResume(ctx, req, response.Arrived, p); err != nil {
 		return nil, err
 	}
 	ok = true
 	s.reopened(response, res.ConfigOptions, res.AvailableCommands)
-	return s, nil
-}
-
-// beginResume sets onUpdate, unless it is nil, as the function for the updates outside a
-// turn. The caller must call ended with the outcome of the resume.
-func (s *Session) beginResume(replay bool, onUpdate func(context.Context, acp.SessionUpdate)) (ended func(ok bool), err error) {
-	if replay {
-		return s.talk.Replay(onUpdate)
+	if p == nil && o.OnUpdate != nil {
+		s.OnUpdate(o.OnUpdate)
 	}
-	return func(ok bool) {
-		if ok && onUpdate != nil {
-			s.OnUpdate(onUpdate)
-		}
-	}, nil
+	return s, nil
 }
 
 // StartForkedSession starts a session from the context of another one, which does not
@@ -95,11 +102,20 @@ func (c *Conn) introduce(id acp.SessionID, options []acp.SessionConfigOption, co
 	return s
 }
 
-func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error)) (*acp.ResumeSessionResponse, error) {
-	replay := endpoint.Present(&req).ReplayFrom != nil
-	c.turns.reopen(req.SessionID, replay)
-	return methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{AtResponse: func(err error) {
-		c.turns.reopened(req.SessionID, replay, err == nil)
+// callResume calls session/resume. p is the replay that it requests, or nil. If ctx ends, the history goes on
+// until the response, and would mix with that of the next replay.
+func (c *Conn) callResume(ctx context.Context, req *acp.ResumeSessionRequest, atResponse func(error), p *replay) (*acp.ResumeSessionResponse, error) {
+	replays := endpoint.Present(&req).ReplayFrom != nil
+	c.turns.reopen(req.SessionID, replays)
+	var grace time.Duration
+	if p != nil {
+		grace = max(c.opts.CancelGrace, 0)
+	}
+	return methodResumeSession.Call(ctx, &c.out, req, &rpc.CallOptions{Grace: grace, AtResponse: func(err error) {
+		if p != nil && err == nil {
+			p.end(nil)
+		}
+		c.turns.reopened(req.SessionID, replays, err == nil)
 		if atResponse != nil {
 			atResponse(err)
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -23,6 +24,7 @@ type Turn struct {
 	session *Session
 	prompt  *openPrompt // nil if the session was closed before
 	feed    talk.Feed[update]
+	watch   *talk.IdleWatch // set before the prompt is sent
 
 	accepting sync.Once
 	accepted  chan struct{} // closed when response and refusal are set
@@ -54,6 +56,9 @@ func (t *Turn) accept(res *acp.PromptResponse, err error) {
 func (t *Turn) finish(idle *acp.IdleStateUpdate, err error) {
 	t.ending.Do(func() {
 		t.feed.Close()
+		if silent := t.watch.Err(); silent != nil && (err != nil || idle.StopReason == acp.StopReasonCancelled) {
+			idle, err = nil, silent
+		}
 		t.idle, t.err = idle, err
 		close(t.done)
 	})
@@ -93,6 +98,10 @@ func (t *Turn) Wait() (*acp.IdleStateUpdate, error) {
 	}
 	return t.idle, t.err
 }
+
+// Done returns a channel that is closed when the turn has ended, or could not begin. Wait then returns
+// at once, unless the response to the prompt is still to come.
+func (t *Turn) Done() <-chan struct{} { return t.done }
 
 // Text reads the remaining updates and returns the text of the agent's messages in them,
 // without thoughts, tool calls and other updates. The text of a message that the agent
@@ -171,9 +180,14 @@ func idleError(idle *acp.IdleStateUpdate) error {
 	case idle.Error == nil:
 		return errNoReason
 	}
-	e := &rpcerr.RequestError{Code: rpcerr.Code(idle.Error.Code), Message: idle.Error.Message}
-	if idle.Error.Data != nil {
-		e.Data = idle.Error.Data
+	// Decoded, and so an error that the agent sent: rpcerr.FromPeer and Explain need to know.
+	e := new(rpcerr.RequestError)
+	raw, failed := json.Marshal(map[string]any{"code": idle.Error.Code, "message": idle.Error.Message, "data": idle.Error.Data})
+	if failed == nil {
+		failed = json.Unmarshal(raw, e)
+	}
+	if failed != nil { // data that cannot be encoded, which was not decoded
+		return rpcerr.New(rpcerr.Code(idle.Error.Code), idle.Error.Message, nil).WithCause(failed)
 	}
 	return e
 }

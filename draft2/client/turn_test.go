@@ -204,3 +204,29 @@ func TestWaitFollowsTheMiddlewares(t *testing.T) {
 		})
 	}
 }
+
+// The error of a turn that has ended early says what to do.
+func TestTurnThatEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		session, peer := session(t, &viewer{}, nil)
+		turn := session.Prompt(t.Context(), acp.Text("x"))
+		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
+		peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"refusal"}}`)
+		_, err := turn.Text()
+		assert.Equal(t, "the agent stopped: refusal\n"+
+			"The agent does not take this prompt, and will not remember it. Say it in another way, or ask for something else.", client.Explain(nil, err))
+	})
+}
+
+// The error of a turn is the agent's, with its reason.
+func TestErrorOfATurnIsThatOfTheAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		session, peer := session(t, &viewer{}, nil)
+		turn := session.Prompt(t.Context(), acp.Text("x"))
+		peer.Answer(peer.Expect("session/prompt"), `{"messageId":"u1"}`)
+		peer.Notify("session/update", `{"sessionId":"s1","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"error","error":{"code":-32603,"message":"Internal error","data":{"details":"the model is gone"}}}}`)
+		_, err := turn.Wait()
+		assert.True(t, rpcerr.FromPeer(err))
+		assert.Equal(t, "Internal error (-32603): the model is gone\nThe agent has failed. If its words do not say what it needs, look into its log.", client.Explain(nil, err))
+	})
+}

@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	thread2 "github.com/acpkit/go-sdk/draft2/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -138,7 +140,7 @@ func (a *attempt) open(version int, got *answer) (*Conn, error) {
 			return c.set1.Client(o.V1(conn))
 		}, c.optionsV1(o.ConnV1))
 		c.life, c.back = c.v1, &backendV1{conn: c.v1, set: c.set1}
-		if err = c.v1.Start(a.n.ctx); err == nil {
+		if err = c.v1.Start(context.WithoutCancel(a.n.ctx)); err == nil {
 			_, err = c.v1.Initialize(a.n.start, o.InitializeV1)
 		}
 	} else {
@@ -150,7 +152,7 @@ func (a *attempt) open(version int, got *answer) (*Conn, error) {
 			return c.set2.Client(o.V2(conn))
 		}, c.optionsV2(o.ConnV2))
 		c.life, c.back = c.v2, &backendV2{conn: c.v2, set: c.set2}
-		if err = c.v2.Start(a.n.ctx); err == nil {
+		if err = c.v2.Start(context.WithoutCancel(a.n.ctx)); err == nil {
 			_, err = c.v2.Initialize(a.n.start, o.InitializeV2)
 		}
 	}
@@ -179,9 +181,11 @@ func (a *answer) refusal() error {
 
 // attempt connects over s in one of the versions. If both are set, the newer one is preferred.
 func (n *negotiation) attempt(s stream.Stream, first, second bool) (*Conn, error) {
-	conn, err := (&attempt{n: n, probe: newProbe(s)}).settle(first, second)
+	p := newProbe(s, n.opts.Logger)
+	conn, err := (&attempt{n: n, probe: p}).settle(first, second)
 	if err != nil {
 		s.Close()
+		return nil, endpoint.Silent(n.ctx, err, n.opts.Handshake, endpoint.NoiseOf(s), p.features.SingleInitialize)
 	}
-	return conn, err
+	return conn, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	thread2 "github.com/acpkit/go-sdk/draft2/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Conn is a connection to an agent in either version. For what only one version has, use
@@ -121,6 +122,8 @@ type Features struct {
 	Image, Audio, Resource bool
 	// Stdio, HTTP and SSE report which transports to an MCP server are supported.
 	Stdio, HTTP, SSE bool
+	// InitialOptions reports whether SessionParams.Options is supported.
+	InitialOptions bool
 	// AdditionalDirectories reports whether SessionParams.AdditionalDirectories is supported.
 	AdditionalDirectories bool
 	// Queue reports whether the agent accepts prompts during a turn. Otherwise they fail with
@@ -178,6 +181,23 @@ type SessionParams struct {
 	// SystemPrompt extends or replaces that of the agent, if the agent advertises that. Send it
 	// again when you open the session again.
 	SystemPrompt *acp.SystemPrompt
+	// Options are values of options for the start of the session; see Features.InitialOptions. An agent
+	// ignores options and values that it does not have: [Session.Options] tells what holds.
+	Options []InitialOption
+	// Replayed is called once by [Conn.LoadSession], before it returns. With nil the thread has the whole
+	// history. In version 2 that is usually before the session can be used, and the next message of the
+	// connection waits until Replayed returns; in version 1 it is after the response. Otherwise
+	// the history was cut off: the error is that of LoadSession, which gives the thread back what it
+	// had before.
+	Replayed func(err error)
+}
+
+// InitialOption is the value of an option for the start of a session: Value that of a select option, or On
+// that of a boolean one.
+type InitialOption struct {
+	ID    string
+	Value string
+	On    *bool
 }
 
 // MCPServer is an MCP server that the agent uses: a child process if Command is set,
@@ -207,7 +227,18 @@ func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, er
 // LoadSession opens a stored session. When it returns, the thread of the session contains
 // the history.
 func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
-	return c.reopen(ctx, id, p, c.back.load)
+	params := endpoint.ValueOf(p)
+	var once sync.Once
+	params.Replayed = func(err error) {
+		once.Do(func() {
+			if p != nil && p.Replayed != nil {
+				p.Replayed(err)
+			}
+		})
+	}
+	s, err := c.reopen(ctx, id, &params, c.back.load)
+	params.Replayed(err)
+	return s, err
 }
 
 // ResumeSession opens a stored session without a replay of its history.

@@ -1,5 +1,5 @@
-// Package connect connects to an agent in the version of the protocol that the agent
-// speaks, and provides one API for both versions.
+// Package connect connects to an agent in the version of the protocol that the agent speaks, and
+// provides one API for both versions. Experimental: it may change in any release.
 //
 //	conn, err := connect.Connect(ctx, stream.CommandDial(func() *exec.Cmd {
 //		return exec.Command("my-agent", "--acp")
@@ -19,8 +19,7 @@
 //	}()
 //	turn, err := session.Prompt(ctx, connect.Text("What is in this folder?")).Wait()
 //
-// Version 2 is a draft, so this package may change in any release. A program that speaks
-// only version 1 uses package client and does not link this package.
+// A program that speaks only version 1 uses package client and does not link this package.
 //
 // # How the version is found
 //
@@ -84,7 +83,8 @@ import (
 )
 
 // Connect connects to an agent in the newest version that both ends support; see the
-// package comment. The connection is closed when ctx is done.
+// package comment. ctx bounds the handshake only, as Options.Handshake does: once Connect has
+// returned, the connection lives until [Conn.Close] is called or the agent ends it.
 //
 // If the agent supports neither version, or not the one that Options.Only allows, the error
 // is a *[acp.VersionError] that names the versions of both ends. If Connect fails, it
@@ -122,7 +122,7 @@ func ConnectOver(ctx context.Context, s stream.Stream, opts *Options) (*Conn, er
 
 // negotiation is one call of Connect.
 type negotiation struct {
-	ctx   context.Context // ctx of the connection
+	ctx   context.Context // ctx of the caller
 	start context.Context // ctx of Connect, until the connection is ready
 	dial  Dial            // nil if the agent cannot be dialed again
 	opts  Options
@@ -133,14 +133,12 @@ func begin(ctx context.Context, opts *Options) (n *negotiation, stop func(), err
 		return nil, nil, err
 	}
 	n = &negotiation{ctx: ctx, start: ctx, opts: opts.clone()}
-	if n.opts.StartTimeout < 0 {
+	if n.opts.Handshake < 0 {
 		return n, func() {}, nil
 	}
-	n.start, stop = context.WithTimeoutCause(ctx, n.opts.StartTimeout, errTimeout)
+	n.start, stop = context.WithTimeout(ctx, n.opts.Handshake)
 	return n, stop, nil
 }
-
-var errTimeout = fmt.Errorf("draft2/connect: the agent did not respond in the time of Options.StartTimeout: %w", context.DeadlineExceeded)
 
 func (n *negotiation) dialed() (stream.Stream, error) {
 	s, err := n.dial(n.start)

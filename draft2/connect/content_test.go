@@ -143,3 +143,53 @@ func TestSystemPrompt(t *testing.T) {
 		})
 	}
 }
+
+// Values of options go with each request that opens a session, if the agent advertises that it takes them.
+func TestInitialOptions(t *testing.T) {
+	options := []connect.InitialOption{{ID: "model", Value: "m"}, {ID: "fast", On: new(false)}}
+	for version, c := range map[int]struct{ initialized, load, none, sent string }{
+		1: {`{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"resume":{}%s}}}`, "session/load",
+			"sessionCapabilities.options", `[{"configId":"model","value":"m"},{"configId":"fast","type":"boolean","value":false}]`},
+		2: {`{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{"mcp":{}%s}}}`, "session/resume",
+			"session.options", `[{"configId":"model","type":"id","value":"m"},{"configId":"fast","type":"boolean","value":false}]`},
+	} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				p.Answer(p.Expect("initialize"), fmt.Sprintf(c.initialized, `,"options":{}`))
+				for _, method := range []string{"session/new", c.load, "session/resume"} {
+					m := p.Expect(method)
+					got, err := json.Marshal(asked(t, m)["configOptions"])
+					assert.NoError(t, err)
+					assert.JSONEq(t, c.sent, string(got), method)
+					p.Answer(m, `{"sessionId":"s"}`)
+				}
+				p.ExpectEnd()
+			})
+			conn, err := connect.Connect(t.Context(), a.dial, nil)
+			require.NoError(t, err)
+			assert.True(t, conn.Features().InitialOptions)
+			p := &connect.SessionParams{Cwd: "/w", Options: options}
+			_, err = conn.StartSession(t.Context(), p)
+			require.NoError(t, err)
+			_, err = conn.LoadSession(t.Context(), "t", p)
+			require.NoError(t, err)
+			_, err = conn.ResumeSession(t.Context(), "u", p)
+			require.NoError(t, err)
+			end(t, conn)
+		})
+		t.Run(fmt.Sprint(version, " not advertised"), func(t *testing.T) {
+			a := newAgents(t, func(p *rawpeer.Peer) {
+				p.Answer(p.Expect("initialize"), fmt.Sprintf(c.initialized, ""))
+				p.ExpectEnd()
+			})
+			conn, err := connect.Connect(t.Context(), a.dial, nil)
+			require.NoError(t, err)
+			assert.False(t, conn.Features().InitialOptions)
+			_, err = conn.StartSession(t.Context(), &connect.SessionParams{Cwd: "/w", Options: options})
+			var lacks *acp.CapabilityError
+			require.ErrorAs(t, err, &lacks)
+			assert.Equal(t, c.none, lacks.Capability)
+			end(t, conn)
+		})
+	}
+}

@@ -3,6 +3,7 @@ package connect_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -274,12 +275,53 @@ func TestFolderOfAFailedReopen(t *testing.T) {
 	})
 }
 
+// The end of the history is told once, when the thread has it, and apart from the outcome.
+func TestReplayed(t *testing.T) {
+	inEach(t, nil, func(t *testing.T, conn *connect.Conn, _ func() []string) {
+		var told []string
+		p := &connect.SessionParams{Cwd: "/w", Replayed: func(err error) {
+			require.NoError(t, err)
+			told = append(told, items(conn.Thread("old"))...)
+		}}
+		_, err := conn.LoadSession(t.Context(), "old", p)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"user: hello", "agent: Hello."}, told)
+
+		var cut []error
+		_, err = conn.LoadSession(t.Context(), "old", &connect.SessionParams{Cwd: "relative", Replayed: func(err error) { cut = append(cut, err) }})
+		require.Error(t, err)
+		assert.Equal(t, []error{err}, cut)
+		_, err = conn.ResumeSession(t.Context(), "old", &connect.SessionParams{Cwd: "/w", Replayed: func(error) { t.Error("nothing is replayed") }})
+		require.NoError(t, err)
+	})
+}
+
 func TestNoOneToAskDenies(t *testing.T) {
 	inEach(t, nil, func(t *testing.T, conn *connect.Conn, _ func() []string) {
 		s := startSession(t, conn)
 		_, err := s.Prompt(t.Context(), connect.Text("go")).Wait()
 		require.NoError(t, err)
 		assert.Equal(t, "Write edit failed", items(s.Thread())[1])
+	})
+}
+
+// A program answers what the agent asks in the thread, by key, in both versions alike.
+func TestAnswerInTheThread(t *testing.T) {
+	inEach(t, &connect.Options{Permission: policy(t, permission.InThread)}, func(t *testing.T, conn *connect.Conn, _ func() []string) {
+		s := startSession(t, conn)
+		turn := s.Prompt(t.Context(), connect.Text("go"))
+		for now := range s.Thread().Watch(t.Context()) {
+			if len(now.Permissions) == 0 || now.Permissions[0].Lines == nil {
+				continue
+			}
+			q := now.Permissions[0]
+			i := slices.IndexFunc(q.Options, func(o thread.PermissionOption) bool { return o.Label == "Allow once" })
+			require.NoError(t, s.Thread().Answer(q.Key, q.Options[i].ID))
+			break
+		}
+		_, err := turn.Wait()
+		require.NoError(t, err)
+		assert.Equal(t, "Write edit completed", items(s.Thread())[1])
 	})
 }
 

@@ -49,9 +49,9 @@ type Options struct {
 	// Only, if it is not 0, restricts the connection to one version: 1 or 2.
 	Only int
 
-	// StartTimeout is how long Dial and initialize may take together. Zero means 1 minute; a
-	// negative value means no limit.
-	StartTimeout time.Duration
+	// Handshake is how long Dial and initialize may take together; the error then names the
+	// time. Zero means 1 minute, because Connect may dial twice; a negative value means no limit.
+	Handshake time.Duration
 
 	// Logger is the Logger of ConnV1 and ConnV2 if they have none. If it is nil,
 	// slog.Default() is used.
@@ -60,11 +60,11 @@ type Options struct {
 
 const missing = "draft2/connect: Options.%s needs Options.%s, which are sent before the client is made: the function Capabilities of package %s returns those of a value"
 
-const defaultStartTimeout = time.Minute
+const defaultHandshake = time.Minute
 
 func (o *Options) clone() Options {
 	c := endpoint.ValueOf(o)
-	c.StartTimeout = cmp.Or(c.StartTimeout, defaultStartTimeout)
+	c.Handshake = cmp.Or(c.Handshake, defaultHandshake)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	v1, v2 := endpoint.ValueOf(c.ConnV1), endpoint.ValueOf(c.ConnV2)
 	v1.Logger, v2.Logger = cmp.Or(v1.Logger, c.Logger), cmp.Or(v2.Logger, c.Logger)

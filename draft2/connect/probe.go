@@ -1,16 +1,20 @@
 package connect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // earlyBytes limits what an agent may send before its response to initialize.
@@ -28,13 +32,14 @@ type probe struct {
 	features *stream.Features // features of s
 	send     func(stream.Message) error
 	noise    func([]byte) bool // result of Unchecked of s, or nil
-	early    []read            // what was read before the response
+	log      *slog.Logger
+	early    []read // what was read before the response
 	bytes    int
 	asked    int
 }
 
-func newProbe(s stream.Stream) *probe {
-	p := &probe{s: s, features: stream.FeaturesOf(s)}
+func newProbe(s stream.Stream, log *slog.Logger) *probe {
+	p := &probe{s: s, features: stream.FeaturesOf(s), log: endpoint.LimitLines(log.With("end", "client"))}
 	_, p.send = p.features.Messages(s)
 	if p.features.Unchecked != nil {
 		p.noise = p.features.Unchecked()
@@ -107,7 +112,9 @@ func (p *probe) response(id string) (answer, error) {
 			case e.Kind == envelope.KindBlank:
 				continue
 			case e.Kind == envelope.KindNotJSON && p.noise != nil:
-				p.noise(msg)
+				if p.noise(msg) && bytes.Contains(msg, []byte(`"jsonrpc"`)) { // as the connection says it later
+					p.log.Warn("acp: skipped a line that looks like a message", "line", safetext.OneLine(string(msg), 200))
+				}
 				continue
 			case isResponse(&e) && envelope.IDKey(string(e.ID)) == id, isRefusal(&e):
 				return answerOf(&e), nil

@@ -1,6 +1,7 @@
 package connect_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -91,8 +92,8 @@ func before(method string, f func(context.Context) error) acp.Middleware {
 	})
 }
 
-// The agent is a program that prints other lines too, and exits when version 2 is requested.
-// TestMain plays it.
+// The agent is a program that prints other lines too, and exits when version 2 is requested. A line that
+// quotes a message is logged. TestMain plays it.
 func TestAgentProgram(t *testing.T) {
 	leak.Check(t)
 	self, err := os.Executable()
@@ -110,23 +111,28 @@ func TestAgentProgram(t *testing.T) {
 		defer mu.Unlock()
 		noise = append(noise, line)
 	}})
-	conn, err := connect.Connect(t.Context(), dial, nil)
+	var logged bytes.Buffer
+	conn, err := connect.Connect(t.Context(), dial, &connect.Options{Logger: slog.New(slog.NewTextHandler(&logged, nil))})
 	require.NoError(t, err)
 	assert.Equal(t, 2, started)
+	assert.Equal(t, 2, strings.Count(logged.String(), `msg="acp: skipped a line that looks like a message" end=client line="sent {`), &logged)
 	assert.Equal(t, 1, conn.ProtocolVersion())
 	_, err = startSession(t, conn).Prompt(t.Context(), connect.Text("go")).Wait()
 	require.NoError(t, err)
 	end(t, conn)
 	mu.Lock()
 	defer mu.Unlock()
-	assert.Equal(t, []string{"starting ...", "{progress: 1}", "starting ...", "{progress: 1}", "asked"}, noise)
+	assert.Equal(t, []string{"starting ...", "{progress: 1}", quoted, "starting ...", "{progress: 1}", quoted, "asked"}, noise)
 }
 
 // playAgent is set for the process that plays the agent.
 const playAgent = "ACPKIT_TEST_AGENT"
 
+// quoted is a line that may be the log of a message.
+const quoted = `sent {"jsonrpc":"2.0"}`
+
 func playedAgent() int {
-	fmt.Println("starting ...\n{progress: 1}")
+	fmt.Println("starting ...\n{progress: 1}\n" + quoted)
 	s := stream.Lines(os.Stdin, os.Stdout, nil)
 	first, err := s.Read()
 	if err != nil || strings.Contains(string(first), `"protocolVersion":2`) {

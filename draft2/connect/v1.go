@@ -38,6 +38,7 @@ func (b *backendV1) features() Features {
 		Resource: caps.Has("promptCapabilities.embeddedContext"),
 		Stdio:    true, // every agent of version 1 supports it
 		HTTP:     caps.Has("mcpCapabilities.http"), SSE: caps.Has("mcpCapabilities.sse"),
+		InitialOptions:        caps.Has("sessionCapabilities.options"),
 		AdditionalDirectories: caps.Has("sessionCapabilities.additionalDirectories"),
 	}
 }
@@ -51,6 +52,7 @@ func (b *backendV1) authenticate(ctx context.Context, req *acp.AuthenticateReque
 func (b *backendV1) start(ctx context.Context, p *SessionParams) (session, error) {
 	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
 		Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
+		ConfigOptions: initialV1(p.Options),
 	})
 	return b.opened(s, err)
 }
@@ -58,6 +60,7 @@ func (b *backendV1) start(ctx context.Context, p *SessionParams) (session, error
 func (b *backendV1) load(ctx context.Context, id string, p *SessionParams) (session, error) {
 	s, err := b.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{
 		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
+		ConfigOptions: initialV1(p.Options),
 	}, func(context.Context, acp.SessionUpdate) {})
 	return b.opened(s, err)
 }
@@ -65,8 +68,20 @@ func (b *backendV1) load(ctx context.Context, id string, p *SessionParams) (sess
 func (b *backendV1) resume(ctx context.Context, id string, p *SessionParams) (session, error) {
 	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
 		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
+		ConfigOptions: initialV1(p.Options),
 	})
 	return b.opened(s, err)
+}
+
+func initialV1(list []InitialOption) (all []acp.InitialSessionConfigOption) {
+	for _, o := range list {
+		var value acp.SessionConfigOptionValue = &acp.SessionConfigValue{Value: acp.SessionConfigValueID(o.Value)}
+		if o.On != nil {
+			value = &acp.SessionConfigBooleanValue{Value: *o.On}
+		}
+		all = append(all, acp.InitialSessionConfigOption{ConfigID: acp.SessionConfigID(o.ID), Value: value})
+	}
+	return all
 }
 
 // opened drops the kept updates, which the thread already has.

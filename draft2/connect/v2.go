@@ -40,6 +40,7 @@ func (b *backendV2) features() Features {
 		Image: caps.Has("session.prompt.image"), Audio: caps.Has("session.prompt.audio"),
 		Resource: caps.Has("session.prompt.embeddedContext"),
 		Stdio:    caps.Has("session.mcp.stdio"), HTTP: caps.Has("session.mcp.http"),
+		InitialOptions:        caps.Has("session.options"),
 		AdditionalDirectories: caps.Has("session.additionalDirectories"),
 	}
 }
@@ -83,7 +84,7 @@ func (b *backendV2) start(ctx context.Context, p *SessionParams) (session, error
 	}
 	s, err := b.conn.StartSession(ctx, &acp.NewSessionRequest{
 		Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories), MCPServers: servers,
-		SystemPrompt: promptV2(p.SystemPrompt),
+		SystemPrompt: promptV2(p.SystemPrompt), ConfigOptions: initialV2(p.Options),
 	})
 	return b.opened(s, err)
 }
@@ -104,8 +105,20 @@ func (b *backendV2) reopen(ctx context.Context, id string, p *SessionParams, fro
 	s, err := b.conn.StartResumedSession(ctx, &acp.ResumeSessionRequest{
 		SessionID: acp.SessionID(id), Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories),
 		MCPServers: servers, ReplayFrom: from, SystemPrompt: promptV2(p.SystemPrompt),
-	}, func(context.Context, acp.SessionUpdate) {})
+		ConfigOptions: initialV2(p.Options),
+	}, &client2.ResumeOptions{OnUpdate: func(context.Context, acp.SessionUpdate) {}, Replayed: p.Replayed})
 	return b.opened(s, err)
+}
+
+func initialV2(list []InitialOption) (all []acp.InitialSessionConfigOption) {
+	for _, o := range list {
+		var value acp.SessionConfigOptionValue = &acp.SessionConfigValue{Value: acp.SessionConfigValueID(o.Value)}
+		if o.On != nil {
+			value = &acp.SessionConfigBooleanValue{Value: *o.On}
+		}
+		all = append(all, acp.InitialSessionConfigOption{ConfigID: acp.SessionConfigID(o.ID), Value: value})
+	}
+	return all
 }
 
 // promptV2 returns the system prompt in the form of version 2. A block that is no text becomes nil, which

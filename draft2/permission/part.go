@@ -1,6 +1,6 @@
-// Package permission answers the permission requests of version 2 of the protocol as a
-// policy of package [github.com/acpkit/go-sdk/client/permission] decides. Version 2 is a
-// draft: names may change in any release.
+// Package permission answers the permission requests of version 2 of the protocol as a policy
+// of package [github.com/acpkit/go-sdk/client/permission] decides. Experimental: it may change
+// in any release.
 //
 // A client embeds [Requests] and passes each update to [Apply]:
 //
@@ -82,6 +82,8 @@ func question(req *acp.RequestPermissionRequest) *permission.Question {
 		if s.ToolCallID != "" {
 			q.Tool = &permission.Tool{ID: string(s.ToolCallID)}
 		}
+	case *acp.UnknownRequestPermissionSubject:
+		q.Tool = &permission.Tool{Input: s.Raw}
 	}
 	return q
 }

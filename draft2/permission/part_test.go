@@ -136,14 +136,17 @@ func TestQuestionOfAnUnknownSession(t *testing.T) {
 	assert.ErrorIs(t, err, model.ErrUnknownSession)
 }
 
-// An "always" decision applies to the same command. A question without a subject, or with an unknown
-// one, is asked each time.
+// An "always" decision of this end applies to the same command, and the agent gets its option for one time. A
+// question without a subject, or with an unknown one, has only the "always" of the agent, and is asked each time.
 func TestAlways(t *testing.T) {
-	for subject, times := range map[string]int{command: 1, none: 2, unknown: 2} {
+	for subject, c := range map[string]struct {
+		times  int
+		answer acp.PermissionOptionID
+	}{command: {1, "y"}, none: {2, "a"}, unknown: {2, "a"}} {
 		d := newTestScope(t, model.Options{Ask: pick(model.AllowAlways)})
-		assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "a"}, d.ask(subject))
+		assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: c.answer}, d.ask(subject))
 		d.ask(subject)
-		assert.Equal(t, times, d.asked, subject)
+		assert.Equal(t, c.times, d.asked, subject)
 	}
 	d := newTestScope(t, model.Options{Ask: pick(model.AllowAlways)})
 	d.ask(command)
@@ -178,7 +181,7 @@ func TestWhatIsShown(t *testing.T) {
 	d.ask(`{"type":"tool_call","toolCall":{"toolCallId":"1"}}`)
 	want := &model.Tool{
 		ID: "1", Kind: "edit", Title: "T", Input: json.RawMessage(`{"a":1}`), Paths: []string{"/p"},
-		Diffs: []model.Diff{{Path: "/a"}, {Path: "/b"}, {Path: "/c"}}, Patches: []string{"P", "Q"},
+		Diffs: []model.Diff{{Path: "/a"}, {Path: "/b"}, {Path: "/c"}}, Patches: []string{"P", "Q"}, Texts: []string{},
 	}
 	assert.Equal(t, want, d.last().Question.Tool)
 	assert.Equal(t, want, d.records[len(d.records)-2].Question.Tool)

@@ -1,12 +1,10 @@
 // Package serve serves clients of version 1 and of version 2 of the protocol on one
-// endpoint, over any stream:
+// endpoint, over any stream. Experimental: it may change in any release.
 //
 //	err := serve.Serve(ctx, stream.Stdio(), newAgent, nil)
 //
 // newAgent makes an agent of version 1, which serves clients of version 2 through package adapter:
 // the method Connect of an agent on agent/kit is one. [Route] serves them with an agent of their own version.
-//
-// Version 2 of the protocol is a draft, so this package may change in any release.
 //
 // # Which agent serves a connection
 //

@@ -1,6 +1,6 @@
-// Package thread turns the updates of a session of version 2 of the protocol into the items
-// of package [github.com/acpkit/go-sdk/client/thread], so that one user interface serves
-// both versions. Version 2 is a draft: names may change in any release.
+// Package thread turns the updates of a session of version 2 of the protocol into the items of package
+// [github.com/acpkit/go-sdk/client/thread], so that one user interface serves both versions. Experimental: it may
+// change in any release.
 //
 // A [Set] maintains the threads of a connection. What the agent sends reaches the threads on its
 // way to the client, and what the program sends, whichever methods it calls, in a middleware:
@@ -65,10 +65,9 @@ func Prompt(t *thread.Thread, prompt []acp.ContentBlock) (responded func(*acp.Pr
 	}
 }
 
-// Permission adds a pending permission request to t. A tool call in the request is applied
-// like an update. Call the returned function when the request has been answered; it may be
-// called more than once.
-func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (answered func()) {
+// Permission adds a pending permission request to t and returns its key. A tool call in the request is applied
+// like an update. Call Answered of t when the request has been answered.
+func Permission(t *thread.Thread, req *acp.RequestPermissionRequest) (key uint64) {
 	p := thread.Permission{Title: req.Title, Description: req.Description, Options: permissionOptions(req.Options), Meta: thread.Meta(req.Meta)}
 	switch s := req.Subject.(type) {
 	case *acp.ToolCallPermissionSubject:
@@ -135,8 +134,10 @@ func (c *shown) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotificat
 }
 
 func (c *shown) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	defer Permission(c.set.threads.Mentioned(string(req.SessionID)), req)()
-	return c.ClientWrapper.RequestPermission(ctx, req)
+	t := c.set.threads.Mentioned(string(req.SessionID))
+	key := Permission(t, req)
+	defer t.Answered(key)
+	return c.ClientWrapper.RequestPermission(t.Context(ctx, key), req)
 }
 
 // Sending is a middleware for client.Options.Sending. It passes prompts and their

@@ -111,7 +111,7 @@ func TestState(t *testing.T) {
 	listed := []model.Background{{Type: "tool_call", ID: "2", Meta: model.Meta{"k": 1.}}, {Type: "_x", Raw: json.RawMessage(`{"type":"_x","n":1}`)}}
 	assert.Equal(t, model.Turn{State: "requires_action", Background: listed}, th.Snapshot().Turn)
 
-	answered := thread.Permission(th, &acp.RequestPermissionRequest{Title: "May I?"})
+	key := thread.Permission(th, &acp.RequestPermissionRequest{Title: "May I?"})
 	thread.Apply(th, update(t, `{"sessionUpdate":"state_update","state":"idle","stopReason":"error","error":{"code":-32603,"message":"m","data":[1]},"usage":{"totalTokens":3,"inputTokens":2,"outputTokens":1}}`))
 	s := th.Snapshot()
 	assert.Equal(t, model.Turn{State: "idle", StopReason: "error", Background: listed,
@@ -119,7 +119,7 @@ func TestState(t *testing.T) {
 	assert.True(t, s.ToolCall("1").Ended)
 	assert.True(t, s.ToolCall("2").Open(), "it goes on in the background")
 	assert.Len(t, s.Permissions, 1, "the question may belong to the background")
-	answered()
+	th.Answered(key)
 	assert.Empty(t, th.Snapshot().Permissions)
 
 	thread.Apply(th, update(t, `{"sessionUpdate":"state_update","state":"idle","background":[]}`))
@@ -146,15 +146,15 @@ func TestPermissionSubjects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			th := model.New()
-			answered := thread.Permission(th, &acp.RequestPermissionRequest{Title: "May I?", Description: "d", Subject: c.subject, Options: options})
+			key := thread.Permission(th, &acp.RequestPermissionRequest{Title: "May I?", Description: "d", Subject: c.subject, Options: options})
 			c.want.Key, c.want.Title, c.want.Description = 1, "May I?", "d"
 			c.want.Options = []model.PermissionOption{{ID: "y", Name: "Yes", Kind: "allow_once"}}
 			assert.Equal(t, []model.Permission{c.want}, th.Snapshot().Permissions)
 			if name == "tool call" {
 				assert.Equal(t, "T", th.Snapshot().ToolCall("1").Title)
 			}
-			answered()
-			answered()
+			th.Answered(key)
+			th.Answered(key)
 			assert.Empty(t, th.Snapshot().Permissions)
 		})
 	}
@@ -192,6 +192,36 @@ func TestSessionParts(t *testing.T) {
 	assert.Nil(t, th.Snapshot().Usage.Cost)
 	thread.Apply(th, nil)
 	thread.Apply(th, &acp.SessionStateUpdate{})
+}
+
+// The first update of a cursor places it; later ones change what can be done there.
+func TestCursors(t *testing.T) {
+	th := threadOf(t,
+		`{"sessionUpdate":"cursor_update","cursorId":"lost","capabilities":{"fork":{}}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"a","anchor":{"type":"user_message","messageId":"m","position":"before"},"capabilities":{"fork":{}},"_meta":{"k":1,"l":1}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"b","anchor":{"type":"tool_call","toolCallId":"c","position":"after"},"capabilities":{"fork":{}}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"c","anchor":{"type":"_x","n":1}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"a","anchor":{"type":"compaction","compactionId":"z","position":"after"},"_meta":{"k":2}}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"b","capabilities":null}`,
+		`{"sessionUpdate":"cursor_update","cursorId":"c","capabilities":{}}`,
+	)
+	want := []model.Cursor{
+		{ID: "a", Anchor: model.CursorAnchor{Type: "user_message", ID: "m", Position: "before"}, Fork: true, Meta: model.Meta{"k": 2.0, "l": 1.0}},
+		{ID: "b", Anchor: model.CursorAnchor{Type: "tool_call", ID: "c", Position: "after"}},
+		{ID: "c", Anchor: model.CursorAnchor{Type: "_x", Raw: json.RawMessage(`{"type":"_x","n":1}`)}},
+	}
+	assert.Equal(t, want, th.Snapshot().Cursors.Slice())
+
+	var read model.Snapshot
+	encoded, err := json.Marshal(th.Snapshot())
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(encoded, &read))
+	again := model.New()
+	again.Restore(&read)
+	thread.Apply(again, update(t, `{"sessionUpdate":"cursor_update","cursorId":"b","capabilities":{"fork":{}}}`))
+	require.Equal(t, 3, again.Snapshot().Cursors.Len())
+	assert.True(t, again.Snapshot().Cursors.At(1).Fork)
+	assert.False(t, th.Snapshot().Cursors.At(1).Fork)
 }
 
 func update(t testing.TB, raw string) acp.SessionUpdate {

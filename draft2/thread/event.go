@@ -66,6 +66,13 @@ func other(u acp.SessionUpdate) thread.Event {
 		c := thread.MessageChanged{Role: thread.RoleSession, ID: string(u.MessageID), Content: fold.Patch(u.Content, contentBlocks), Meta: thread.Meta(u.Meta)}
 		c.From, c.To = address(u.SenderSessionID, u.SenderMessageID), address(u.RecipientSessionID, u.RecipientMessageID)
 		return c
+	case *acp.CursorUpdate:
+		c := thread.CursorChanged{ID: string(u.CursorID), Meta: thread.Meta(u.Meta)}
+		c.Fork = fold.Patch(u.Capabilities, func(p acp.CursorCapabilities) bool { return p.Fork != nil })
+		if u.Anchor != nil {
+			c.Anchor = new(thread.AnchorOf(u.Anchor))
+		}
+		return c
 	case *acp.UnknownSessionUpdate:
 		return thread.Unrecognized{Type: u.Type, Raw: u.Raw}
 	}

@@ -73,7 +73,7 @@ func TestTranscriptsAreAppliedWithoutLoss(t *testing.T) {
 		1: {apply: applyVersion1, tags: []string{"sessionUpdate"}},
 		2: {apply: applyVersion2, tags: []string{"sessionUpdate", "type", "operation", "state"}},
 	}
-	for folder, v := range map[string]int{"transcripts": 1, "transcripts-v2": 2} {
+	for folder, v := range map[string]int{"transcripts": 1, "transcripts-v2": 2, "transcripts-november": 1} {
 		files, err := filepath.Glob("../../internal/recordings/" + folder + "/*.jsonl")
 		require.NoError(t, err)
 		require.NotEmpty(t, files)

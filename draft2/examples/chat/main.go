@@ -16,16 +16,21 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/draft2/connect"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
-// shownAtMost is the number of bytes of a text that is printed.
-const shownAtMost = 1 << 20
+// The number of bytes that are printed of a message, of a line, and of what a tool call reports.
+const (
+	shownAtMost   = 1 << 20
+	shownOfLine   = 2000
+	shownOfOutput = 4000
+)
 
 type chat struct {
 	in  *bufio.Reader
@@ -88,22 +93,38 @@ func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
 		if err != nil {
 			return err
 		}
-		items := session.Thread().Snapshot().Items
-		for ; shown < items.Len(); shown++ {
-			c.show(items.At(shown))
+		now := session.Thread().Snapshot()
+		for ; shown < now.Items.Len(); shown++ {
+			c.show(now, now.Items.At(shown))
 		}
-		fmt.Fprintf(c.out, "(%s)\n", safetext.OneLine(turn.StopReason, shownAtMost))
+		fmt.Fprintf(c.out, "(%s)\n", safetext.OneLine(turn.StopReason, shownOfLine))
+		if stop := acp.StopReason(turn.StopReason); stop != "" && stop != acp.StopReasonEndTurn {
+			_, next, _ := strings.Cut(client.Explain(nil, &client.StopError{Reason: stop}), "\n")
+			fmt.Fprintln(c.out, next)
+		}
 	}
 }
 
-func (c *chat) show(item thread.Item) {
+func (c *chat) show(s *thread.Snapshot, item thread.Item) {
 	switch item := item.(type) {
 	case *thread.Message:
 		if item.Role == thread.RoleAgent {
 			fmt.Fprintln(c.out, safetext.Lines(item.Text(), shownAtMost))
 		}
 	case *thread.ToolCall:
-		fmt.Fprintf(c.out, "* %s: %s\n", safetext.OneLine(item.Title, shownAtMost), safetext.OneLine(item.Status, shownAtMost))
+		fmt.Fprintf(c.out, "* %s: %s\n", safetext.OneLine(item.Title, shownOfLine), safetext.OneLine(item.Status, shownOfLine))
+		output := ""
+		for _, content := range item.Content.All() {
+			if t := s.Terminal(content.TerminalID); t != nil {
+				output += string(t.Output)
+			}
+		}
+		if text := item.Text(); !strings.Contains(output, text) {
+			output += text
+		}
+		for line := range strings.Lines(safetext.Lines(output, shownOfOutput)) {
+			fmt.Fprintln(c.out, "  |", strings.TrimSuffix(line, "\n"))
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ package params
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
@@ -18,21 +20,7 @@ var Rules = rules.Version{Session: "session.", Prompt: "session.prompt.", Server
 func read(p any) (r rules.Request) {
 	switch p := p.(type) {
 	case *acp.PromptRequest:
-		for i, block := range p.Prompt { // kinds that are not known are left to the agent
-			switch block.(type) {
-			case *acp.ImageContent:
-				r.Blocks = append(r.Blocks, "image")
-			case *acp.AudioContent:
-				r.Blocks = append(r.Blocks, "audio")
-			case *acp.EmbeddedResource:
-				r.Blocks = append(r.Blocks, "embeddedContext")
-			case *acp.SkillReference:
-				r.Blocks = append(r.Blocks, "skill")
-				if i > 0 { // without inline, one skill comes first
-					r.Blocks = append(r.Blocks, "skill.inline")
-				}
-			}
-		}
+		r.Blocks = kinds(p.Prompt)
 	case *acp.NewSessionRequest:
 		opens(&r, len(p.AdditionalDirectories), p.MCPServers, p.SystemPrompt, p.ConfigOptions)
 	case *acp.ForkSessionRequest:
@@ -49,6 +37,42 @@ func read(p any) (r rules.Request) {
 		r.Filter = string(p.Archived)
 	}
 	return r
+}
+
+// kinds returns the kinds of content that need a capability. Those that are not known are left to the
+// agent.
+func kinds(blocks []acp.ContentBlock) (list []string) {
+	for i, block := range blocks {
+		switch block.(type) {
+		case *acp.ImageContent:
+			list = append(list, "image")
+		case *acp.AudioContent:
+			list = append(list, "audio")
+		case *acp.EmbeddedResource:
+			list = append(list, "embeddedContext")
+		case *acp.SkillReference:
+			list = append(list, "skill")
+			if i > 0 { // without inline, one skill comes first
+				list = append(list, "skill.inline")
+			}
+		}
+	}
+	return list
+}
+
+// Suggested returns why suggestions must not be sent to a client with these capabilities by an agent that has
+// advertised what told reports: the missing capability, or what is wrong.
+func Suggested(u *acp.PromptSuggestionsUpdate, client, told func(path string) bool) (missing, wrong string) {
+	for _, s := range endpoint.ValueOf(u).Suggestions {
+		blank := len(s.Prompt) > 0 && !slices.ContainsFunc(s.Prompt, func(b acp.ContentBlock) bool {
+			text, ok := b.(*acp.TextContent)
+			return !ok || strings.TrimSpace(endpoint.ValueOf(text).Text) != ""
+		})
+		if missing, wrong = Rules.Suggestion(kinds(s.Prompt), blank, client, told); missing+wrong != "" {
+			return missing, wrong
+		}
+	}
+	return "", ""
 }
 
 // opens adds what a request has that opens a session.

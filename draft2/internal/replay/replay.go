@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// keptAtMost is how many updates of a session are kept back. Further ones wait.
+// keptAtMost is how many updates of a session are kept back without their senders waiting.
 const keptAtMost = 1000
 
 // Replays are the replays in progress of the sessions of a connection. The zero value has none. All
@@ -17,6 +17,8 @@ const keptAtMost = 1000
 type Replays struct {
 	// Ending is closed when the connection begins to end. Nothing waits any longer then.
 	Ending <-chan struct{}
+	// Full is called when the updates of a session that are kept back reach the limit.
+	Full func(id string)
 
 	mu      sync.Mutex       // guards the fields below, and those of each Replay and hold
 	held    map[string]*hold // the sessions that are replayed
@@ -27,7 +29,7 @@ type Replays struct {
 // hold keeps back what is not history in one session.
 type hold struct {
 	open map[*Replay]bool // the replays of the session; false: its marker is next
-	kept []func()         // sends what was kept back, in order
+	kept []*func()        // send what was kept back, in order
 	done chan struct{}    // closed when nothing is kept back any more
 }
 
@@ -54,12 +56,19 @@ func Of(ctx context.Context) *Replay {
 	return nil
 }
 
-// Begin begins a replay of a session, when nothing of the session is on its way. What is sent with the
-// ctx that it returns is history. The caller must call End. It does not wait for other replays of the
-// session, because the handler of one may wait for the other.
+// Begin begins a replay of a session, when no other one is in progress, whose history would mix with
+// this one, and when nothing of the session is on its way. What is sent with the ctx that it returns is
+// history. The caller must call End.
 func (a *Replays) Begin(ctx context.Context, id string) (context.Context, *Replay, error) {
 	r := &Replay{all: a}
 	a.mu.Lock()
+	for h := a.held[id]; h != nil; h = a.held[id] {
+		a.mu.Unlock()
+		if err := a.wait(ctx, h.done); err != nil {
+			return nil, nil, err
+		}
+		a.mu.Lock()
+	}
 	r.join(id)
 	a.mu.Unlock()
 	if err := a.arrived(ctx, id); err != nil {
@@ -111,23 +120,39 @@ func (a *Replays) Enter(ctx context.Context, id, child string, keep func() (func
 			a.mu.Unlock()
 			return func() { a.leave(id) }, nil
 		}
-		if send != nil && len(h.kept) < keptAtMost {
-			h.kept = append(h.kept, send)
-			a.mu.Unlock()
-			return nil, nil
+		if send != nil {
+			return nil, a.keepLocked(ctx, id, h, &send)
 		}
-		full := len(h.kept) >= keptAtMost
 		a.mu.Unlock()
-		switch {
-		case send == nil:
-			send, err = keep()
-		case full:
-			err = a.wait(ctx, h.done)
-		}
-		if err != nil {
+		if send, err = keep(); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// keepLocked keeps an update back, and releases the lock. Above the limit it waits until the update was sent.
+func (a *Replays) keepLocked(ctx context.Context, id string, h *hold, send *func()) error {
+	h.kept = append(h.kept, send)
+	n := len(h.kept)
+	a.mu.Unlock()
+	if n == keptAtMost && a.Full != nil {
+		a.Full(id)
+	}
+	if n <= keptAtMost {
+		return nil
+	}
+	err := a.wait(ctx, h.done)
+	if err == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.Index(h.kept, send)
+	if i < 0 {
+		return nil // it was sent meanwhile
+	}
+	h.kept = slices.Delete(h.kept, i, i+1)
+	return err
 }
 
 // has reports whether updates of a replay are history now.
@@ -216,7 +241,7 @@ func (r *Replay) last() string {
 	return id
 }
 
-// release sends what was kept back in a session, unless another replay of it is in progress. What comes
+// release sends what was kept back in a session, unless another replay has announced it. What comes
 // meanwhile is kept back too, and so stays behind it.
 func (r *Replay) release(id string) {
 	a := r.all
@@ -231,8 +256,8 @@ func (r *Replay) release(id string) {
 	if delete(h.open, r); len(h.open) > 0 {
 		return
 	}
-	for len(h.kept) > 0 && len(h.open) == 0 { // another replay may begin
-		send := h.kept[0]
+	for len(h.kept) > 0 && len(h.open) == 0 { // another replay may announce the session
+		send := *h.kept[0]
 		h.kept = h.kept[1:]
 		a.mu.Unlock()
 		send()

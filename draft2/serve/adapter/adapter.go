@@ -1,10 +1,9 @@
-// Package adapter serves an agent of version 1 of the protocol to clients of version 2:
+// Package adapter serves an agent of version 1 of the protocol to clients of version 2.
+// Experimental: it may change in any release.
 //
 //	err := agent2.Serve(ctx, stream.Stdio(), adapter.FromV1(newV1, nil), nil)
 //
 // Serve of package draft2/serve uses it, and serves clients of version 1 as well.
-//
-// Version 2 of the protocol is a draft, so this package may change in any release.
 //
 // # What is translated
 //
@@ -16,7 +15,7 @@
 //     used, or with the agent's error.
 //   - Messages and thoughts keep the ids that the agent gives them, and get ids if it gives
 //     none. Chunks that have no id belong to the message before them if that has the same
-//     author. A prompt that the agent repeats is left out; [UserMessageID] is its id.
+//     author. A prompt that the agent repeats is left out; [agent.MessageID] is its id.
 //   - Tool calls and their updates become updates that create or change a call. A change of
 //     a file becomes a patch.
 //   - A permission request gets the title of its tool call. While it or an elicitation of
@@ -31,6 +30,9 @@
 //     this connection has opened can be listed, resumed without a replay, and closed. For
 //     any other session these methods fail with -32002.
 //   - Elicitations, authentication, content and extension methods are passed on unchanged.
+//   - Where both connections allow unstable methods, session/options and session/fork become those of version
+//     1, and values for the start of a session are passed on; the option "mode" of an agent that has only
+//     modes is set after it. Suggestions and cursors are passed on.
 //
 // # What is not translated
 //
@@ -42,8 +44,7 @@
 //   - MCP servers of kinds other than stdio and http, which fail with -32602;
 //   - a replay of an agent that has no session/load, which fails with -32602;
 //   - cancelling a single tool call or terminal, which fails with -32602;
-//   - unstable methods, which fail with -32601, and unstable system prompts, which fail with
-//     -32602.
+//   - other unstable methods, which fail with -32601.
 //
 // # Why there is no adapter from version 2 to version 1
 //
@@ -69,6 +70,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
@@ -110,15 +112,16 @@ func FromV1(newV1 func(*agent.Conn) acp.Agent, opts *Options) func(*agent2.Conn)
 		a := &adapter{above: conn, log: endpoint.LimitLines(o.Logger), sessions: map[acp.SessionID]*session{}, outside: map[acp2.RequestID]struct{}{}}
 		near, far := stream.Pipe()
 		own := *o.Agent
+		own.Ending = conn.Ending()
 		own.Receiving = append([]acp.Middleware{a.withMessageID}, own.Receiving...)
 		plugIn := func(c *agent.Conn) acp.Agent {
 			v := newV1(c)
-			a.plugged = endpoint.PlugIn(v, conn.Ending())
+			a.refuser, _ = endpoint.Innermost(v).(agent.PromptRefuser)
 			return v
 		}
 		a.agent = agent.New(far, plugIn, &own)
 		a.below = client.New(near, func(*client.Conn) acp.Client { return &lower{a} },
-			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true, Sending: []acp.Middleware{refuseParams}})
+			&client.Options{CancelGrace: o.CancelGrace, Logger: o.Logger, Relay: true, Unstable: true, Sending: []acp.Middleware{refuseParams}})
 		conn.OnEnd(a.end)
 		return a
 	}
@@ -130,7 +133,7 @@ func refuseParams(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		res, err := next(ctx, method, params)
 		if bad, ok := errors.AsType[*acp.InvalidError](err); ok && bad.Where == method+" params" {
-			err = rpcerr.InvalidParams(nil).WithDetail(bad.Fields[0].Error()).WithCause(err)
+			err = rpcerr.InvalidParams(nil).WithDetail(bad.Fields[0].Error()).WithCause(err) //errlint:ignore it names a member of what the client has sent
 		}
 		return res, err
 	}
@@ -143,7 +146,7 @@ type adapter struct {
 	agent *agent.Conn  // the agent's end of below
 	log   *slog.Logger
 
-	plugged endpoint.Plugged // nil if the agent is none
+	refuser agent.PromptRefuser // nil if the agent is none
 
 	starting sync.Once
 	startErr error
@@ -160,6 +163,9 @@ var (
 	_ acp2.Agent                        = (*adapter)(nil)
 	_ acp2.SessionConfigOptionSetter    = (*adapter)(nil)
 	_ acp2.SessionDeleter               = (*adapter)(nil)
+	_ acp2.SessionOptionsReporter       = (*adapter)(nil)
+	_ acp2.SessionForker                = (*adapter)(nil)
+	_ acp2.Selective                    = (*adapter)(nil)
 	_ acp2.Authenticator                = (*adapter)(nil)
 	_ acp2.ExtensionHandler             = (*adapter)(nil)
 	_ acp2.ExtensionNotificationHandler = (*adapter)(nil)
@@ -195,7 +201,7 @@ func (a *adapter) end() {
 	}
 	_ = a.below.Wait()
 	if err := a.agent.Wait(); err != nil && !errors.Is(err, acp.ErrClosed) {
-		a.log.Error("adapter: the connection of the agent of version 1 failed", "error", rpcerr.LogText(err))
+		a.log.Error("adapter: the connection of the agent of version 1 failed", "error", errs.LogText(err))
 	}
 }
 

@@ -85,32 +85,31 @@ func paths(list []acp2.AbsolutePath) []string {
 
 // authMethods returns authentication methods in the form of version 2.
 func authMethods(list []acp.AuthMethod) ([]acp2.AuthMethod, error) {
-	var all []object
+	var all []acp2.AuthMethod
 	for _, method := range list {
-		o, err := objectOf(method)
-		if err != nil {
-			return nil, err
-		}
-		o.rename("id", "methodId")
-		o.setDefault("type", `"agent"`)
-		if terminal, ok := method.(*acp.AuthMethodTerminal); ok && terminal.Env != nil {
-			env := []acp2.EnvVariable{}
-			for _, name := range slices.Sorted(maps.Keys(terminal.Env)) {
-				env = append(env, acp2.EnvVariable{Name: name, Value: terminal.Env[name]})
+		switch m := method.(type) {
+		case *acp.AuthMethodAgent:
+			all = append(all, &acp2.AuthMethodAgent{MethodID: acp2.AuthMethodID(m.ID), Name: m.Name, Description: m.Description, Meta: m.Meta})
+		case *acp.AuthMethodTerminal:
+			t := &acp2.AuthMethodTerminal{MethodID: acp2.AuthMethodID(m.ID), Name: m.Name, Description: m.Description, Args: m.Args, Meta: m.Meta}
+			for _, name := range slices.Sorted(maps.Keys(m.Env)) {
+				t.Env = append(t.Env, acp2.EnvVariable{Name: name, Value: m.Env[name]})
 			}
-			if o["env"], err = json.Marshal(env); err != nil {
+			all = append(all, t)
+		case *acp.UnknownAuthMethod:
+			o, err := objectOf(m)
+			if err != nil {
 				return nil, err
 			}
+			o.rename("id", "methodId")
+			raw, err := json.Marshal(o)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, &acp2.UnknownAuthMethod{Type: m.Type, Raw: raw})
 		}
-		all = append(all, o)
 	}
-	res, err := convert[acp2.InitializeResponse](map[string]any{
-		"protocolVersion": acp2.ProtocolVersion, "info": acp2.Implementation{Name: "x", Version: "x"}, "authMethods": all,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return res.AuthMethods, nil
+	return all, nil
 }
 
 // toolCall returns a tool call or its update in the form of version 2. v is an *acp.ToolCall or an

@@ -16,7 +16,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
-	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -296,7 +295,7 @@ type storing struct {
 }
 
 func (a *storing) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	id, ok := adapter.UserMessageID(ctx)
+	id, ok := agent.MessageID(ctx)
 	if !ok {
 		return nil, errors.New("the prompt has no id")
 	}

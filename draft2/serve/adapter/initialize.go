@@ -44,7 +44,7 @@ func (a *adapter) Initialize(ctx context.Context, req *acp2.InitializeRequest) (
 		}
 		out.Info = *converted
 	}
-	out.Capabilities = agentCapabilities(own)
+	out.Capabilities = agentCapabilities(own, a.above.Unstable())
 	if out.AuthMethods, err = authMethods(res.AuthMethods); err != nil {
 		return nil, err
 	}
@@ -60,6 +60,7 @@ func clientCapabilities(offered *acp2.ClientCapabilities) (*acp.ClientCapabiliti
 			Compaction:    &acp.CompactionCapabilities{},
 			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
 			Notices:       &acp.NoticeCapabilities{},
+			Cursors:       &acp.SessionCursorsCapabilities{},
 		},
 		Plan:      &acp.PlanCapabilities{},
 		Subagents: &acp.SubagentCapabilities{},
@@ -70,6 +71,9 @@ func clientCapabilities(offered *acp2.ClientCapabilities) (*acp.ClientCapabiliti
 	}
 	caps.Auth.Terminal = offered.Auth != nil && offered.Auth.Terminal != nil
 	caps.Meta = offered.Meta
+	if offered.Session != nil {
+		caps.Session.PromptSuggestions = offered.Session.PromptSuggestions
+	}
 	if offered.Elicitation != nil {
 		elicitation, err := convert[acp.ElicitationCapabilities](offered.Elicitation)
 		if err != nil {
@@ -81,8 +85,8 @@ func clientCapabilities(offered *acp2.ClientCapabilities) (*acp.ClientCapabiliti
 }
 
 // agentCapabilities returns the capabilities of an agent of version 1 in the form of
-// version 2.
-func agentCapabilities(own *acp.AgentCapabilities) *acp2.AgentCapabilities {
+// version 2, with those of unstable methods if they are allowed.
+func agentCapabilities(own *acp.AgentCapabilities, unstable bool) *acp2.AgentCapabilities {
 	session := &acp2.SessionCapabilities{
 		Prompt: &acp2.PromptCapabilities{},
 		MCP:    &acp2.MCPCapabilities{Stdio: &acp2.MCPStdioCapabilities{}},
@@ -111,6 +115,9 @@ func agentCapabilities(own *acp.AgentCapabilities) *acp2.AgentCapabilities {
 			session.AdditionalDirectories = &acp2.SessionAdditionalDirectoriesCapabilities{Meta: s.AdditionalDirectories.Meta}
 		}
 		session.SystemPrompt = s.SystemPrompt
+		if unstable {
+			session.Options, session.Fork = s.Options, s.Fork
+		}
 	}
 	return &acp2.AgentCapabilities{Session: session, Meta: own.Meta}
 }

@@ -28,7 +28,7 @@ func TestCapabilities(t *testing.T) {
 	}{
 		{"none", &acp.InitializeResponse{AgentCapabilities: &acp.AgentCapabilities{}}, `{"protocolVersion":2,"info":{"name":"c","version":"1","title":"C"}}`,
 			`{"protocolVersion":2,"info":{"name":"unknown","version":"unknown"},"capabilities":{"session":{"prompt":{},"mcp":{"stdio":{}}}}}`,
-			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1","title":"C"},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},"subagents":{},"plan":{},"auth":{}}}`},
+			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1","title":"C"},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"cursors":{},"notices":{}},"subagents":{},"plan":{},"auth":{}}}`},
 		{"all", &acp.InitializeResponse{
 			AgentInfo: &acp.Implementation{Name: "a", Version: "2", Title: "A"}, Meta: acp.Meta{"m": 1},
 			AgentCapabilities: &acp.AgentCapabilities{
@@ -46,7 +46,7 @@ func TestCapabilities(t *testing.T) {
 				`"authMethods":[{"type":"agent","methodId":"a","name":"A","description":"d"},` +
 				`{"type":"terminal","methodId":"t","name":"T","args":["-l"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},` +
 				`{"type":"env_var","methodId":"e","name":"E","vars":[]}]}`,
-			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1"},"_meta":{"y":2},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},` +
+			`{"protocolVersion":1,"clientInfo":{"name":"c","version":"1"},"_meta":{"y":2},"clientCapabilities":{"fs":{},"session":{"compaction":{},"configOptions":{"boolean":{}},"cursors":{},"notices":{}},` +
 				`"subagents":{},"plan":{},"auth":{"terminal":true},"elicitation":{"form":{}},"_meta":{"x":1}}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

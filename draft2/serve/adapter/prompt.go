@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // Prompt accepts a prompt after the previous turn has ended, and passes it on to the agent.
 func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {
-	if a.plugged != nil {
-		if err := a.plugged.RefusesPrompt(ctx, endpoint.Own{}); err != nil {
+	if a.refuser != nil {
+		if err := a.refuser.RefusesPrompt(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -45,23 +45,14 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 	})
 }
 
-// UserMessageID returns the id that the prompt has as a message of the user in version 2. ctx
-// must be the ctx of the agent's Prompt, or one derived from it; ok is false if the client
-// speaks version 1. An agent that stores its sessions stores the id with the prompt, and sends
-// it with the prompt when it replays the session, so that a client finds the message again.
-func UserMessageID(ctx context.Context) (id acp.MessageID, ok bool) {
-	own, ok := endpoint.MessageID(ctx)
-	return acp.MessageID(own), ok
-}
-
-// withMessageID is the middleware that sets the value for [UserMessageID].
+// withMessageID is the middleware that sets the value for [agent.MessageID].
 func (a *adapter) withMessageID(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if req, ok := params.(*acp.PromptRequest); ok {
 			if s := a.lookup(acp2.SessionID(req.SessionID)); s != nil {
 				s.mu.Lock()
 				if s.turn != nil {
-					ctx = endpoint.WithMessageID(ctx, string(s.turn.message))
+					ctx = agent.WithMessageID(ctx, acp.MessageID(s.turn.message))
 				}
 				s.mu.Unlock()
 			}

@@ -27,10 +27,11 @@ type session struct {
 	system   *acp.SystemPrompt // of the request that opened it; nil if that had none
 	settings settings
 	messages fold.Messages[acp2.MessageID]
-	titles   map[acp.ToolCallID]string  // titles of the tool calls so far
-	others   map[string]struct{}        // ids of the compactions, the subagents and their messages so far
-	turn     *turn                      // the turn in progress; nil if there is none
-	asked    map[chan struct{}]struct{} // permission requests in flight; each channel is closed when its request has ended
+	titles   map[acp.ToolCallID]string        // titles of the tool calls so far
+	echoes   map[acp.MessageID]acp2.MessageID // the ids that the client knows of prompts that the agent has repeated
+	others   map[string]struct{}              // ids of the compactions, the subagents and their messages so far
+	turn     *turn                            // the turn in progress; nil if there is none
+	asked    map[chan struct{}]struct{}       // permission requests in flight; each channel is closed when its request has ended
 }
 
 // NewSession starts a session.
@@ -40,8 +41,12 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	if err != nil {
 		return nil, err
 	}
+	values, err := a.initial(req.ConfigOptions)
+	if err != nil {
+		return nil, err
+	}
 	res, err := a.below.NewSession(ctx, &acp.NewSessionRequest{
-		Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories), MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
+		Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories), MCPServers: servers, SystemPrompt: system, ConfigOptions: values, Meta: req.Meta,
 	})
 	if err != nil {
 		return nil, err
@@ -51,6 +56,7 @@ func (a *adapter) NewSession(ctx context.Context, req *acp2.NewSessionRequest) (
 	if err != nil {
 		return nil, err
 	}
+	options = a.startInMode(ctx, s, values, options)
 	return &acp2.NewSessionResponse{
 		SessionID: acp2.SessionID(res.SessionID), ConfigOptions: options, AvailableCommands: commands, Meta: res.Meta,
 	}, nil
@@ -151,6 +157,10 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 	if err != nil {
 		return nil, err
 	}
+	values, err := a.initial(req.ConfigOptions)
+	if err != nil {
+		return nil, err
+	}
 	if replay && !a.has("loadSession") {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("replayFrom: the agent cannot replay its sessions")
 	}
@@ -161,24 +171,26 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 		var res *acp.ResumeSessionResponse
 		res, err = a.below.ResumeSession(ctx, &acp.ResumeSessionRequest{
 			SessionID: acp.SessionID(req.SessionID), Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories),
-			MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
+			MCPServers: servers, SystemPrompt: system, ConfigOptions: values, Meta: req.Meta,
 		})
 		if err == nil {
 			modes, options, meta = res.Modes, res.ConfigOptions, res.Meta
 		}
-	case !replay && known == nil && s.hasPrompt(system): // it is open already
-		return a.resumed(ctx, s, nil, nil, nil)
+	case !replay && known == nil && len(values) == 0 && s.hasPrompt(system): // it is open already
+		return a.resumed(ctx, s, nil, nil, nil, nil)
 	case a.has("loadSession"):
 		_, release := a.hold(acp.SessionID(req.SessionID))
 		defer release()
 		var res *acp.LoadSessionResponse
 		res, err = a.load(ctx, replay, &acp.LoadSessionRequest{
 			SessionID: acp.SessionID(req.SessionID), Cwd: string(req.Cwd), AdditionalDirectories: paths(req.AdditionalDirectories),
-			MCPServers: servers, SystemPrompt: system, Meta: req.Meta,
+			MCPServers: servers, SystemPrompt: system, ConfigOptions: values, Meta: req.Meta,
 		})
 		if err == nil {
 			modes, options, meta = res.Modes, res.ConfigOptions, res.Meta
 		}
+	case known == nil && s.hasPrompt(system): // it is open already, and nothing can set its values
+		return a.resumed(ctx, s, nil, nil, nil, nil)
 	case known == nil:
 		err = rpcerr.InvalidParams(nil).WithDetail("systemPrompt: the agent cannot change it while the session is open")
 	default:
@@ -188,7 +200,7 @@ func (a *adapter) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequ
 		return nil, err
 	}
 	s = a.opens(acp.SessionID(req.SessionID), req.Cwd, req.AdditionalDirectories, system)
-	return a.resumed(ctx, s, modes, options, meta)
+	return a.resumed(ctx, s, values, modes, options, meta)
 }
 
 // hasPrompt reports whether the session was opened with this system prompt.
@@ -213,6 +225,7 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 	s.closed, s.replays, s.silent = false, true, !replay
 	s.messages = fold.Messages[acp2.MessageID]{}
 	clear(s.titles)
+	clear(s.echoes)
 	clear(s.others)
 	s.mu.Unlock()
 	res, err := a.below.LoadSession(ctx, req)
@@ -227,11 +240,12 @@ func (a *adapter) load(ctx context.Context, replay bool, req *acp.LoadSessionReq
 }
 
 // resumed reports the state of a session and returns the response to the request that opened it.
-func (a *adapter) resumed(ctx context.Context, s *session, modes *acp.SessionModeState, options []acp.SessionConfigOption, meta acp2.Meta) (*acp2.ResumeSessionResponse, error) {
+func (a *adapter) resumed(ctx context.Context, s *session, values []acp.InitialSessionConfigOption, modes *acp.SessionModeState, options []acp.SessionConfigOption, meta acp2.Meta) (*acp2.ResumeSessionResponse, error) {
 	converted, commands, err := s.started(false, modes, options)
 	if err != nil {
 		return nil, err
 	}
+	converted = a.startInMode(ctx, s, values, converted)
 	if err := a.above.Session(acp2.SessionID(s.id)).State(ctx); err != nil {
 		return nil, err
 	}
@@ -278,7 +292,7 @@ func (a *adapter) known(id acp2.SessionID) (*session, error) {
 }
 
 func (a *adapter) makeLocked(id acp.SessionID) *session {
-	s := &session{id: id, titles: map[acp.ToolCallID]string{}, others: map[string]struct{}{}, asked: map[chan struct{}]struct{}{}}
+	s := &session{id: id, titles: map[acp.ToolCallID]string{}, echoes: map[acp.MessageID]acp2.MessageID{}, others: map[string]struct{}{}, asked: map[chan struct{}]struct{}{}}
 	a.sessions[id] = s
 	return s
 }

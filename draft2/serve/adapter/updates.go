@@ -9,8 +9,8 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/draft2/internal/replay"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/fold"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // planID is the id of the plan. Plans of version 1 have none.
@@ -22,7 +22,7 @@ func (l *lower) SessionUpdate(ctx context.Context, n *acp.SessionNotification) e
 	s := l.a.session(n.SessionID)
 	list, err := s.translate(n.Update)
 	if err != nil {
-		l.a.log.Warn("adapter: dropped an update of the agent", "error", rpcerr.LogText(err))
+		l.a.log.Warn("adapter: dropped an update of the agent", "error", errs.LogText(err))
 		return nil
 	}
 	ctx = replay.History(ctx) // what an agent of version 1 sends before it responds to session/load is history
@@ -50,7 +50,8 @@ func (s *session) translate(u acp.SessionUpdate) ([]acp2.SessionUpdate, error) {
 // current state of the session.
 func isHistory(u acp.SessionUpdate) bool {
 	switch u.(type) {
-	case *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.SessionInfoUpdate, *acp.UsageUpdate:
+	case *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.SessionInfoUpdate, *acp.UsageUpdate,
+		*acp.PromptSuggestionsUpdate, *acp.CursorUpdate:
 		return false
 	}
 	return true
@@ -89,6 +90,13 @@ func (s *session) translateLocked(u acp.SessionUpdate) ([]acp2.SessionUpdate, er
 		}
 		s.settings.options = options
 		return one(&acp2.ConfigOptionUpdate{ConfigOptions: s.settings.list(), Meta: u.Meta}), nil
+	case *acp.CursorUpdate:
+		if at, ok := u.Anchor.(*acp.CursorUserMessageAnchor); ok && s.echoes[at.MessageID] != "" {
+			moved, anchor := *u, *at
+			anchor.MessageID = acp.MessageID(s.echoes[at.MessageID])
+			moved.Anchor = &anchor
+			return sameForm(&moved)
+		}
 	case *acp.SessionInfoUpdate:
 		s.info.Title, s.info.UpdatedAt = u.Title.Apply(s.info.Title), u.UpdatedAt.Apply(s.info.UpdatedAt)
 	case *acp.CompactionUpdate:
@@ -209,6 +217,9 @@ func (s *session) userChunk(u *acp.UserMessageChunk) ([]acp2.SessionUpdate, erro
 	if s.turn != nil {
 		taken, others := s.turn.echo.take(u)
 		if taken {
+			if u.MessageID != "" {
+				s.echoes[u.MessageID] = s.turn.message
+			}
 			return nil, nil
 		}
 		chunks = append(others, u)
