@@ -1,5 +1,6 @@
 // Package acptest checks whether an agent or a client is right: that it does what the protocol
-// demands, and what users and other programs rely on. As a test of an agent:
+// demands, and what users and other programs rely on. Experimental: it may change in any release.
+// As a test of an agent:
 //
 //	func TestAgent(t *testing.T) {
 //		acptest.Agent(t, acptest.InMemory(myAgent.Serve), nil)
@@ -124,8 +125,8 @@ type Options struct {
 	Only []string
 	// Skip are the ids of checks to leave out, each with the reason.
 	Skip map[string]string
-	// Wait is how long a check waits for what the peer must send; 0 means 10 s. A check may take
-	// six times as long.
+	// Wait is how long a peer may be silent before a check believes that nothing comes; 0 means 10 s. A
+	// peer that has been slow may be silent for longer.
 	Wait time.Duration
 	// Progress is called with each result when it is there, by one goroutine at a time.
 	Progress func(Result)
@@ -164,18 +165,47 @@ type Result struct {
 	ID       string        `json:"id"`
 	Title    string        `json:"title"` // what holds for a peer that passes
 	Tier     Tier          `json:"tier"`
-	Fact     string        `json:"section"` // the section of the wire reference in docs/checks.md that it follows from
+	Page     string        `json:"specification"` // the page of the specification that it follows from
 	Verdict  Verdict       `json:"verdict"`
 	Reason   string        `json:"reason,omitempty"`   // one sentence; empty for [Pass]
 	Expected string        `json:"expected,omitempty"` // what the check waited for, if it did
 	Sent     string        `json:"sent,omitempty"`     // the message that provoked it, cut at 2 000 bytes
 	Read     string        `json:"read,omitempty"`     // the message that proves it, cut at 2 000 bytes
+	Change   string        `json:"change,omitempty"`   // what to change, if it fails
+	End                    // of the process of the peer, unless the check passes
 	Took     time.Duration `json:"-"`
 }
 
-func result(r check.Result) Result {
-	return Result{ID: r.ID, Title: r.Title, Tier: Tier(r.Tier), Fact: r.Fact, Verdict: Verdict(r.Verdict),
-		Reason: r.Reason, Expected: r.Expected, Sent: r.Sent, Read: r.Read, Took: r.Took}
+// End is what the process of a peer has said and done besides its messages until a check was over. It
+// is empty for a peer that was not started by [Command] or its like.
+type End struct {
+	Exit   string `json:"exit,omitempty"`   // how it had ended, such as "exit status 1"; empty if it ran
+	Stderr string `json:"stderr,omitempty"` // the last lines of its standard error, with credentials masked
+}
+
+// String returns a line for each of the two, if it is not empty.
+func (e End) String() string {
+	return row("exit", e.Exit) + row("stderr", strings.ReplaceAll(e.Stderr, "\n", "\n           "))
+}
+
+// row returns a line of a result, or nothing.
+func row(name, text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n  %-8s %s", name, text)
+}
+
+// result makes the texts of a peer safe to print.
+func result(r check.Result, version int) Result {
+	clean := func(text string) string { return safetext.OneLine(text, shownOfLine) }
+	one := Result{ID: r.ID, Title: r.Title, Tier: Tier(r.Tier), Page: r.Page(version), Verdict: Verdict(r.Verdict),
+		Reason: clean(r.Reason), Expected: clean(r.Expected), Sent: clean(r.Sent), Read: clean(r.Read),
+		End: End{r.Last.Exit, r.Last.Stderr}, Took: r.Took}
+	if one.Verdict == Fail {
+		one.Change = r.Advice()
+	}
+	return one
 }
 
 // Report is the outcome of a run.
@@ -185,6 +215,9 @@ type Report struct {
 	// Peer is the name and the version by which the peer calls itself.
 	Peer    string
 	Results []Result
+	// Blocked says why no session could be started, and what to pass, if that is so: what needs a session
+	// was not checked.
+	Blocked string
 }
 
 // CheckAgent runs the checks of agents. The error says why nothing could be checked.
@@ -211,7 +244,7 @@ func options(opts *Options) *check.Options {
 		Only: opts.Only, Skip: opts.Skip, Wait: opts.Wait,
 		Progress: func(r check.Result) {
 			if opts.Progress != nil {
-				opts.Progress(result(r))
+				opts.Progress(result(r, opts.Version))
 			}
 		}}
 }
@@ -237,9 +270,9 @@ func run(ctx context.Context, suite check.Suite, target Target, opts *Options) (
 	if r.Unreachable != nil {
 		return nil, fmt.Errorf("acptest: the %s cannot be reached: %w", r.Role, r.Unreachable)
 	}
-	report := &Report{Role: string(r.Role), Version: r.Version, Peer: r.Peer()}
+	report := &Report{Role: string(r.Role), Version: r.Version, Peer: safetext.OneLine(r.Peer(), shownOfLine), Blocked: safetext.OneLine(r.Blocked, shownOfLine)}
 	for _, one := range r.Results {
-		report.Results = append(report.Results, result(one))
+		report.Results = append(report.Results, result(one, r.Version))
 	}
 	return report, ctx.Err()
 }
@@ -286,6 +319,9 @@ func show(t *testing.T, report *Report, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if report.Blocked != "" {
+		t.Error(report.Blocked)
+	}
 	for _, r := range report.Results {
 		t.Run(r.ID, func(t *testing.T) {
 			switch {
@@ -301,17 +337,9 @@ func show(t *testing.T, report *Report, err error) {
 // shownOfLine is the number of bytes of a text in a line of a result.
 const shownOfLine = 4000
 
-// String returns a result in several lines: what is wrong, what is expected, what was sent and
-// what was read.
+// String returns a result in several lines: what is wrong, what is expected, what was sent, what was
+// read, and how the peer ended.
 func (r Result) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", r.Verdict, r.ID)
-	for _, line := range []struct{ name, text string }{
-		{"", r.Title}, {"because", r.Reason}, {"expected", r.Expected}, {"sent", r.Sent}, {"read", r.Read},
-	} {
-		if line.text != "" {
-			fmt.Fprintf(&b, "\n  %-8s %s", line.name, safetext.OneLine(line.text, shownOfLine))
-		}
-	}
-	return b.String()
+	return fmt.Sprintf("%s %s (%s)", r.Verdict, r.ID, r.Tier) + row("rule", r.Title) + row("", r.Page) + row("because", r.Reason) +
+		row("expected", r.Expected) + row("sent", r.Sent) + row("read", r.Read) + r.End.String() + row("change", r.Change)
 }

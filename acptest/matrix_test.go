@@ -40,45 +40,62 @@ func TestDefectsOfAgents(t *testing.T) {
 			t.Run(fmt.Sprintf("%s in version %d", d.Name, version), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					target := defect.Wrap(check.InMemory(reference.NewAgent(streamed)), &d, reference.Prompts)
-					opts := &check.Options{Version: version, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true}
-					if i == 0 || d.Finding("ACP-AUTH-003", version) != "" {
+					opts := &check.Options{Version: version, Prompts: reference.Prompts, Few: true}
+					if i == 0 || ofSignIn(&d, version) {
 						opts.Auth = "key"
 					}
 					for n, c := range suite.Checks {
-						if i > 0 && os.Getenv(whole) == "" && (d.Finding(c.ID, version) != "" || c.Passive == "" && (n+i)%8 == 0) {
+						if i > 0 && os.Getenv(whole) == "" && (d.Found(c.ID, version) || c.Passive == "" && (n+i)%8 == 0) {
 							opts.Only = append(opts.Only, c.ID)
 						}
 					}
-					report := suite.Run(t.Context(), target, opts)
-					compare(t, &d, suite, check.Memory, report)
+					compare(t, &d, suite, check.Memory, func() *check.Report {
+						opts.Cwd = t.TempDir()
+						target := defect.Wrap(defect.Wrap(check.InMemory(reference.NewAgent(streamed)), &defect.November, nil), &d, reference.Prompts)
+						return suite.Run(t.Context(), target, opts)
+					})
 				})
 			})
 		}
 	}
 	for _, c := range suite.Checks {
 		assert.True(t, !c.Over.Has(check.Memory) || slices.ContainsFunc(defect.Agents, func(d defect.Defect) bool {
-			return c.In.Has(1) && d.Finding(c.ID, 1) == check.Fail || c.In.Has(2) && d.Finding(c.ID, 2) == check.Fail
+			return c.In.Has(1) && d.Found(c.ID, 1) || c.In.Has(2) && d.Found(c.ID, 2)
 		}), "no defect makes %s fail", c.ID)
 	}
 }
 
-// compare checks that a report has the verdicts that a defect names.
-func compare(t *testing.T, d *defect.Defect, suite check.Suite, kind check.Kind, report *check.Report) {
-	version := cmp.Or(report.Version, 2)
-	want := map[string]check.Verdict{}
-	for _, c := range suite.Checks {
-		if v := d.Finding(c.ID, version); v != "" && c.In.Has(version) && c.Over.Has(kind) {
-			want[c.ID] = v
+// ofSignIn reports whether a defect is one that only a user who signs in meets.
+func ofSignIn(d *defect.Defect, version int) bool {
+	return d.Found("ACP-AUTH-003", version) || d.Found("AK-AUTH-002", version)
+}
+
+// compare checks that those checks fail that a defect names, and no others, and that without a defect
+// each of them comes to a verdict. Checks run side by side, so a neighbour may now and then meet a message that
+// the defect was to change for its own check: of three runs one must have no such neighbour, and in each of them
+// the checks that the defect names must fail. Without a defect there is one run.
+func compare(t *testing.T, d *defect.Defect, suite check.Suite, kind check.Kind, run func() *check.Report) {
+	var want, found []string
+	for range 3 {
+		report := run()
+		version := cmp.Or(report.Version, 2)
+		want, found = nil, nil
+		for _, c := range suite.Checks {
+			if d.Found(c.ID, version) && c.In.Has(version) && c.Over.Has(kind) {
+				want = append(want, c.ID)
+			}
 		}
-	}
-	found := map[string]check.Verdict{}
-	for _, r := range report.Results {
-		if r.Verdict == check.Fail || r.Verdict == check.Inconclusive {
-			found[r.ID] = r.Verdict
-			if want[r.ID] != r.Verdict {
+		for _, r := range report.Results {
+			if r.Verdict == check.Fail || d.Finds == "" && r.Verdict == check.Inconclusive {
+				found = append(found, r.ID)
+			}
+			if r.Verdict == check.Fail && !d.Found(r.ID, version) || r.Verdict == check.Inconclusive {
 				t.Logf("%s %s: %s\n  sent %s\n  read %s", r.ID, r.Verdict, r.Reason, r.Sent, r.Read)
 			}
+		}
+		missing := slices.ContainsFunc(want, func(id string) bool { return !slices.Contains(found, id) })
+		if missing || d.Finds == "" || slices.Equal(want, found) {
+			break
 		}
 	}
 	assert.Equal(t, want, found)

@@ -2,20 +2,25 @@ package acptest
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acptest/internal/clients"
 	"github.com/acpkit/go-sdk/acptest/internal/defect"
 	"github.com/acpkit/go-sdk/acptest/internal/reference"
 	"github.com/acpkit/go-sdk/internal/pipenet"
+	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
@@ -40,8 +45,11 @@ func TestDefectsOfServers(t *testing.T) {
 						}
 					}
 					target := check.Dial(scheme+"://127.0.0.1/acp", dialOptions(serveHTTP(t, &d)))
-					report := suite.Run(t.Context(), target, opts)
-					compare(t, &defect.Defect{Finds: d.Finds, Spoils: d.Spoils}, suite, kind, report)
+					var report *check.Report
+					compare(t, &defect.Defect{Finds: d.Finds}, suite, kind, func() *check.Report {
+						report = suite.Run(t.Context(), target, opts)
+						return report
+					})
 					for _, r := range report.Results {
 						caught[r.ID] = caught[r.ID] || r.Verdict == check.Fail
 					}
@@ -59,9 +67,7 @@ func TestDefectsOfServers(t *testing.T) {
 // serveHTTP serves the reference agent with a defect, and returns a client that reaches it.
 func serveHTTP(t *testing.T, d *defect.NetworkDefect) *http.Client {
 	agent := reference.NewAgent(streamed)
-	handler := remote.NewHandler(agent, &remote.Options{
-		Authorize: remote.BearerToken(defect.Token), Resume: true, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
+	handler := remote.NewHandler(agent, serving)
 	t.Cleanup(func() { assert.NoError(t, handler.Shutdown(context.Background())) })
 	return pipenet.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.Wrap == nil {
@@ -76,4 +82,149 @@ func dialOptions(client *http.Client) *remote.DialOptions {
 	return &remote.DialOptions{Client: client, Header: func(context.Context) (http.Header, error) {
 		return http.Header{"Authorization": {"Bearer " + defect.Token}}, nil
 	}}
+}
+
+// What is wrong is found over WebSocket and HTTP as well. The transports take turns, and so do the
+// versions. A client over HTTP has version 2: it begins version 1 anew on its connection. Defects that are
+// found by rules alone are left out, because rules read messages, and so are those of lines and processes,
+// which no check finds there.
+func TestDefectsOverTheNetwork(t *testing.T) {
+	for _, role := range []struct {
+		name    string
+		suite   check.Suite
+		defects []defect.Defect
+		open    func(t *testing.T, scheme string, target check.Target) check.Target
+		peer    func(cwd string) check.Target
+	}{
+		{"agents", agents.Suite(), defect.Agents, dialed, func(string) check.Target {
+			return defect.Wrap(check.InMemory(reference.NewAgent(streamed)), &defect.November, nil)
+		}},
+		{"clients", clients.Suite(), defect.Clients, dialing, func(cwd string) check.Target {
+			return check.InMemory(reference.Client{Cwd: cwd}.Run)
+		}},
+	} {
+		for i, d := range role.defects {
+			version := 1 + (i/2)%2
+			if d.In != 0 && !d.In.Has(version) {
+				version = 3 - version
+			}
+			for n, scheme := range []string{"ws", "http"} {
+				kind := []check.Kind{check.WebSocket, check.HTTP}[n]
+				opts := &check.Options{Version: version, Prompts: reference.Prompts, Few: true}
+				byRule := false
+				for _, c := range role.suite.Checks {
+					if d.Found(c.ID, version) && c.In.Has(version) && c.Over.Has(kind) {
+						opts.Only, byRule = append(opts.Only, c.ID), byRule || c.Passive != ""
+					}
+				}
+				other := n != i%2 && os.Getenv(whole) == ""
+				if role.name == "clients" && version == 1 {
+					other = kind == check.HTTP
+				}
+				if len(opts.Only) == 0 || byRule || other || unseen[d.Name] != 0 && unseen[d.Name].Has(kind) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s, %s over %s in version %d", role.name, d.Name, scheme, version), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						if ofSignIn(&d, version) {
+							opts.Auth = "key"
+						}
+						compare(t, &d, role.suite, kind, func() *check.Report {
+							opts.Cwd = t.TempDir()
+							target := defect.Wrap(role.peer(opts.Cwd), &d, reference.Prompts)
+							report := role.suite.Run(t.Context(), role.open(t, scheme, target), opts)
+							require.NoError(t, report.Unreachable)
+							return report
+						})
+					})
+				})
+			}
+		}
+	}
+}
+
+// unseen are the defects that a transport hides: a server ends a connection whose initialize has failed,
+// and over HTTP nothing precedes the response to initialize, and nobody reads the messages of sessions that
+// do not exist.
+var unseen = map[string]check.Kind{"ignores_refusal": check.Network, "speaks_early": check.HTTP, "options_start": check.HTTP, "stops_at_unknown_sessions": check.HTTP, "allows_in_unknown_sessions": check.HTTP}
+
+// dialed returns a target that reaches an agent by a URL.
+func dialed(t *testing.T, scheme string, agent check.Target) check.Target {
+	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+		link, err := agent.Open(ctx, "")
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		bridge(s, link)
+		return nil
+	}, serving)
+	t.Cleanup(func() { assert.NoError(t, handler.Shutdown(context.Background())) })
+	return check.Dial(scheme+"://127.0.0.1/acp", dialOptions(pipenet.Serve(t, handler, nil)))
+}
+
+// dialing returns a target whose client reaches the check by a URL.
+func dialing(t *testing.T, scheme string, client check.Target) check.Target {
+	kind := map[string]check.Kind{"ws": check.WebSocket, "http": check.HTTP}[scheme]
+	return check.Target{Kind: kind, Open: func(ctx context.Context, cwd string) (check.Link, error) {
+		met, over := make(chan stream.Stream), make(chan struct{})
+		handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
+			met <- s
+			select {
+			case <-ctx.Done():
+			case <-over:
+			}
+			return s.Close()
+		}, serving)
+		link, err := client.Open(ctx, cwd)
+		if err != nil {
+			return nil, err
+		}
+		bridged := make(chan struct{})
+		go func() { // ends with the client, or with its connection
+			defer close(bridged)
+			if s, err := remote.Dial(ctx, scheme+"://127.0.0.1/acp", dialOptions(pipenet.Serve(t, handler, nil))); err == nil {
+				bridge(s, link)
+			}
+		}()
+		return &served{link, <-met, over, bridged}, nil
+	}}
+}
+
+var serving = &remote.Options{Authorize: remote.BearerToken(defect.Token), Resume: true, Logger: slog.New(slog.DiscardHandler)}
+
+// bridge carries messages between a stream and a peer until both have ended.
+func bridge(s stream.Stream, link check.Link) {
+	var both sync.WaitGroup
+	both.Go(func() { // ends with the peer
+		for line, err := link.Read(); err == nil; line, err = link.Read() {
+			_ = s.Write(line) // a stream that has ended is noticed by reading
+		}
+		_ = s.Close()
+	})
+	for msg, err := s.Read(); err == nil; msg, err = s.Read() {
+		_ = link.Write(append(msg, '\n')) // as above
+	}
+	_ = link.Close()
+	both.Wait()
+	_ = s.Close()
+}
+
+// served is a link to a client that has connected to a server.
+type served struct {
+	check.Link
+	s       stream.Stream
+	over    chan struct{} // closed to end the server
+	bridged chan struct{} // closed when the bridge has ended
+}
+
+func (l *served) Read() ([]byte, error) { return l.s.Read() }
+func (l *served) Write(b []byte) error  { return l.s.Write(b) }
+func (l *served) CloseInput() error     { return l.s.Close() }
+func (l *served) Close() error {
+	err := l.s.Close()
+	close(l.over)
+	err = errors.Join(err, l.Link.Close())
+	<-l.bridged
+	return err
 }

@@ -1,7 +1,6 @@
 package acptest
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -54,12 +53,12 @@ func defectsOfClients() (all []defect.Defect) {
 
 func rows(suite check.Suite, defects []defect.Defect) string {
 	var b strings.Builder
-	b.WriteString("| id | what holds | tier | version | section | defects that it finds |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| id | what holds | tier | version | specification | defects that it finds |\n|---|---|---|---|---|---|\n")
 	for _, c := range suite.Checks {
 		var found []string
 		for _, d := range defects {
 			for _, version := range []int{1, 2} {
-				if c.In.Has(version) && c.Over.Has(check.Memory) && (d.In == 0 || d.In.Has(version)) && d.Finding(c.ID, version) == check.Fail {
+				if c.In.Has(version) && c.Over.Has(check.Memory) && (d.In == 0 || d.In.Has(version)) && d.Found(c.ID, version) {
 					found = append(found, d.Name)
 					break
 				}
@@ -72,7 +71,7 @@ func rows(suite check.Suite, defects []defect.Defect) string {
 			}
 		}
 		fmt.Fprintf(&b, "| <a id=%q></a>%s | %s | %s | %s | %s | %s |\n", strings.ToLower(c.ID), c.ID,
-			strings.ReplaceAll(c.Title, "|", "\\|"), c.Tier, versions, cmp.Or(c.Fact, "-"), strings.Join(found, ", "))
+			strings.ReplaceAll(c.Title, "|", "\\|"), c.Tier, versions, fmt.Sprintf("[%s](%s)", c.Fact, c.Page(1)), strings.Join(found, ", "))
 	}
 	return b.String()
 }

@@ -22,6 +22,7 @@ var (
 	peer        = flag.String("peer", "", "the command of a program of others, before which the defects stand; its words are separated by spaces, and it is a client if {agent} is one of them")
 	peerPrompts = flag.String("peer-prompts", "{}", "the prompts that an agent understands, as a JSON object")
 	peerVersion = flag.Int("peer-version", 1, "the version of the protocol that the program speaks")
+	peerStep    = flag.Int("peer-step", 1, "of so many defects in turn one is tried")
 	peerShown   = flag.Int("peer-shown", 0, "how many defects must be found at least")
 )
 
@@ -52,14 +53,16 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 		opts := opts
 		for _, c := range suite.Checks {
 			// The rules of package passive are tested on recordings of others, and would run all checks.
-			if passes[c.ID] && c.Passive == "" && d.Finding(c.ID, *peerVersion) == check.Fail {
+			if passes[c.ID] && c.Passive == "" && d.Found(c.ID, *peerVersion) {
 				opts.Only = append(opts.Only, c.ID)
 			}
 		}
 		if d.ToPeer == nil && d.ToCheck == nil && d.Early == "" || d.Own || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
 			continue
 		}
-		shown++
+		if shown++; shown%*peerStep != 0 {
+			continue
+		}
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			results := suite.Run(t.Context(), defect.Wrap(target, &d, opts.Prompts), &opts).Results

@@ -27,7 +27,7 @@ var needed = []struct {
 	{opening, "systemPrompt", "", "sessionCapabilities.systemPrompt", "session.systemPrompt", false},
 	{opening, "systemPrompt.mode", "override", "sessionCapabilities.systemPrompt.mode.override", "session.systemPrompt.mode.override", false},
 	{"elicitation/create", "mode", "", "elicitation.*", "elicitation.*", false},
-	{opening + " session/set_config_option", "configOptions.*.type", "boolean", "session.configOptions.boolean", "", true},
+	{opening + " session/set_config_option session/options", "configOptions.*.type", "boolean", "session.configOptions.boolean", "", true},
 	{"session/update", "update.configOptions.*.type", "boolean", "session.configOptions.boolean", "", false},
 	{"session/update", "update.sessionUpdate", "notice", "session.notices", "", false},
 	{"session/update", "update.sessionUpdate", "compaction_update compaction_summary_chunk", "session.compaction", "", false},
@@ -36,6 +36,8 @@ var needed = []struct {
 	{opening, "configOptions.*", "", "sessionCapabilities.options", "session.options", false},
 	{"session/prompt", "prompt.*.type", "skill", "", "session.prompt.skill", false},
 	{"session/update", "update.sessionUpdate", "prompt_suggestions_update", "session.promptSuggestions", "session.promptSuggestions", false},
+	{"session/update", "update.suggestions.*.prompt.*.type", "image audio", "session.promptSuggestions.*", "session.promptSuggestions.*", false},
+	{"session/update", "update.suggestions.*.prompt.*.type", "resource", "session.promptSuggestions.embeddedContext", "session.promptSuggestions.embeddedContext", false},
 	{"session/update", "update.sessionUpdate", "cursor_update", "session.cursors", "", false},
 	{"session/update", "update.availableCommands.*.type", "skill", "", "session.commands.skill", false},
 }

@@ -31,7 +31,8 @@ type Checker struct {
 	calls        map[End]*calls
 	caps         map[End][]byte // what an end has advertised, as raw JSON
 	sessions     map[string]*session
-	starting     int // requests in flight that start a session: the agent may name its id before the response
+	signedIn     string // what the latest auth/status_update has told, as JSON
+	starting     int    // requests in flight that start a session: the agent may name its id before the response
 
 	at    int64
 	from  End
@@ -90,7 +91,7 @@ func (c *Checker) fault(r rule, format string, args ...any) {
 }
 
 func (c *Checker) faultAt(seq int64, by End, r rule, format string, args ...any) {
-	c.found = append(c.found, Fault{Rule: r.id, Tier: r.tier, Text: fmt.Sprintf(format, args...), Fact: r.fact, Seq: seq, By: by})
+	c.found = append(c.found, Fault{Rule: r.id, Tier: r.tier, Text: fmt.Sprintf(format, args...), Fact: fmt.Sprintf("%s https://agentclientprotocol.com/protocol/v%d/%s", r.fact, max(c.version, 1), r.page), Seq: seq, By: by, Kind: r.id})
 }
 
 // Feed checks a message, which is a line without its end, and returns the faults that it shows. seq

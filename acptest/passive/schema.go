@@ -2,13 +2,13 @@ package passive
 
 import (
 	"encoding/json"
-	"errors"
+	"regexp"
 	"strings"
 
-	"github.com/acpkit/go-sdk/acp"
+	_ "github.com/acpkit/go-sdk/acp" // registers the methods of version 1
+	"github.com/acpkit/go-sdk/acptest/internal/strict"
 	_ "github.com/acpkit/go-sdk/draft2/acp" // registers the methods of version 2
 	"github.com/acpkit/go-sdk/internal/envelope"
-	"github.com/acpkit/go-sdk/internal/validate"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
@@ -51,81 +51,63 @@ var sides = map[End]wire.Side{Client: wire.Client, Agent: wire.Agent}
 
 // params checks the params of a message: their schema, and the capabilities that they need.
 func (c *Checker) params(row *wire.Method, raw []byte) {
-	if row.Name == "initialize" && c.asked > 2 {
-		return // their schema is that of a newer version
+	version := c.version
+	if row.Name == "initialize" {
+		if c.asked > 2 {
+			return // their schema is that of a newer version
+		}
+		version = max(c.asked, 1)
 	}
-	if c.schema(row.Params, row.Name+" params", raw, row.StrictParams) && c.version != 0 {
+	if c.schema(max(version, 1), row.Name, false, raw) && c.version != 0 {
 		c.needs(row, row.Capability, raw)
 	}
 }
 
-// result checks the result of a request. Real peers send null where an empty object is meant.
+// result checks the result of a request.
 func (c *Checker) result(row *wire.Method, raw []byte) {
-	if row.Name == "initialize" {
-		row = wire.Request(max(c.version, 1), row.Name)
-		if protocolVersion(raw) == 2 { // also if the rest is that of version 1
-			row = wire.Request(2, row.Name)
-		}
+	version := max(c.version, 1)
+	if row.Name == "initialize" && protocolVersion(raw) == 2 { // also if the rest is that of version 1
+		version = 2
 	}
-	if c.schema(row.Result, row.Name+" result", raw, false) && c.version != 0 {
+	if c.schema(version, row.Name, true, raw) && c.version != 0 {
 		c.needs(row, "", raw)
 	}
 }
 
-// schema reports whether a payload fits its type.
-func (c *Checker) schema(codec *wire.Codec, what string, raw []byte, strict bool) bool {
-	if codec == nil {
+// ofWeight has the rule that a fault of a payload breaks.
+var ofWeight = map[strict.Weight]rule{
+	strict.Broken: badSchema, strict.Forgiven: forgiven, strict.Relative: relativePath, strict.Unknown: unknownWord,
+}
+
+// schema judges a payload by its schema, and reports whether a reader can read it. Real peers send null
+// where an empty object is meant, and leave out params.
+func (c *Checker) schema(version int, method string, result bool, raw []byte) bool {
+	def := strict.Def(version, method, result)
+	if def == "" {
 		return true
 	}
 	if wire.Absent(raw) {
 		raw = []byte("{}")
 	}
-	var fields *wire.FieldErrors
-	v, _, err := codec.Decode(raw)
-	if d, ok := errors.AsType[*wire.DecodeError](err); ok {
-		fields = d.Fields
-	} else if err == nil && !codec.Valid(v, strict) {
-		fields = validate.Struct(v, strict)
-	} else if err == nil {
-		member, word := unknownWord(v)
-		if member != "" {
-			c.fault(badSchema, "The schema of version 1 does not allow the %s %.80q.", member, word)
+	part, fits := "params", true
+	if result {
+		part = "result"
+	}
+	seen := map[strict.Weight]bool{}
+	for _, f := range strict.Judge(version, def, raw) {
+		fits = fits && f.Weight != strict.Broken
+		if seen[f.Weight] { // one fault of a kind is told of a message
+			continue
 		}
-		return member == ""
+		seen[f.Weight] = true
+		place := strings.TrimSuffix(part+"."+f.Path, ".")
+		c.fault(ofWeight[f.Weight], "In the %s of %.80q, %s %s.", part, method, strings.TrimPrefix(place, part+"."), f.Text)
+		c.found[len(c.found)-1].Kind += " " + method + " " + indexes.ReplaceAllString(place, "[]")
 	}
-	text := "cannot be read"
-	if fields != nil {
-		text = fields.String()
-	}
-	c.fault(badSchema, "The %s break the schema: %.300s.", strings.Replace(what, " result", " results", 1), text)
-	return false
+	return fits
 }
 
-// unknownWord returns a word that the schema of version 1 does not allow, with the name of its member.
-// Decoding keeps such words, so it does not find them.
-func unknownWord(v any) (member, word string) {
-	switch v := v.(type) {
-	case *acp.PromptResponse:
-		switch v.StopReason {
-		case acp.StopReasonEndTurn, acp.StopReasonMaxTokens, acp.StopReasonMaxTurnRequests, acp.StopReasonRefusal, acp.StopReasonCancelled:
-		default:
-			return "stopReason", string(v.StopReason)
-		}
-	case *acp.SessionNotification:
-		if u, ok := v.Update.(*acp.UnknownSessionUpdate); ok {
-			return "sessionUpdate", u.Type
-		}
-	case *acp.RequestPermissionResponse:
-		if u, ok := v.Outcome.(*acp.UnknownRequestPermissionOutcome); ok {
-			return "outcome", u.Type
-		}
-	case *acp.CreateElicitationResponse:
-		if u, ok := v.Action.(*acp.UnknownElicitationAction); ok {
-			return "action", u.Type
-		}
-	}
-	return "", ""
-}
+var indexes = regexp.MustCompile(`\[\d+\]`)
 
 // errorObject checks the error of a response.
 func (c *Checker) errorObject(raw []byte) {

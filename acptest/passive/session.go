@@ -9,6 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/fold"
+	"github.com/acpkit/go-sdk/internal/wire"
 )
 
 // session is what a Checker remembers of a session.
@@ -18,11 +19,24 @@ type session struct {
 	ended    string           // version 1: the method whose response ended the latest turn or replay
 	late     bool             // version 1: a message after that response was reported already
 	canceled bool             // version 1: session/cancel was sent in the turn
+	deleted  bool             // session/delete was answered: its turns may fail
 	running  bool             // version 2: as the agent reported
 	stated   bool             // version 2: a state was reported since the latest resume was sent
 	closed   bool             // version 2: session/close was answered
 	tools    map[string]*tool // of the turn in progress; in version 2 also those in the background
 	past     map[string]bool  // version 1: the tool calls of turns that have ended
+
+	replaying bool               // version 2: a replay was asked for, or goes on in the session of a parent
+	marked    int                // version 2: how many markers of its end have come
+	root      *session           // version 2: the session whose replay has announced it
+	said      map[string]bool    // version 2: the ids of the messages that came before the replay
+	cursors   map[string]*cursor // by id
+}
+
+// cursor is a place in a session.
+type cursor struct {
+	anchor string
+	forks  bool
 }
 
 // tool is a tool call.
@@ -39,7 +53,7 @@ func (s *session) busy() bool { return s.prompts > 0 || s.running }
 func (c *Checker) session(id string) *session {
 	s := c.sessions[id]
 	if s == nil {
-		s = &session{tools: map[string]*tool{}, past: map[string]bool{}}
+		s = &session{tools: map[string]*tool{}, past: map[string]bool{}, said: map[string]bool{}, cursors: map[string]*cursor{}}
 		if len(c.sessions) < sessionsAtMost {
 			c.sessions[id] = s
 		} else {
@@ -93,17 +107,25 @@ func (c *Checker) asking(one *call, params []byte) {
 		}
 		return
 	}
+	if among(opening, one.method) {
+		c.systemPrompt(params)
+	}
 	switch one.method {
 	case "session/new", "session/fork":
 		c.starting++
+		c.forking(one, params)
 	case "session/prompt":
 		s := c.session(one.session)
+		c.skills(params)
 		s.prompts++
 		s.canceled = false
 	case "session/load", "session/resume":
 		s := c.session(one.session)
 		s.loading++
 		s.closed, s.stated, s.ended = false, false, ""
+		if s.replaying, s.marked = one.method == "session/resume" && !wire.Absent(envelope.Member(params, "replayFrom")), 0; s.busy() || len(s.tools) > 0 {
+			clear(s.said) // what goes on may add to any message
+		}
 	default:
 		if one.session != "" {
 			c.session(one.session)
@@ -130,7 +152,7 @@ func (c *Checker) answered(one *call, e *envelope.Envelope) {
 	case "session/new", "session/fork":
 		if one.row != nil && c.from == Agent {
 			c.starting--
-			if id := envelope.SessionID(e.Result); ok && id != "" {
+			if id := envelope.SessionID(e.Result); ok && !wire.Absent(envelope.Member(e.Result, "sessionId")) {
 				c.session(id)
 			}
 		}
@@ -152,6 +174,7 @@ func (c *Checker) answered(one *call, e *envelope.Envelope) {
 		}
 	case "session/load", "session/resume":
 		s.loading--
+		c.replayed(s, ok)
 		if ok && c.version == 2 && !s.stated {
 			c.fault(noState, "The agent must report the state of the session before it answers session/resume.")
 		}
@@ -163,13 +186,15 @@ func (c *Checker) answered(one *call, e *envelope.Envelope) {
 		}
 	case "session/close":
 		s.closed = ok && c.version == 2
+	case "session/delete":
+		s.deleted = ok
 	}
 }
 
 // turnEnded follows the end of a turn of version 1.
 func (c *Checker) turnEnded(s *session, e *envelope.Envelope) {
 	var failed struct{ Code int }
-	if e.Kind == envelope.KindErrorResponse && json.Unmarshal(e.Error, &failed) == nil && s.canceled &&
+	if e.Kind == envelope.KindErrorResponse && json.Unmarshal(e.Error, &failed) == nil && s.canceled && !s.deleted &&
 		(failed.Code == -32800 || failed.Code == -32603) {
 		c.fault(cancelFailed, "The turn was cancelled, so its prompt must be answered with the stop reason \"cancelled\", not with the error %d.", failed.Code)
 	}
@@ -215,6 +240,8 @@ func (c *Checker) told(method string, params []byte) {
 		for one := range maps.Values(c.calls[Agent].open) {
 			one.cancelled = one.cancelled || one.session == id && c.version == 1
 		}
+	case method == "auth/status_update" && c.from == Agent:
+		c.signIn(params)
 	case method == "session/update" && c.from == Agent && id != "":
 		c.updated(c.named(id), envelope.Member(params, "update"))
 	}
@@ -225,13 +252,17 @@ func (c *Checker) updated(s *session, update []byte) {
 	kind, _ := envelope.Text(envelope.Member(update, "sessionUpdate"))
 	outside := c.version == 1 && s.ended != "" && s.prompts == 0 && s.loading == 0
 	switch kind {
-	case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
+	case "user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
+		c.spoken(s, update)
 		if outside && !s.late {
 			s.late = true
 			c.fault(late, "A message comes after the response to %s, outside any turn.", s.ended)
 		}
 	case "tool_call", "tool_call_update":
 		id, _ := envelope.Text(envelope.Member(update, "toolCallId"))
+		if c.version == 1 && kind == "tool_call_update" && s.prompts > 0 && s.tools[id] == nil && !s.past[id] && !c.blind {
+			c.fault(uncreated, "The tool call %.80q is changed before it was created.", id)
+		}
 		if outside || c.version == 1 && kind == "tool_call_update" && s.past[id] && s.loading == 0 {
 			c.fault(late, "The tool call %.80q is changed after the response that ended its turn.", id)
 			return
@@ -242,8 +273,16 @@ func (c *Checker) updated(s *session, update []byte) {
 		c.changed(s, id, envelope.Member(update, "status"))
 	case "subagent_update":
 		if child := envelope.SessionID(update); child != "" {
-			c.session(child)
+			c.child(s, child)
 		}
+	case "replay_complete":
+		c.marker(s)
+	case "cursor_update":
+		c.cursor(s, update)
+	case "prompt_suggestions_update":
+		c.suggestions(update)
+	case "available_commands_update":
+		c.listed(update)
 	case "state_update":
 		c.stateChanged(s, update)
 	}

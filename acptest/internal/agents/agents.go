@@ -15,9 +15,9 @@ import (
 
 // Suite returns the checks of agents.
 func Suite() check.Suite {
-	return check.Suite{Role: check.AgentRole, Hello: hello,
-		Checks: slices.Concat(starting, initializing, jsonrpc, ids, passiveRules, ordering, sessions, reopening, prompts, cancelling,
-			permission, clientSide, settings, signingIn, failing, sizes, version2, network)}
+	return check.Suite{Role: check.AgentRole, Hello: hello, Control: control,
+		Checks: slices.Concat(starting, initializing, jsonrpc, ids, passiveRules, ordering, sessions, listing, reopening, prompts, cancelling,
+			permission, clientSide, settings, signingIn, failing, sizes, version2, november, network)}
 }
 
 // newest is the newest version that is checked.
@@ -47,7 +47,50 @@ func hello(t *check.T) {
 	}
 	t.Version, t.Init = got, m.Result
 	t.Caps = check.At(m.Result, map[int]string{1: "agentCapabilities", 2: "capabilities"}[got])
+	probes := []check.Probe{{Method: "_acptest/ping", Params: map[string]any{}}}
+	if t.Has("sessionCapabilities.list | session") {
+		probes = append(probes, check.Probe{Method: "session/list", Params: map[string]any{}})
+	}
+	p.FindProbe(append(probes, check.Probe{Method: "session/new", Params: newParams(t)})...)
+	t.Blocked = blocked(t, p)
 }
+
+// blocked says why no session can be started, and what to pass.
+func blocked(t *check.T, p *check.Peer) string {
+	if t.Version == 2 && !t.Has("session") {
+		return ""
+	}
+	var ways []string
+	for _, m := range check.Get[[]method](&check.Message{Result: t.Init}, "authMethods") {
+		ways = append(ways, fmt.Sprintf("%.80q", m.id()))
+	}
+	pass := "It names no method to sign in: sign it in by hand, or give it what it needs by -env NAME=VALUE or -cwd FOLDER."
+	if ways != nil {
+		pass = "Pass -auth METHOD (" + strings.Join(ways, ", ") + "), or what it needs to be signed in by -env NAME=VALUE, or sign it in by hand."
+	}
+	if t.Opts.Auth != "" {
+		if m, ok := p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Arrives(); !ok || m.Error != nil {
+			return fmt.Sprintf("The sign-in by %q failed%s. %s", t.Opts.Auth, because(m), pass)
+		}
+	}
+	if m, ok := p.Start("session/new", newParams(t)).Arrives(); !ok || m.Error != nil {
+		return fmt.Sprintf("session/new failed%s, so nothing that needs a session was checked. %s", because(m), pass)
+	}
+	return ""
+}
+
+func because(m check.Message) string {
+	if m.Error == nil {
+		return ": it was not answered"
+	}
+	return fmt.Sprintf(" with %d (%s)", m.Error.Code, m.Error.Message)
+}
+
+// signIn is the method by which a user signs in, in each version.
+var signIn = map[int]string{1: "authenticate", 2: "auth/login"}
+
+// control states a verdict if the agent does not answer on a new connection.
+func control(t *check.T) { t.RequiresTime(begin(t).Answers(), "A response did not come") }
 
 // session is a session that a check has begun.
 type session struct {
@@ -59,6 +102,8 @@ type session struct {
 	resumed  int           // where in the log the session was opened again
 	call     *check.Call   // the last prompt of turn, works or provoke
 	question check.Message // the request that provoke has awaited
+	end      check.Message // what ended the last turn
+	turns    int           // that have ended
 }
 
 // begin connects and sends initialize.
@@ -70,7 +115,7 @@ func beginAs(t *check.T, params map[string]any) *check.Peer {
 		p = t.Connect()
 		p.Start("initialize", params).Result()
 		if t.Opts.Auth != "" {
-			p.Start(map[int]string{1: "authenticate", 2: "auth/login"}[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result()
+			p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result()
 		}
 	})
 	return p
@@ -126,12 +171,14 @@ type command struct {
 }
 
 // start starts a session on a connection.
-func start(t *check.T, p *check.Peer) *session {
+func start(t *check.T, p *check.Peer) *session { return startWith(t, p, newParams(t)) }
+
+func startWith(t *check.T, p *check.Peer, params map[string]any) *session {
 	s := &session{Peer: p, t: t}
 	t.Works(func() {
-		s.new = p.Start("session/new", newParams(t)).Result()
+		s.new = p.Start("session/new", params).Result()
 		s.id = s.new.Text("sessionId")
-		t.Requires(s.id != "", "session/new returned no session id.")
+		t.Requires(check.At(s.new.Result, "sessionId") != nil, "session/new returned no session id.")
 	})
 	return s
 }
@@ -174,18 +221,34 @@ func talked(t *check.T) *session {
 // stopReason waits for the end of the turn that a prompt began: the response in version 1, and the
 // idle state in version 2, where the stop reason may be absent.
 func (s *session) stopReason(c *check.Call) string {
-	m := c.Result()
-	if s.t.Version == 2 {
-		m = s.state(c.From(), "idle")
-		return m.Text("update", "stopReason")
+	s.end = c.Turn(s.provoked(c))
+	if s.turns++; s.t.Version == 2 {
+		s.end = s.idle(c)
+		return s.end.Text("update", "stopReason")
 	}
-	return m.Text("stopReason")
+	return s.end.Text("stopReason")
+}
+
+// idle waits for the idle state that ends a turn.
+func (s *session) idle(c *check.Call) check.Message {
+	return s.AwaitTurn(c.From(), "the state idle", func(m *check.Message) bool {
+		return s.is(m, "state_update") && m.Text("update", "state") == "idle"
+	}, s.provoked(c))
+}
+
+// provoked reports whether something was sent behind a prompt that its turn must react to, or whether
+// turns of the session have ended before.
+func (s *session) provoked(c *check.Call) bool {
+	return s.turns > 0 || slices.ContainsFunc(s.Sent(c.From()), func(m check.Message) bool {
+		return m.IsResponse() || slices.Contains([]string{"session/cancel", "session/close"}, m.Method)
+	})
 }
 
 // ends waits for the end of the turn that a prompt began, which may be an error.
 func (s *session) ends(c *check.Call) {
-	if c.Response(); s.t.Version == 2 {
-		s.state(c.From(), "idle")
+	s.AwaitTurn(c.From(), "the end of the turn", c.IsResponse, s.provoked(c))
+	if s.t.Version == 2 {
+		s.idle(c)
 	}
 }
 
@@ -194,7 +257,7 @@ func (s *session) ends(c *check.Call) {
 func (s *session) request(c *check.Call, method string) (check.Message, bool) {
 	m, ok := s.Arrives(c.From(), func(m *check.Message) bool {
 		ended := m.Method == "" && string(m.ID) == c.ID && (s.t.Version == 1 || m.Error != nil)
-		return m.Method == method || ended || s.is(m, "state_update") && m.Text("update", "state") == "idle"
+		return m.Method == method && m.Text("sessionId") == s.id || ended || s.is(m, "state_update") && m.Text("update", "state") == "idle"
 	})
 	return m, ok && m.Method == method
 }
@@ -217,14 +280,12 @@ func (s *session) is(m *check.Message, kinds ...string) bool {
 	return slices.Contains(kinds, m.Update()) && m.Text("sessionId") == s.id
 }
 
-// endsWell fails the check unless the turn that a prompt began ends with a stop reason that the
-// version allows, which is none of those that are wrong.
+// endsWell fails the check if the turn that a prompt began ends with a stop reason that is wrong here.
+// Whether the protocol knows it is the subject of other checks.
 func (s *session) endsWell(c *check.Call, wrong ...string) { s.ended(s.stopReason(c), wrong...) }
 
 func (s *session) ended(reason string, wrong ...string) {
-	known := slices.Contains([]string{"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}, reason) ||
-		s.t.Version == 2 && (reason == "" || reason == "error" || strings.HasPrefix(reason, "_"))
-	s.t.FailIf(!known || slices.Contains(wrong, reason), "The turn ended with the stop reason %q.", reason)
+	s.t.FailAtIf(slices.Contains(wrong, reason), s.end, "The turn ended with the stop reason %q.", reason)
 }
 
 // spoken are the kinds of updates that belong to a turn.
@@ -240,9 +301,15 @@ func working(t *check.T) *session {
 // works sends the prompt with a name, and waits for the beginning of its turn.
 func (s *session) works(name string) {
 	s.call = s.prompt(s.t.Prompt(name))
-	s.t.Works(func() {
-		s.Await(s.call.From(), "the beginning of the turn", func(m *check.Message) bool { return s.is(m, spoken...) })
-	})
+	s.t.Works(s.begins)
+}
+
+// begins waits for the beginning of the turn of the last prompt.
+func (s *session) begins() {
+	m := s.AwaitTurn(s.call.From(), "the beginning of the turn", func(m *check.Message) bool {
+		return s.is(m, spoken...) || s.call.IsResponse(m) && m.Error != nil
+	}, false)
+	s.t.FailAtIf(m.Error != nil, m, "The prompt failed.")
 }
 
 func (s *session) cancel() { s.Notify("session/cancel", s.with()) }

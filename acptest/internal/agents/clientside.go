@@ -8,29 +8,29 @@ import (
 )
 
 var clientSide = []check.Check{
-	{ID: "AK-FILE-001", Title: "A file is read by an absolute path, and the turn goes on with its text.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+	{ID: "AK-FILE-001", Title: "A file is read by an absolute path, and the turn goes on with its text.", Tier: check.Must, Fact: "file-system", In: check.V1, Prompts: []string{"read"},
 		Run: served("fs/read_text_file", "read", map[string]any{"content": "hello\n"})},
-	{ID: "AK-FILE-002", Title: "A turn goes on when a file cannot be read.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+	{ID: "AK-FILE-002", Title: "A turn goes on when a file cannot be read.", Tier: check.Should, Fact: "file-system", In: check.V1, Prompts: []string{"read"},
 		Run: served("fs/read_text_file", "read", notFound)},
-	{ID: "AK-FILE-003", Title: "A file is written by an absolute path, and the turn goes on.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+	{ID: "AK-FILE-003", Title: "A file is written by an absolute path, and the turn goes on.", Tier: check.Must, Fact: "file-system", In: check.V1, Prompts: []string{"write"},
 		Run: served("fs/write_text_file", "write", map[string]any{})},
-	{ID: "AK-FILE-004", Title: "A turn goes on when a file cannot be written.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+	{ID: "AK-FILE-004", Title: "A turn goes on when a file cannot be written.", Tier: check.Should, Fact: "file-system", In: check.V1, Prompts: []string{"write"},
 		Run: served("fs/write_text_file", "write", &check.Error{Code: -32603, Message: "The disk is full"})},
-	{ID: "ACP-CLIENTCAP-001", Title: "An agent reads no files of a client that has none.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"read"},
+	{ID: "ACP-CLIENTCAP-001", Title: "An agent reads no files of a client that has none.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.V1, Prompts: []string{"read"},
 		Run: unused("read", "fs/read_text_file")},
-	{ID: "AK-FILE-005", Title: "An agent writes no files of a client that has none.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"write"},
+	{ID: "AK-FILE-005", Title: "An agent writes no files of a client that has none.", Tier: check.Must, Fact: "file-system", In: check.V1, Prompts: []string{"write"},
 		Run: unused("write", "fs/write_text_file")},
-	{ID: "ACP-CLIENTCAP-002", Title: "An agent runs nothing on a client that has no terminals.", Tier: check.Must, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
+	{ID: "ACP-CLIENTCAP-002", Title: "An agent runs nothing on a client that has no terminals.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.V1, Prompts: []string{"run"},
 		Run: unused("run", "terminal/create")},
-	{ID: "AK-TERMINAL-001", Title: "A terminal is released once, and not used after that.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+	{ID: "AK-TERMINAL-001", Title: "A terminal is released once, and not used after that.", Tier: check.Must, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) { released(open(t), false) }},
-	{ID: "AK-TERMINAL-002", Title: "A terminal is released also if waiting for its end fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+	{ID: "AK-TERMINAL-002", Title: "A terminal is released also if waiting for its end fails.", Tier: check.Must, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) {
 			released(start(t, serving(t, &check.Error{Code: -32603, Message: "The terminal is broken"})), false)
 		}},
-	{ID: "AK-TERMINAL-003", Title: "A terminal is released also if the turn is cancelled while its command runs.", Tier: check.Must, Fact: "8.7", In: check.V1, Prompts: []string{"run"},
+	{ID: "AK-TERMINAL-003", Title: "A terminal is released also if the turn is cancelled while its command runs.", Tier: check.Must, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) { released(start(t, serving(t, check.NoAnswer)), true) }},
-	{ID: "AK-TERMINAL-004", Title: "A turn goes on when a command cannot be started.", Tier: check.Should, Fact: "1.1", In: check.V1, Prompts: []string{"run"},
+	{ID: "AK-TERMINAL-004", Title: "A turn goes on when a command cannot be started.", Tier: check.Should, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.Handle("terminal/create", func(check.Message) any { return &check.Error{Code: -32603, Message: "There is no such command"} })
 			s.goesOnAfter("run", "terminal/create")

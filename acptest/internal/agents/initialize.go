@@ -16,30 +16,38 @@ import (
 const tooNew = 65535
 
 var initializing = []check.Check{
-	{ID: "ACP-INIT-001", Title: "initialize succeeds.", Tier: check.Must, Fact: "1.1", In: check.Both, First: true,
+	{ID: "ACP-INIT-001", Title: "initialize succeeds.", Tier: check.Must, Fact: "initialization", In: check.Both, First: true,
 		Run: func(t *check.T) {
-			m := t.Connect().Start("initialize", initParams(cmp.Or(t.Version, newest))).Result()
+			p := t.Connect()
+			c := p.Start("initialize", initParams(cmp.Or(t.Version, newest)))
+			m, ok := c.Arrives()
+			if others := p.Since(c.From()); !ok && len(others) > 0 {
+				t.FailAt(others[0], "This came instead of a response to initialize.")
+			}
+			t.FailIf(!ok && p.Closed(), "The agent has closed the connection instead of answering initialize.")
+			t.RequiresTime(ok, "A response to initialize did not come")
+			t.FailAtIf(m.Error != nil, m, "initialize failed.")
 			got := check.Get[int](&m, "protocolVersion")
 			t.FailAtIf(got < 1, m, "The result has no protocol version.")
 		}},
-	{ID: "ACP-INIT-003", Title: "A client that asks for a version that does not exist yet gets one that does.", Tier: check.Must, Fact: "5.1", In: check.Both, Rough: true,
+	{ID: "ACP-INIT-003", Title: "A client that asks for a version that does not exist yet gets one that does.", Tier: check.Must, Fact: "initialization", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Start("initialize", initParams(tooNew)).Result()
 			got := check.Get[int](&m, "protocolVersion")
 			t.FailAtIf(got < 1 || got == tooNew, m, "The agent claims to speak version %d.", got)
 		}},
-	{ID: "AK-INIT-009", Title: "The agent sends nothing before initialize.", Tier: check.Must, Fact: "1.1", In: check.Both,
+	{ID: "AK-INIT-009", Title: "The agent sends nothing before initialize.", Tier: check.Must, Fact: "initialization", In: check.Both,
 		Run: func(t *check.T) {
 			if early := t.Connect().Quiet(0); len(early) > 0 {
 				t.FailAt(early[0], "The message precedes initialize.")
 			}
 		}},
-	{ID: "AK-INIT-001", Title: "The agent does not claim to speak version 0.", Tier: check.Should, Fact: "5.1", In: check.Both, Rough: true,
+	{ID: "AK-INIT-001", Title: "The agent does not claim to speak version 0.", Tier: check.Should, Fact: "initialization", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Call("initialize", initParams(0))
 			t.FailAtIf(m.Error == nil && check.Get[int](&m, "protocolVersion") == 0, m, "The agent claims to speak version 0.")
 		}},
-	{ID: "AK-INIT-002", Title: "The error for a version that is too old lists those that the agent speaks.", Tier: check.Should, Fact: "3.1", In: check.V2, Rough: true,
+	{ID: "AK-INIT-002", Title: "The error for a version that is too old lists those that the agent speaks.", Tier: check.Should, Fact: "initialization", In: check.V2, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Call("initialize", initParams(0))
 			t.SkipIf(m.Error == nil, "The agent did not refuse the version.")
@@ -48,7 +56,7 @@ var initializing = []check.Check{
 				t.FailAt(m, "The error is not -32022 with the versions that are supported.")
 			}
 		}},
-	{ID: "ACP-INIT-202", Title: "A client that asks for version 1 gets version 1, or learns that it is not spoken.", Tier: check.Must, Fact: "5.1", In: check.V2, Rough: true,
+	{ID: "ACP-INIT-202", Title: "A client that asks for version 1 gets version 1, or learns that it is not spoken.", Tier: check.Must, Fact: "initialization", In: check.V2, Rough: true,
 		Run: func(t *check.T) {
 			m := t.Connect().Call("initialize", initParams(1))
 			if got := check.Get[int](&m, "protocolVersion"); m.Error == nil && got != 1 {
@@ -57,23 +65,23 @@ var initializing = []check.Check{
 				fails(t, m, -32022)
 			}
 		}},
-	{ID: "ACP-INIT-203", Title: "The agent tells its name and its version.", Tier: check.Must, Fact: "2.5", In: check.V2,
+	{ID: "ACP-INIT-203", Title: "The agent tells its name and its version.", Tier: check.Must, Fact: "initialization", In: check.V2,
 		Run: func(t *check.T) { named(t, "info") }},
-	{ID: "AK-INIT-003", Title: "The agent tells its name and its version.", Tier: check.Interop, Fact: "2.3", In: check.V1,
+	{ID: "AK-INIT-003", Title: "The agent tells its name and its version.", Tier: check.Interop, Fact: "initialization", In: check.V1,
 		Run: func(t *check.T) { named(t, "agentInfo") }},
-	{ID: "ACP-INIT-204", Title: "Capabilities have the types of the schema: objects in version 2, and true or false where version 1 says so.", Tier: check.Must, Fact: "2.3", In: check.Both,
+	{ID: "ACP-INIT-204", Title: "Capabilities have the types of the schema: objects in version 2, and true or false where version 1 says so.", Tier: check.Must, Fact: "initialization", In: check.Both,
 		Run: func(t *check.T) {
 			path := misshapen(t.Caps, "", t.Version)
 			t.FailIf(path != "", "The capability %s has the wrong type: a client reads it as absent.", path)
 		}},
-	{ID: "AK-INIT-004", Title: "After a second initialize, which may be refused, the agent still works.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes,
+	{ID: "AK-INIT-004", Title: "After a second initialize, which may be refused, the agent still works.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.Call("initialize", initParams(t.Version))
 			works(t, p, newParams(t))
 		})},
-	{ID: "AK-INIT-005", Title: "initialize fails with -32600 after other requests.", Tier: check.Must, Fact: "1.3", In: check.V2, Over: check.Bytes, Rough: true,
+	{ID: "AK-INIT-005", Title: "initialize fails with -32600 after other requests.", Tier: check.Must, Fact: "initialization", In: check.V2, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) { fails(t, open(t).Call("initialize", initParams(2)), -32600) }},
-	{ID: "AK-INIT-006", Title: "A request before initialize is answered, in version 2 with the error -32600, and initialize works after it.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-INIT-006", Title: "A request before initialize is answered, in version 2 with the error -32600, and initialize works after it.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
 			p := t.Connect()
 			m := p.Call("session/new", newParams(t))
@@ -82,14 +90,14 @@ var initializing = []check.Check{
 				fails(t, m, -32600)
 			}
 		}},
-	{ID: "AK-INIT-007", Title: "After an initialize that cannot be read the connection can be initialized.", Tier: check.Should, Fact: "5.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-INIT-007", Title: "After an initialize that cannot be read the connection can be initialized.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
 			p := t.Connect()
 			if m := p.Call("initialize", map[string]any{"protocolVersion": "x"}); m.Error != nil {
 				p.Start("initialize", initParams(t.Version)).Result()
 			}
 		}},
-	{ID: "AK-INIT-008", Title: "Members that the agent does not know are ignored.", Tier: check.Must, Fact: "2.1", In: check.Both, Rough: true,
+	{ID: "AK-INIT-008", Title: "Members that the agent does not know are ignored.", Tier: check.Must, Fact: "initialization", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			unknown := map[string]any{"acptest": map[string]any{"x": []int{1}}}
 			params := initParams(t.Version)
@@ -108,8 +116,7 @@ var initializing = []check.Check{
 }
 
 func named(t *check.T, member string) {
-	m := check.Message{Result: t.Init}
-	named := m.Text(member, "name") != "" && m.Text(member, "version") != ""
+	named := check.At(t.Init, member, "name") != nil && check.At(t.Init, member, "version") != nil
 	t.FailIf(!named, "The member %s of the result of initialize has no name or no version.", member)
 }
 
@@ -129,8 +136,8 @@ var groups = []string{"promptCapabilities", "mcpCapabilities", "sessionCapabilit
 // misshapen returns the path of a capability that has a wrong type, or "".
 func misshapen(raw json.RawMessage, path string, version int) string {
 	var members map[string]json.RawMessage
-	switch first := strings.TrimSpace(string(raw) + " ")[:1]; {
-	case string(raw) == "null":
+	switch first := strings.TrimSpace(string(raw) + "?")[:1]; {
+	case len(raw) == 0, string(raw) == "null":
 		return ""
 	case version == 1 && slices.Contains(flags, path):
 		if first != "t" && first != "f" {
@@ -160,24 +167,24 @@ const (
 )
 
 var starting = []check.Check{
-	{ID: "ACP-TRANSPORT-001", Title: "Nothing but messages is sent, such as a banner or a log.", Tier: check.Must, Fact: "6.1", In: check.Both, Passive: "message"},
-	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
+	{ID: "ACP-TRANSPORT-001", Title: "Nothing but messages is sent, such as a banner or a log.", Tier: check.Must, Fact: "transports", In: check.Both, Passive: "message"},
+	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			for _, m := range s.Since(0) {
 				t.FailAtIf(!utf8.Valid(m.Raw), m, "The message is not UTF-8.")
 			}
 		})},
-	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes,
+	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.CloseInput()
-			t.FailIf(!p.Ends(endTime), "The agent was running %v after the end of its input.", endTime)
+			t.FailIf(!p.Ends(t.Patience(endTime)), "The agent was running %v after the end of its input.", endTime)
 		})},
-	{ID: "AK-START-001", Title: "The agent ends within 10 s of the end of its input also if a turn runs.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"slow"},
+	{ID: "AK-START-001", Title: "The agent ends within 10 s of the end of its input also if a turn runs.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.CloseInput()
-			t.FailIf(!s.Ends(busyEndTime), "The agent was running %v after the end of its input.", busyEndTime)
+			t.FailIf(!s.Ends(t.Patience(busyEndTime)), "The agent was running %v after the end of its input.", busyEndTime)
 		})},
-	{ID: "AK-START-002", Title: "The agent waits for the processes that it has started, and none is left when it has ended.", Tier: check.Should, Fact: "4.5", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
+	{ID: "AK-START-002", Title: "The agent waits for the processes that it has started, and none is left when it has ended.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			left, known := s.Left()
 			t.SkipIf(!known, "It is not known which processes such a peer has started.")

@@ -7,16 +7,13 @@ import (
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
 
-// ping is a request that every agent answers, with an error, and second is another one.
-const (
-	ping   = `{"jsonrpc":"2.0","id":501,"method":"_acptest/ping","params":{}}`
-	second = `{"jsonrpc":"2.0","id":502,"method":"_acptest/ping","params":{}}`
-)
+// ping is a message that a server takes, whatever the agent makes of it.
+const ping = `{"jsonrpc":"2.0","id":501,"method":"_acptest/ping","params":{}}`
 
 var jsonrpc = []check.Check{
-	{ID: "ACP-JSONRPC-002", Title: "A response has jsonrpc, and exactly one of result and error.", Tier: check.Must, Fact: "2.3", In: check.Both, Rough: true,
+	{ID: "ACP-JSONRPC-002", Title: "A response has jsonrpc, and exactly one of result and error.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
-			p.Call("_acptest/ping", map[string]any{})
+			p.Call(t.Probe.Method, t.Probe.Params)
 			p.Call("session/new", newParams(t))
 			for _, m := range p.Since(0) {
 				result, failed := check.At(m.Raw, "result") != nil, check.At(m.Raw, "error") != nil
@@ -28,7 +25,7 @@ var jsonrpc = []check.Check{
 				}
 			}
 		})},
-	{ID: "ACP-JSONRPC-003", Title: "A notification is not responded to.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
+	{ID: "ACP-JSONRPC-003", Title: "A notification is not responded to.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
 			p.Notify("acptest/unknown", map[string]any{})
@@ -36,36 +33,36 @@ var jsonrpc = []check.Check{
 			p.Notify("$/acptest", map[string]any{})
 			p.Unanswered(from)
 		})},
-	{ID: "ACP-JSONRPC-004", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
+	{ID: "ACP-JSONRPC-004", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: func(t *check.T) { fails(t, begin(t).Call("acptest/unknown", map[string]any{}), -32601) }},
-	{ID: "AK-RPC-011", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "AK-RPC-011", Title: "A request whose params cannot be read fails with -32602.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			fails(t, signedIn(t, p.Call("session/new", []any{1})), -32602, -32600)
 			fails(t, p.Call("session/prompt", map[string]any{"sessionId": 5}), -32602)
 		})},
-	{ID: "ACP-EXT-001", Title: "A request of an extension that the agent does not know is answered.", Tier: check.Must, Fact: "2.2", In: check.Both,
+	{ID: "ACP-EXT-001", Title: "A request of an extension that the agent does not know is answered.", Tier: check.Must, Fact: "extensibility", In: check.Both,
 		Run: func(t *check.T) { begin(t).Call("_acptest/unknown", map[string]any{}) }},
-	{ID: "AK-EXT-001", Title: "A request of an extension that the agent does not know fails with -32601.", Tier: check.Should, Fact: "2.2", In: check.Both,
+	{ID: "AK-EXT-001", Title: "A request of an extension that the agent does not know fails with -32601.", Tier: check.Should, Fact: "extensibility", In: check.Both,
 		Run: func(t *check.T) { fails(t, begin(t).Call("_acptest/other", map[string]any{}), -32601) }},
-	{ID: "AK-PARSE-001", Title: "A line that is not JSON does not end the connection.", Tier: check.Must, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-PARSE-001", Title: "A line that is not JSON does not end the connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.Send("{nonsense")
 			p.Alive()
 		})},
-	{ID: "AK-PARSE-002", Title: "A line that is not JSON is answered with the error -32700 and the id null.", Tier: check.Should, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-PARSE-002", Title: "A line that is not JSON is answered with the error -32700 and the id null.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
 			p.Send("[nonsense")
 			fails(t, p.Await(from, "a response with the id null", func(m *check.Message) bool { return m.Method == "" && string(check.At(m.Raw, "id")) == "null" }), -32700)
 		})},
-	{ID: "AK-RPC-001", Title: "JSON that is no message does not end the connection.", Tier: check.Must, Fact: "3.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-RPC-001", Title: "JSON that is no message does not end the connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			for _, line := range []string{`5`, `"x"`, `null`, `{}`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":77,"method":5}`} {
 				p.Send(line)
 			}
 			p.Alive()
 		})},
-	{ID: "AK-RPC-002", Title: "A response to no request is ignored.", Tier: check.Must, Fact: "3.3", In: check.Both, Rough: true,
+	{ID: "AK-RPC-002", Title: "A response to no request is ignored.", Tier: check.Must, Fact: "transports", In: check.Both, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
 			p.Send(`{"jsonrpc":"2.0","id":4711,"result":{}}`)
@@ -73,38 +70,79 @@ var jsonrpc = []check.Check{
 			p.Unanswered(from)
 			p.Alive()
 		})},
-	{ID: "AK-RPC-003", Title: "A batch does not end the connection.", Tier: check.Must, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-RPC-003", Title: "A batch does not end the connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
-			p.Send("[" + ping + "," + second + "]")
+			p.Send("[" + t.ProbeText("501") + "," + t.ProbeText("502") + "]")
 			p.Alive()
 		})},
-	{ID: "AK-RPC-004", Title: "A batch is answered, at least with an error, so that its sender does not wait.", Tier: check.Interop, Fact: "0.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-RPC-004", Title: "A batch is answered, at least with an error, so that its sender does not wait.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
-			p.Send("[" + ping + "]")
+			p.Send("[" + t.ProbeText("501") + "]")
 			p.Await(from, "an answer", func(m *check.Message) bool { return m.Method == "" })
 		})},
-	{ID: "AK-RPC-005", Title: "A line may end with a carriage return and a line feed.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes,
-		Run: func(t *check.T) { answers(t, begin(t), ping+"\r\n", "501") }},
-	{ID: "AK-RPC-006", Title: "Blank lines are skipped.", Tier: check.Interop, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
-		Run: func(t *check.T) { answers(t, begin(t), "\n  \n"+ping+"\n", "501") }},
-	{ID: "AK-RPC-007", Title: "Several lines may arrive at once.", Tier: check.Must, Fact: "6.1", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-RPC-005", Title: "A line may end with a carriage return and a line feed.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes,
+		Run: func(t *check.T) { answers(t, begin(t), t.ProbeText("501")+"\r\n", "501") }},
+	{ID: "AK-RPC-006", Title: "Blank lines are skipped.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: func(t *check.T) { answers(t, begin(t), "\n  \n"+t.ProbeText("501")+"\n", "501") }},
+	{ID: "AK-RPC-007", Title: "Several lines may arrive at once.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
-			answers(t, begin(t), ping+"\n"+second+"\n", "501", "502")
+			answers(t, begin(t), t.ProbeText("501")+"\n"+t.ProbeText("502")+"\n", "501", "502")
 		}},
-	{ID: "AK-RPC-008", Title: "A cancel of a request that does not exist is ignored.", Tier: check.Must, Fact: "4.1", In: check.Both,
+	{ID: "AK-RPC-008", Title: "A cancel of a request that does not exist is ignored.", Tier: check.Must, Fact: "cancellation", In: check.Both,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			from := p.Mark()
 			p.Notify("$/cancel_request", map[string]any{"requestId": 4711})
 			p.Unanswered(from)
 			p.Alive()
 		})},
-	{ID: "AK-RPC-009", Title: "A request that is cancelled with $/cancel_request is still answered.", Tier: check.Must, Fact: "4.1", In: check.Both, Prompts: []string{"slow"},
+	{ID: "AK-RPC-009", Title: "A request that is cancelled with $/cancel_request is still answered.", Tier: check.Must, Fact: "cancellation", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(s.call.ID)})
 			s.Quiet(s.Mark()) // it may be ignored
 			s.cancel()
-			s.call.Response()
+			s.AwaitTurn(s.call.From(), "a response to session/prompt", s.call.IsResponse, true)
+			s.Quiet(s.Mark()) // a second response is judged elsewhere
+		})},
+	{ID: "AK-RPC-012", Title: "A cancel of a request is one of its id as it is: that of \"7\" is not that of 7.", Tier: check.Must, Fact: "cancellation", In: check.V1, Prompts: []string{"slow"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.call = s.StartAs("7007", "session/prompt", s.with("prompt", []any{textBlock(t.Prompt("slow"))}))
+			t.Works(s.begins)
+			s.Notify("$/cancel_request", map[string]any{"requestId": "7007"})
+			for _, m := range s.Quiet(s.call.From()) {
+				t.FailAtIf(s.call.IsResponse(&m), m, "The request with the id 7007 was cancelled by the id \"7007\".")
+			}
+			s.cancel()
+			t.Works(func() { s.ends(s.call) })
+		})},
+	{ID: "AK-RPC-013", Title: "A message is one line, whatever characters are in it: the ends of lines of Unicode are none here.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			for i, id := range []string{"801", "802"} {
+				text := []string{"a\u2028b\u2029c\u0085d", "\ufeff\u00a0\u200b\U0001f600"}[i]
+				probe := strings.Replace(t.ProbeText(id), `"params":{`, `"params":{"_meta":{"acptest":"`+text+`"},`, 1)
+				answers(t, p, strings.Replace(probe, `,}`, `}`, 1), id)
+			}
+		})},
+	{ID: "AK-RPC-014", Title: "A session/cancel that is sent as a request is answered.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			c := s.Start("session/cancel", s.with())
+			s.Quiet(s.Mark())
+			s.cancel() // some agents answer one request after the other
+			t.Works(func() { s.ends(s.call) })
+			c.Response()
+		})},
+	{ID: "AK-RPC-015", Title: "A method whose capability is not advertised fails.", Tier: check.Should, Fact: "initialization#agent-capabilities", In: check.V1, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, one := range []struct{ needs, method string }{
+				{"loadSession", "session/load"}, {"sessionCapabilities.resume", "session/resume"}, {"sessionCapabilities.list", "session/list"},
+				{"sessionCapabilities.close", "session/close"}, {"sessionCapabilities.delete", "session/delete"}, {"sessionCapabilities.fork", "session/fork"}, {"sessionCapabilities.options", "session/options"},
+				{"sessionCapabilities.status", "session/status"}, {"providers", "providers/list"}, {"auth.status", "auth/status"}, {"auth.logout", "logout"},
+			} {
+				if !t.Has(one.needs) {
+					m := s.Call(one.method, s.with("cwd", t.Opts.Cwd, "mcpServers", []any{}))
+					t.FailAtIf(m.Error == nil, m, "%s succeeds, and %s is not advertised.", one.method, one.needs)
+				}
+			}
 		})},
 }
 
@@ -122,52 +160,83 @@ var ids = []check.Check{
 	echoes("AK-ID-001", "The id 0 is echoed.", `0`, check.Must),
 	echoes("AK-ID-002", "An id that is a string is echoed as one.", `"0x1-ä"`, check.Must),
 	echoes("AK-ID-003", "An id beyond the integers of JavaScript is echoed exactly.", `9223372036854775807`, check.Interop),
-	{ID: "AK-ID-004", Title: "A request with the id null is refused in version 2, and does not end the connection.", Tier: check.Should, Fact: "2.2.8", In: check.Both, Rough: true,
+	echoes("AK-ID-009", "A negative id is echoed.", `-7`, check.Must),
+	echoes("AK-ID-010", "The largest integer of JavaScript is echoed as an id.", `9007199254740991`, check.Must),
+	{ID: "AK-ID-011", Title: "The ids 7 and \"7\" are two, and each request gets its response.", Tier: check.Must, Fact: "overview", In: check.Both,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
-			from := p.Mark()
-			p.Send(`{"jsonrpc":"2.0","id":null,"method":"_acptest/ping","params":{}}`)
-			if t.Version == 2 {
-				fails(t, p.Await(from, "a response with the id null", func(m *check.Message) bool { return m.Method == "" && strings.Contains(string(m.Raw), `"id":null`) }), -32600)
+			number, text := p.StartAs("77", t.Probe.Method, t.Probe.Params), p.StartAs(`"77"`, t.Probe.Method, t.Probe.Params)
+			number.Response()
+			text.Response()
+		})},
+	{ID: "AK-ID-012", Title: "Each end has ids of its own: a request of the client may have the id of one of the agent that is in flight.", Tier: check.Must, Fact: "overview", In: check.Both, Prompts: []string{"ask"},
+		Run: check.With(asking, func(t *check.T, s *session) {
+			c := s.StartAs(string(s.question.ID), t.Probe.Method, t.Probe.Params)
+			s.Quiet(s.Mark())
+			s.Answer(s.question, allow(s.question)) // some agents answer one request after the other
+			t.Works(func() { s.ends(s.call) })
+			c.Response()
+		})},
+	{ID: "AK-ID-004", Title: "A request with the id null, or a fraction, is refused in version 2, and does not end the connection.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			for _, id := range []string{"null", "7.5"} {
+				from := p.Mark()
+				p.Send(t.ProbeText(id))
+				if t.Version == 2 {
+					fails(t, p.Await(from, "a response with the id null", func(m *check.Message) bool { return m.Method == "" && string(check.At(m.Raw, "id")) == "null" }), -32600)
+				}
 			}
 			p.Alive()
 		})},
-	{ID: "AK-ID-005", Title: "An id that belongs to a request in flight does not take away the response to it.", Tier: check.Should, Fact: "2.2.8", In: check.V1, Rough: true, Prompts: []string{"slow"},
+	{ID: "AK-ID-005", Title: "An id that belongs to a request in flight does not take away the response to it.", Tier: check.Should, Fact: "overview", In: check.V1, Rough: true, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
-			s.StartAs(s.call.ID, "_acptest/ping", map[string]any{})
+			s.StartAs(s.call.ID, t.Probe.Method, t.Probe.Params)
 			s.Quiet(s.Mark())
 			s.cancel()
 			s.Await(s.call.From(), "the response to session/prompt", func(m *check.Message) bool {
 				return string(m.ID) == s.call.ID && m.Method == "" && m.Text("stopReason") != ""
 			})
 		})},
-	{ID: "AK-ID-006", Title: "An id may be used again when its request was answered.", Tier: check.Should, Fact: "2.2.8", In: check.Both,
+	{ID: "AK-ID-006", Title: "An id may be used again when its request was answered.", Tier: check.Should, Fact: "overview", In: check.Both,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			for range 2 {
-				p.StartAs("700", "_acptest/ping", map[string]any{}).Response()
+				p.StartAs("700", t.Probe.Method, t.Probe.Params).Response()
 			}
 		})},
 }
 
 func echoes(id, title, value string, tier check.Tier) check.Check {
-	return check.Check{ID: id, Title: title, Tier: tier, Fact: "2.2.8", In: check.Both, Rough: tier != check.Must,
-		Run: func(t *check.T) { t.Connect().StartAs(value, "initialize", initParams(t.Version)).Echoed() }}
+	return check.Check{ID: id, Title: title, Tier: tier, Fact: "overview", In: check.Both, Rough: tier != check.Must,
+		Run: func(t *check.T) {
+			p := begin(t)
+			t.Requires(t.Probe.Method != "", "No request is known that the agent answers.")
+			p.StartAs(value, t.Probe.Method, t.Probe.Params).Echoed()
+		}}
 }
 
 // passiveRules are decided by the rules that are passive, on the traffic of all checks.
 var passiveRules = []check.Check{
-	{ID: "ACP-JSONRPC-001", Title: "A response has the id of a request in flight.", Tier: check.Must, Fact: "3.3", In: check.Both, Passive: "unknown-id"},
-	{ID: "AK-RPC-010", Title: "A request is answered once.", Tier: check.Must, Fact: "4.1", In: check.Both, Passive: "answered-twice"},
-	{ID: "AK-ID-007", Title: "The ids of the agent's requests belong to one request until it is answered.", Tier: check.Must, Fact: "2.2.8", In: check.Both, Passive: "id-in-use"},
-	{ID: "AK-ID-008", Title: "The ids of the agent's requests are strings or integers.", Tier: check.Must, Fact: "2.2.8", In: check.V2, Passive: "id"},
-	{ID: "ACP-SCHEMA-001", Title: "Every message is valid by the schema of its method.", Tier: check.Must, Fact: "2", In: check.Both, Passive: "schema"},
-	{ID: "AK-METHOD-001", Title: "The agent sends no methods that are neither of the protocol nor of an extension.", Tier: check.Must, Fact: "2.2", In: check.Both, Passive: "method"},
-	{ID: "AK-METHOD-002", Title: "The agent does not send what only clients send.", Tier: check.Must, Fact: "1", In: check.Both, Passive: "direction"},
-	{ID: "AK-METHOD-003", Title: "Requests are sent as requests, and notifications as notifications.", Tier: check.Must, Fact: "1", In: check.Both, Passive: "kind"},
-	{ID: "AK-CAPABILITY-001", Title: "The agent uses only what the client has advertised.", Tier: check.Must, Fact: "1.1", In: check.Both, Passive: "capability"},
-	{ID: "ACP-PROMPT-002", Title: "Messages name only sessions that the client knows.", Tier: check.Must, Fact: "8.8", In: check.Both, Passive: "unknown-session"},
-	{ID: "AK-CLOSE-001", Title: "After the response to session/close nothing is sent for the session.", Tier: check.Must, Fact: "1.5.8", In: check.V2, Passive: "after-close"},
-	{ID: "AK-RESUME-001", Title: "A resumed session reports its state before the response.", Tier: check.Must, Fact: "1.3", In: check.V2, Passive: "resume-state"},
-	{ID: "AK-CANCEL-009", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "4.2", In: check.V1, Passive: "cancel-error"},
-	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response.", Tier: check.Should, Fact: "1.5.1", In: check.V1, Passive: "late-update"},
-	{ID: "AK-TOOL-001", Title: "A tool call has ended when its turn ends.", Tier: check.Should, Fact: "8.5", In: check.Both, Passive: "open-tool-call"},
+	{ID: "ACP-JSONRPC-001", Title: "A response has the id of a request in flight.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "unknown-id"},
+	{ID: "AK-RPC-010", Title: "A request is answered once.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "answered-twice"},
+	{ID: "AK-ID-007", Title: "The ids of the agent's requests belong to one request until it is answered.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "id-in-use"},
+	{ID: "AK-ID-008", Title: "The ids of the agent's requests are strings or integers.", Tier: check.Must, Fact: "overview", In: check.V2, Passive: "id"},
+	{ID: "ACP-SCHEMA-002", Title: "Members that a reader must forgive are right, too: what is wrong is lost.", Tier: check.Should, Fact: "schema", In: check.Both, Passive: "schema-forgiven"},
+	{ID: "ACP-ENUM-202", Title: "Words that the protocol does not have begin with an underscore.", Tier: check.Interop, Fact: "extensibility", In: check.Both, Passive: "unknown-word"},
+	{ID: "AK-PATH-001", Title: "All paths are absolute.", Tier: check.Must, Fact: "overview#argument-requirements", In: check.Both, Passive: "relative-path"},
+	{ID: "AK-TOOL-002", Title: "A tool call begins with tool_call, or with a permission request.", Tier: check.Should, Fact: "tool-calls", In: check.V1, Passive: "tool-call-first"},
+	{ID: "AK-REPLAY-001", Title: "The end of a replay, and of that of each session that it announces, is told once, behind it and before the response, and at no other time.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "replay-complete"},
+	{ID: "AK-CURSOR-001", Title: "The first update of a cursor has its anchor, which never changes.", Tier: check.Must, Fact: "session-setup", In: check.Both, Passive: "cursor"},
+	{ID: "AK-SUGGEST-001", Title: "What the agent suggests is a prompt that is not blank.", Tier: check.Must, Fact: "prompt-turn", In: check.Both, Passive: "suggestion"},
+	{ID: "AK-SKILL-001", Title: "An agent that lists skills takes them in prompts.", Tier: check.Must, Fact: "slash-commands", In: check.V2, Passive: "skill"},
+	{ID: "AK-AUTH-003", Title: "An agent that advertises auth.status tells the state of the sign-in unasked when it has changed, and no other agent does.", Tier: check.Should, Fact: "authentication", In: check.Both, Passive: "auth-status"},
+	{ID: "ACP-SCHEMA-001", Title: "Every message is valid by the schema of its method.", Tier: check.Must, Fact: "schema", In: check.Both, Passive: "schema"},
+	{ID: "AK-METHOD-001", Title: "The agent sends no methods that are neither of the protocol nor of an extension.", Tier: check.Must, Fact: "extensibility", In: check.Both, Passive: "method"},
+	{ID: "AK-METHOD-002", Title: "The agent does not send what only clients send.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "direction"},
+	{ID: "AK-METHOD-003", Title: "Requests are sent as requests, and notifications as notifications.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "kind"},
+	{ID: "AK-CAPABILITY-001", Title: "The agent uses only what the client has advertised.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.Both, Passive: "capability"},
+	{ID: "ACP-PROMPT-002", Title: "Messages name only sessions that the client knows.", Tier: check.Must, Fact: "session-setup", In: check.Both, Passive: "unknown-session"},
+	{ID: "AK-CLOSE-001", Title: "After the response to session/close nothing is sent for the session.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "after-close"},
+	{ID: "AK-RESUME-001", Title: "A resumed session reports its state before the response.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "resume-state"},
+	{ID: "AK-CANCEL-009", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.V1, Passive: "cancel-error"},
+	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response.", Tier: check.Should, Fact: "prompt-turn", In: check.V1, Passive: "late-update"},
+	{ID: "AK-TOOL-001", Title: "A tool call has ended when its turn ends.", Tier: check.Should, Fact: "tool-calls", In: check.Both, Passive: "open-tool-call"},
 }

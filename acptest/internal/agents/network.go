@@ -21,50 +21,50 @@ import (
 const keptAlive = 35 * time.Second
 
 var network = []check.Check{
-	{ID: "AK-HTTP-001", Title: "A POST of initialize is answered with 200 and the id of a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-001", Title: "A POST of initialize is answered with 200 and the id of a connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: func(t *check.T) { connectHTTP(t) }},
-	{ID: "AK-HTTP-002", Title: "A POST of a further message is answered with 202.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-002", Title: "A POST of a further message is answered with 202.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: func(t *check.T) { begun(t).post(ping, nil, http.StatusAccepted) }},
-	{ID: "AK-HTTP-003", Title: "A connection that does not exist is 404.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-003", Title: "A connection that does not exist is 404.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			c.id = "acptest-no-such-connection"
 			c.post(ping, nil, http.StatusNotFound)
 			c.get(eventHeader, http.StatusNotFound)
 		})},
-	{ID: "AK-HTTP-004", Title: "A POST that is not JSON by its type is refused with 415, and bad JSON is refused or answered with an error.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-004", Title: "A POST that is not JSON by its type is refused with 415, and bad JSON is refused or answered with an error.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			c.post(ping, http.Header{"Content-Type": {"text/plain"}}, http.StatusUnsupportedMediaType)
 			c.post("{nonsense", nil, http.StatusBadRequest, http.StatusAccepted)
 		})},
-	{ID: "AK-HTTP-005", Title: "A batch is refused.", Tier: check.Interop, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-005", Title: "A batch is refused.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: func(t *check.T) { begun(t).post("["+ping+"]", nil, http.StatusNotImplemented, http.StatusBadRequest) }},
-	{ID: "AK-HTTP-006", Title: "A GET that does not accept an event stream is 406.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-006", Title: "A GET that does not accept an event stream is 406.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: func(t *check.T) { begun(t).get(http.Header{"Accept": {"text/html"}}, http.StatusNotAcceptable) }},
-	{ID: "AK-HTTP-007", Title: "A second event stream is 409, or takes the place of the first.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-007", Title: "A second event stream is 409, or takes the place of the first.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			first := c.events("")
 			second := c.get(eventHeader, http.StatusConflict, http.StatusOK)
 			t.FailIf(second.StatusCode == http.StatusOK && !first.ends(), "Two event streams of one connection are open.")
 		})},
-	{ID: "AK-HTTP-008", Title: "DELETE ends a connection.", Tier: check.Must, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-008", Title: "DELETE ends a connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			c.request(http.MethodDelete, "", "", nil, http.StatusAccepted, http.StatusOK, http.StatusNoContent)
 			c.post(ping, nil, http.StatusNotFound)
 		})},
-	{ID: "AK-HTTP-009", Title: "A session in the header that is not the one in the params is 400.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-009", Title: "A session in the header that is not the one in the params is 400.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			header := http.Header{"Acp-Session-Id": {c.session()}}
 			c.post(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`, header, http.StatusBadRequest)
 		})},
-	{ID: "AK-HTTP-010", Title: "A page of another origin is refused.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+	{ID: "AK-HTTP-010", Title: "A page of another origin is refused.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Network, First: true,
 		Run: func(t *check.T) { newHTTP(t).reach(http.Header{"Origin": {"https://acptest.invalid"}}, "") }},
-	{ID: "AK-HTTP-011", Title: "A server on this machine refuses names that are not its own.", Tier: check.Should, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+	{ID: "AK-HTTP-011", Title: "A server on this machine refuses names that are not its own.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Network, First: true,
 		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
 			host := c.url.Hostname()
 			t.SkipIf(host != "localhost" && host != "127.0.0.1" && host != "::1", "The agent is not reached by the loopback interface.")
 			c.reach(nil, "acptest.invalid")
 		})},
-	{ID: "AK-HTTP-012", Title: "Without its token nothing is served.", Tier: check.Must, Fact: "6.8", In: check.Both, Over: check.Network, First: true,
+	{ID: "AK-HTTP-012", Title: "Without its token nothing is served.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Network, First: true,
 		Run: check.With(newHTTP, func(t *check.T, c *httpConn) {
 			t.SkipIf(len(c.credentials) == 0, "No token is set.")
 			c.credentials = nil
@@ -74,7 +74,7 @@ var network = []check.Check{
 				c.get(eventHeader)
 			}
 		})},
-	{ID: "AK-HTTP-013", Title: "An event stream on which nothing happens shows that it lives.", Tier: check.Should, Fact: "6.3", In: check.Both, Over: check.HTTP, First: true,
+	{ID: "AK-HTTP-013", Title: "An event stream on which nothing happens shows that it lives.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
 			s := c.events("")
 			for _, err := s.line(time.Second); err == nil; _, err = s.line(time.Second) {
@@ -82,7 +82,7 @@ var network = []check.Check{
 			_, err := s.line(keptAlive)
 			t.FailIf(err != nil, "Nothing came on the event stream in %v.", keptAlive)
 		})},
-	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "6.2", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
+	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
 		Run: check.With(begun, resumes)},
 }
 

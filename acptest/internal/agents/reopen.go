@@ -11,30 +11,47 @@ import (
 const loads = "loadSession | session"
 
 var reopening = []check.Check{
-	{ID: "AK-LOAD-004", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text"},
+	{ID: "AK-LOAD-004", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
-			live := words(said(s.turn("text"), "agent"))
-			t.Requires(live != "", "The agent has said nothing.")
+			live := []string{s.answer("text")}
 			history, m := s.reopen(true)
-			replayed, typed := words(said(history, "agent")), words(said(history, "user"))
-			t.Expect("the text of the agent: " + live)
-			t.FailAtIf(!strings.Contains(replayed, live), m, "The history does not have what the agent has said, but %.200q.", replayed)
-			t.FailAtIf(replayed == live+" "+live || replayed == live+live, m, "The history has what the agent has said more than once.")
-			t.FailAtIf(!strings.Contains(typed, words(t.Prompt("text"))), m, "The history does not have the prompt.")
+			s.matches(history, m, live, "text")
 		})},
-	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "1.5.2", In: check.Both, Needs: loads, Prompts: []string{"text"},
+	{ID: "AK-LOAD-005", Title: "The history of a session has its turns in their order, whole, without those of other sessions, each time that it is loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text", "stream", "text"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			live := []string{s.answer("stream"), s.answer("text")}
+			other := start(t, s.Peer)
+			theirs := other.answer("text")
+			for range 2 {
+				history, m := s.reopen(true)
+				s.matches(history, m, live, "stream", "text")
+			}
+			history, m := other.reopen(true)
+			other.matches(history, m, []string{theirs}, "text")
+			typed := words(said(history, "user"))
+			t.FailAtIf(strings.Contains(typed, words(t.Prompt("stream"))), m, "The history has a prompt of another session.")
+		})},
+	{ID: "AK-LOAD-006", Title: "Each message of a history names the session that is loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
+		Run: check.With(talked, func(t *check.T, s *session) {
+			other := start(t, s.Peer)
+			history, _ := s.reopen(true)
+			for _, m := range kinds(history, append(spoken, "user_message_chunk", "user_message")...) {
+				t.FailAtIf(m.Text("sessionId") != s.id && m.Text("sessionId") == other.id, m, "A message of the history names another session.")
+			}
+		})},
+	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			var m check.Message
 			t.Works(func() { _, m = s.reopen(true) })
 			silent(t, s.Quiet(m.Seq), "after the response", append(spoken, "user_message_chunk", "user_message")...)
 		})},
-	{ID: "AK-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: loads, Rough: true,
+	{ID: "AK-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Rough: true,
 		Run: check.With(unknown, func(t *check.T, s *session) {
 			fails(t, s.again(true).Response())
 		})},
-	{ID: "AK-LOAD-001", Title: "A session that was loaded has further turns.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: loads, Prompts: []string{"text", "text"},
+	{ID: "AK-LOAD-001", Title: "A session that was loaded has further turns.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text", "text"},
 		Run: func(t *check.T) { talked(t).goesOn(true) }},
-	{ID: "AK-LOAD-002", Title: "A session that is listed on a new connection can be loaded there.", Tier: check.Should, Fact: "4.5", In: check.Both, Needs: loads, Prompts: []string{"text"},
+	{ID: "AK-LOAD-002", Title: "A session that is listed on a new connection can be loaded there.", Tier: check.Should, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			s.CloseInput()
 			t.Requires(s.Ends(busyEndTime), "The agent did not end with its input.")
@@ -48,18 +65,18 @@ var reopening = []check.Check{
 				other.again(true).Result()
 			}
 		})},
-	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
+	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			s.reopen(false)
 			silent(t, s.Quiet(s.resumed), "though no history was asked for", append(spoken, "user_message_chunk", "user_message")...)
 		})},
-	{ID: "AK-RESUME-004", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
+	{ID: "AK-RESUME-004", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
 		Run: func(t *check.T) { talked(t).goesOn(false) }},
-	{ID: "AK-RESUME-002", Title: "A session that does not exist cannot be resumed.", Tier: check.Must, Fact: "3.1", In: check.Both, Needs: "sessionCapabilities.resume | session", Rough: true,
+	{ID: "AK-RESUME-002", Title: "A session that does not exist cannot be resumed.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.resume | session", Rough: true,
 		Run: check.With(unknown, func(t *check.T, s *session) {
 			fails(t, s.again(false).Response())
 		})},
-	{ID: "ACP-RESUME-204", Title: "Messages keep their ids in the history.", Tier: check.Must, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
+	{ID: "ACP-RESUME-204", Title: "Messages keep their ids in the history.", Tier: check.Must, Fact: "session-setup", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			live := s.turn("text")
 			history, m := s.reopen(true)
@@ -69,7 +86,7 @@ var reopening = []check.Check{
 				}
 			}
 		})},
-	{ID: "ACP-RESUME-205", Title: "In the history a whole message, which may be empty, precedes its chunks.", Tier: check.Should, Fact: "8.4", In: check.V2, Prompts: []string{"text"},
+	{ID: "ACP-RESUME-205", Title: "In the history a whole message, which may be empty, precedes its chunks.", Tier: check.Should, Fact: "session-setup", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			history, _ := s.reopen(true)
 			whole := map[string]bool{}
@@ -79,34 +96,96 @@ var reopening = []check.Check{
 				whole[id] = true
 			}
 		})},
-	{ID: "AK-RESUME-003", Title: "session/resume fails with -32602 for a place that the agent does not know.", Tier: check.Must, Fact: "1.3", In: check.V2, Rough: true, Prompts: []string{"text"},
+	{ID: "AK-RESUME-003", Title: "session/resume fails with -32602 for a place that the agent does not know.", Tier: check.Must, Fact: "session-setup", In: check.V2, Rough: true, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			m := s.Call("session/resume", s.with("cwd", t.Opts.Cwd, "replayFrom", map[string]any{"type": "_acptest"}))
-			t.SkipIf(m.Error != nil && m.Error.Code == -32002 && !listed(t, s.Peer, s.id), "The agent keeps no sessions.")
+			t.SkipIf(s.lost(m), "The agent keeps no sessions.")
 			fails(t, m, -32602)
 		})},
-	{ID: "ACP-CLOSE-001", Title: "session/close succeeds.", Tier: check.Must, Fact: "8.8", In: check.Both, Needs: closes,
+	{ID: "ACP-CLOSE-001", Title: "session/close succeeds.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: closes,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.Start("session/close", s.with()).Result()
 			s.Quiet(s.Mark()) // what comes after it is judged elsewhere
 		})},
-	{ID: "ACP-CLOSE-002", Title: "session/close ends the turn that runs, with the stop reason cancelled.", Tier: check.Must, Fact: "1.1", In: check.Both, Needs: closes, Prompts: []string{"slow"},
+	{ID: "ACP-CLOSE-002", Title: "session/close ends the turn that runs, with the stop reason cancelled.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: closes, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			closed := s.Start("session/close", s.with())
 			s.isCancelled(s.call)
 			closed.Result()
 		})},
-	{ID: "AK-CLOSE-002", Title: "Closing a session that does not exist succeeds, or fails with -32002.", Tier: check.Should, Fact: "0.2", In: check.Both, Needs: closes, Rough: true,
+	{ID: "AK-CLOSE-004", Title: "A session that was closed is kept: it is listed, and can be opened again.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: closes, Prompts: []string{"text"},
+		Run: check.With(talked, func(t *check.T, s *session) {
+			s.Quiet(s.Mark())
+			was := t.Has(lists) && listed(t, s.Peer, s.id)
+			t.Works(func() { s.Start("session/close", s.with()).Result() })
+			t.FailIf(was && !listed(t, s.Peer, s.id), "The session %q is not listed any more after it was closed.", s.id)
+			if t.Version == 1 && t.Has(loads) {
+				m := s.again(true).Response()
+				t.FailAtIf(s.lost(m), m, "The session %q is not there any more after it was closed.", s.id)
+			}
+		})},
+	{ID: "AK-CLOSE-005", Title: "Closing a session closes no other one.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: closes, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			other := start(t, s.Peer)
+			t.Works(func() { other.Start("session/close", other.with()).Result() })
+			for _, m := range s.Quiet(s.call.From()) {
+				ended := s.is(&m, "state_update") && m.Text("update", "state") == "idle" || t.Version == 1 && s.call.IsResponse(&m)
+				t.FailAtIf(ended, m, "The turn of a session ended when another one was closed.")
+			}
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+		})},
+	{ID: "AK-CLOSE-002", Title: "Closing a session that does not exist succeeds, or fails with -32002.", Tier: check.Should, Fact: "session-setup", In: check.Both, Needs: closes, Rough: true,
 		Run: check.With(unknown, func(t *check.T, s *session) {
 			if m := s.Call("session/close", s.with()); m.Error != nil {
 				fails(t, m, -32002)
 			}
 		})},
-	{ID: "AK-CLOSE-003", Title: "A prompt for a session that was closed fails.", Tier: check.Should, Fact: "1.5.8", In: check.Both, Needs: closes, Rough: true,
+	{ID: "AK-CLOSE-003", Title: "A prompt for a session that was closed fails.", Tier: check.Should, Fact: "session-setup", In: check.Both, Needs: closes, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			t.Works(func() { s.Start("session/close", s.with()).Result() })
 			fails(t, s.prompt("hello").Response())
 		})},
+}
+
+// answer has a turn, and returns what the agent has said in it.
+func (s *session) answer(name string) string {
+	live := words(said(s.turn(name), "agent"))
+	s.t.Requires(live != "", "The agent has said nothing.")
+	return live
+}
+
+// matches fails the check if a history does not have the prompts with the names, and what the agent has
+// said, in their order and as often. It may have more: agents tell what is new, or what is wrong with
+// their settings, in messages of their own.
+func (s *session) matches(history []check.Message, m check.Message, live []string, prompts ...string) {
+	replayed, typed := words(said(history, "agent")), words(said(history, "user"))
+	all, rest := strings.Join(live, "\n"), replayed
+	for _, text := range live {
+		s.t.Expect("the text of the agent: " + text)
+		i := strings.Index(rest, text)
+		s.t.FailAtIf(i < 0, m, "The history does not have what the agent has said, whole and in its order, but %.200q.", replayed)
+		rest = rest[i+len(text):]
+		s.t.FailAtIf(strings.Count(replayed, text) > strings.Count(all, text), m, "The history has what the agent has said more than once.")
+	}
+	sent := ""
+	for _, name := range prompts {
+		sent += words(s.t.Prompt(name)) + "\n"
+	}
+	rest = typed
+	for _, name := range prompts {
+		text := words(s.t.Prompt(name))
+		s.t.Expect("the prompt: " + text)
+		i := strings.Index(rest, text)
+		s.t.FailAtIf(i < 0, m, "The history does not have the prompt, or not in its order, but %.200q.", typed)
+		rest = rest[i+len(text):]
+		s.t.FailAtIf(strings.Count(typed, text) > strings.Count(sent, text), m, "The history has the prompt more than once.")
+	}
+	first := slices.IndexFunc(history, func(m check.Message) bool { return s.is(&m, "user_message_chunk", "user_message") })
+	last := slices.IndexFunc(history, func(m check.Message) bool {
+		return s.is(&m, "agent_message_chunk", "agent_message") && strings.Contains(live[0], words(m.Text("update", "content", "text")))
+	})
+	s.t.FailAtIf(last >= 0 && last < first && words(history[last].Text("update", "content", "text")) != "", history[max(last, 0)], "In the history the answer precedes the prompt.")
 }
 
 const closes = "sessionCapabilities.close | session"
@@ -122,11 +201,17 @@ func (s *session) reopen(history bool) (before []check.Message, m check.Message)
 	})
 	c := s.again(history)
 	s.resumed = c.From()
-	if m = c.Response(); s.t.Version == 2 && m.Error != nil && m.Error.Code == -32002 && !listed(s.t, s.Peer, s.id) {
+	if m = c.Response(); s.t.Version == 2 && s.lost(m) {
 		s.t.Skip("The agent keeps no sessions.") // version 2 has no capability for it
 	}
+	s.t.Requires(!s.t.Has(closes) || !s.lost(m), "The session is not there any more after session/close, which is the subject of another check.")
 	m = c.Result()
 	return slices.DeleteFunc(s.Since(c.From()), func(one check.Message) bool { return one.Seq >= m.Seq }), m
+}
+
+// lost reports whether a response says that the session does not exist, and it is not listed either.
+func (s *session) lost(m check.Message) bool {
+	return m.Error != nil && m.Error.Code == -32002 && !(s.t.Has(lists) && listed(s.t, s.Peer, s.id))
 }
 
 // again asks for the session to be opened.

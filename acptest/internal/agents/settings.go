@@ -10,31 +10,68 @@ import (
 )
 
 var settings = []check.Check{
-	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.V1,
+	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "session-modes", In: check.V1,
 		Run: check.With(open, func(t *check.T, s *session) {
 			current, all := s.modes()
 			t.FailAtIf(!slices.Contains(all, current), s.new, "The mode %q is not offered.", current)
 		})},
-	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "1.1", In: check.V1,
+	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "session-modes", In: check.V1,
 		Run: check.With(open, func(t *check.T, s *session) {
 			_, all := s.modes()
 			for _, id := range all {
 				s.Start("session/set_mode", s.with("modeId", id)).Result()
 			}
 		})},
-	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.V1, Rough: true,
+	{ID: "AK-MODES-002", Title: "A mode can be set while a turn runs, be it with an error.", Tier: check.Must, Fact: "session-modes", In: check.V1, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			_, all := s.modes()
+			s.Call("session/set_mode", s.with("modeId", all[len(all)-1]))
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+		})},
+	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "session-modes", In: check.V1, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.modes()
 			fails(t, s.Call("session/set_mode", s.with("modeId", "acptest-no-such-mode")))
 		})},
-	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "8.2", In: check.Both,
+	{ID: "AK-MODES-003", Title: "The mode, and the option of the category mode that has the modes as values, are one.", Tier: check.Should, Fact: "session-config-options", In: check.V1,
+		Run: check.With(open, func(t *check.T, s *session) {
+			old, all := s.modes()
+			t.Requires(slices.Contains(all, old), "The mode is not offered, which is the subject of another check.")
+			before := s.options(s.new)
+			i := slices.IndexFunc(before, func(o option) bool { return o.Category == "mode" && o.offers(all) })
+			t.SkipIf(i < 0 || len(all) < 2, "No option of the category mode has the modes as values.")
+			id := before[i].id()
+			t.FailAtIf(before[i].value() != old, s.new, "The mode is %q, and the option %q has the value %q.", old, id, before[i].value())
+
+			from, mode := s.Mark(), ""
+			for _, one := range all {
+				if one != old && s.Call("session/set_mode", s.with("modeId", one)).Error == nil {
+					mode = one
+					break
+				}
+			}
+			t.Requires(mode != "", "No other mode can be set, which is the subject of another check.")
+			value, m, told := s.toldValue(from, before, id)
+			t.FailAtIf(told && value != mode, m, "The mode was set to %q, and the option %q has the value %q.", mode, id, value)
+
+			from = s.Mark()
+			m = s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", old))
+			t.Requires(m.Error == nil, "The option %q cannot be set, which is the subject of another check.", id)
+			if updates := s.updates(from, "current_mode_update"); len(updates) > 0 {
+				m = updates[len(updates)-1]
+				mode = m.Text("update", "currentModeId")
+				t.FailAtIf(mode != old, m, "The option %q was set to %q, and the mode is %q.", id, old, mode)
+			}
+		})},
+	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, o := range s.options(s.new) {
 				wrong := o.Type == "select" && !slices.Contains(o.values(), o.value())
 				t.FailAtIf(wrong, s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
 			}
 		})},
-	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "8.2", In: check.Both,
+	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			before := s.options(s.new)
 			id, value := choice(t, before)
@@ -42,24 +79,41 @@ var settings = []check.Check{
 			for id, value = range choices(before) { // a value may stand for another one, or need what is not there
 				m = s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
 				after := s.options(m)
+				lost := missing(before, after)
+				if lost != "" && lost != id { // a choice may remove others: with the old value they are back
+					old := before[slices.IndexFunc(before, func(o option) bool { return o.id() == id })].value()
+					m = s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", old))
+					lost = missing(before, s.options(m))
+					t.FailAtIf(lost != "", m, "The response does not have all options: %q is missing.", lost)
+					return
+				}
 				i := slices.IndexFunc(after, func(o option) bool { return o.id() == id })
 				if i < 0 || after[i].value() != value {
 					continue
-				}
-				if len(after) < 2 && len(before) > 2 { // a choice may add and remove others
-					t.FailAt(m, "The response does not have all options.")
 				}
 				return
 			}
 			t.FailAt(m, "No option has the value that was set; %q does not have %q.", id, value)
 		})},
-	{ID: "AK-CONFIG-002", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "AK-CONFIG-004", Title: "A value that is set in one session does not change another one.", Tier: check.Should, Fact: "session-config-options", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id, value := choice(t, s.options(s.new))
+			other := start(t, s.Peer)
+			t.Requires(other.id != s.id, "Both sessions have the id %s, which is the subject of another check.", s.id)
+			old := valueOf(s.options(other.new), id)
+			t.SkipIf(old == value, "A new session has the value already.")
+			from := s.Mark()
+			s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+			now, m, told := other.toldValue(from, s.options(other.new), id)
+			t.FailAtIf(told && now == value, m, "The option %q was changed in another session, too.", id)
+		})},
+	{ID: "AK-CONFIG-002", Title: "An option and a value that are not offered cannot be set.", Tier: check.Must, Fact: "session-config-options", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id, _ := choice(t, s.options(s.new))
 			fails(t, s.Call("session/set_config_option", s.with("configId", "acptest-no-such-option", "type", "id", "value", "x")))
 			fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", "acptest-no-such-value")))
 		})},
-	{ID: "AK-CONFIG-003", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "1.1", In: check.Both, Prompts: []string{"slow"},
+	{ID: "AK-CONFIG-003", Title: "An option can be set while a turn runs, be it with an error.", Tier: check.Should, Fact: "session-config-options", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			id, value := choice(t, s.options(s.new))
 			t.Expect("a response while the turn runs")
@@ -67,7 +121,7 @@ var settings = []check.Check{
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
 		})},
-	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "8.2", In: check.Both,
+	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			var ids []string
 			for _, o := range s.options(s.new) {
@@ -75,7 +129,7 @@ var settings = []check.Check{
 				ids = append(ids, o.id())
 			}
 		})},
-	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "8.9", In: check.Both,
+	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "slash-commands", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			type commands []struct{ Name string }
 			lists, proof := check.Get[commands](&s.new, "availableCommands"), s.new
@@ -94,6 +148,16 @@ var settings = []check.Check{
 		})},
 }
 
+// missing returns the id of an option that is not in a list any more, or "".
+func missing(before, after []option) string {
+	for _, o := range before {
+		if !slices.ContainsFunc(after, func(other option) bool { return other.id() == o.id() }) {
+			return o.id()
+		}
+	}
+	return ""
+}
+
 // modes returns the mode of a session and those that are offered, or ends the check.
 func (s *session) modes() (current string, all []string) {
 	for _, m := range check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes") {
@@ -104,11 +168,41 @@ func (s *session) modes() (current string, all []string) {
 	return current, all
 }
 
+// toldValue returns the value of an option by the message that tells the options of the session last, from a
+// place of the log on. If none came by itself, another option is set to the value that it has.
+func (s *session) toldValue(from int, all []option, id string) (value string, by check.Message, told bool) {
+	if updates := s.updates(from, "config_option_update"); len(updates) > 0 {
+		by = updates[len(updates)-1]
+		return valueOf(check.Get[[]option](&by, "update", "configOptions"), id), by, true
+	}
+	i := slices.IndexFunc(all, func(o option) bool { return o.id() != id && o.Type == "select" })
+	if i < 0 {
+		return "", by, false
+	}
+	by = s.Call("session/set_config_option", s.with("configId", all[i].id(), "type", "id", "value", all[i].value()))
+	return valueOf(check.Get[[]option](&by, "configOptions"), id), by, by.Error == nil
+}
+
+// updates returns the updates of the session of a kind from a place of the log on.
+func (s *session) updates(from int, kind string) []check.Message {
+	return slices.DeleteFunc(kinds(s.Quiet(from), kind), func(m check.Message) bool { return m.Text("sessionId") != s.id })
+}
+
 // option is a config option of one of the versions.
 type option struct {
-	ID, ConfigID, Type string
-	CurrentValue       json.RawMessage
-	Options            json.RawMessage
+	ID, ConfigID, Type, Category string
+	CurrentValue                 json.RawMessage
+	Options                      json.RawMessage
+}
+
+// valueOf returns the value of the option with an id, or "".
+func valueOf(all []option, id string) string {
+	for _, o := range all {
+		if o.id() == id {
+			return o.value()
+		}
+	}
+	return ""
 }
 
 func (o *option) id() string { return o.ID + o.ConfigID }
@@ -131,6 +225,12 @@ func (o *option) values() (all []string) {
 		}
 	}
 	return all
+}
+
+// offers reports whether all of the values can be chosen.
+func (o *option) offers(values []string) bool {
+	offered := o.values()
+	return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(offered, value) })
 }
 
 // options returns the options in a result, or ends the check.

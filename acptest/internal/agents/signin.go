@@ -17,29 +17,28 @@ type method struct {
 func (m *method) id() string { return m.ID + m.MethodID }
 
 var signingIn = []check.Check{
-	{ID: "ACP-AUTH-001", Title: "The methods to sign in have ids of their own, and names.", Tier: check.Must, Fact: "8.10", In: check.Both,
+	{ID: "ACP-AUTH-001", Title: "The methods to sign in have ids of their own.", Tier: check.Must, Fact: "authentication", In: check.Both,
 		Run: func(t *check.T) {
 			var ids []string
 			for _, m := range methods(t, t.Init) {
-				wrong := m.id() == "" || m.Name == "" || slices.Contains(ids, m.id())
-				t.FailIf(wrong, "The method %q has no id, the id of another one, or no name.", m.id())
+				t.FailIf(slices.Contains(ids, m.id()), "Two methods have the id %q.", m.id())
 				ids = append(ids, m.id())
 			}
 		}},
-	{ID: "ACP-AUTH-202", Title: "Methods that need a terminal are offered only to clients that have one.", Tier: check.Must, Fact: "8.10", In: check.Both,
+	{ID: "ACP-AUTH-202", Title: "Methods that need a terminal are offered only to clients that have one.", Tier: check.Must, Fact: "authentication", In: check.Both,
 		Run: func(t *check.T) {
 			for _, m := range methods(t, t.Init) {
 				t.FailIf(m.Type == "terminal", "The method %q needs a terminal.", m.id())
 			}
 		}},
-	{ID: "ACP-AUTH-206", Title: "The type of a method to sign in is known, or begins with an underscore.", Tier: check.Should, Fact: "2.5", In: check.V2,
+	{ID: "ACP-AUTH-206", Title: "The type of a method to sign in is known, or begins with an underscore.", Tier: check.Should, Fact: "authentication", In: check.V2,
 		Run: func(t *check.T) {
 			for _, m := range methods(t, t.Init) {
 				known := m.Type == "agent" || m.Type == "terminal" || strings.HasPrefix(m.Type, "_")
 				t.FailIf(!known, "The method %q has the type %q.", m.id(), m.Type)
 			}
 		}},
-	{ID: "ACP-AUTH-207", Title: "The arguments and variables of a method that needs a terminal can be read, and no variable is set twice.", Tier: check.Must, Fact: "8.10", In: check.Both,
+	{ID: "ACP-AUTH-207", Title: "The arguments and variables of a method that needs a terminal can be read, and no variable is set twice.", Tier: check.Must, Fact: "authentication", In: check.Both,
 		Run: func(t *check.T) {
 			p := t.Connect()
 			params := initParams(t.Version)
@@ -54,17 +53,33 @@ var signingIn = []check.Check{
 				t.FailAtIf(wrong, m, "The arguments or variables of the method %q cannot be used.", one.id())
 			}
 		}},
-	{ID: "ACP-AUTH-003", Title: "A user who signs in by a method that is offered can start a session.", Tier: check.Must, Fact: "8.10", In: check.Both,
+	{ID: "ACP-AUTH-003", Title: "A user who signs in by a method that is offered can start a session.", Tier: check.Must, Fact: "authentication", In: check.Both,
 		Run: func(t *check.T) {
 			t.SkipIf(t.Opts.Auth == "", "Nothing is known that signs in without a user: set -auth METHOD.")
 			if m := begin(t).Call("session/new", newParams(t)); m.Error != nil {
 				t.FailAt(m, "session/new failed with %d (%s).", m.Error.Code, m.Error.Message)
 			}
 		}},
-	{ID: "AK-AUTH-001", Title: "A method that is not offered cannot be used.", Tier: check.Should, Fact: "8.10", In: check.Both, Rough: true,
+	{ID: "AK-AUTH-001", Title: "A method that is not offered cannot be used.", Tier: check.Should, Fact: "authentication", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			name := map[int]string{1: "authenticate", 2: "auth/login"}[t.Version]
 			fails(t, begin(t).Call(name, map[string]any{"methodId": "acptest-no-such-method"}))
+		}},
+	{ID: "AK-AUTH-002", Title: "auth/status tells whether the user is signed in, before a sign-in too; one who is, or need not be, can start a session.", Tier: check.Must, Fact: "authentication", In: check.Both, Needs: "auth.status",
+		Run: func(t *check.T) {
+			p := t.Connect()
+			t.Works(func() { p.Start("initialize", initParams(t.Version)).Result() })
+			m := p.Start("auth/status", map[string]any{}).Result()
+			if state := m.Text("state"); state == "authenticated" || state == "not_required" {
+				one := p.Call("session/new", newParams(t))
+				t.FailAtIf(one.Error != nil && one.Error.Code == -32000, one, "The state is %q, and session/new wants the user to sign in.", state)
+			}
+			if t.Opts.Auth == "" {
+				return
+			}
+			t.Works(func() { p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result() })
+			m = p.Start("auth/status", map[string]any{}).Result()
+			t.FailAtIf(m.Text("state") == "unauthenticated", m, "Nobody is signed in after the sign-in by %q has succeeded.", t.Opts.Auth)
 		}},
 }
 

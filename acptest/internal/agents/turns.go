@@ -10,30 +10,28 @@ import (
 )
 
 var cancelling = []check.Check{
-	{ID: "ACP-CANCEL-001", Title: "A turn that is cancelled ends with the stop reason cancelled.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+	{ID: "ACP-CANCEL-001", Title: "A turn that is cancelled ends with the stop reason cancelled.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			s.isCancelled(s.call)
 		})},
-	{ID: "AK-CANCEL-001", Title: "A cancel right behind its prompt ends the turn.", Tier: check.Must, Fact: "10.1.4", In: check.Both, Prompts: []string{"slow"},
+	{ID: "AK-CANCEL-001", Title: "A cancel right behind its prompt ends the turn.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			c := s.prompt(t.Prompt("slow"))
 			s.cancel()
-			if m := c.Response(); t.Version == 2 && m.Error != nil { // it was withdrawn before it was inserted
+			if m := s.AwaitTurn(c.From(), "the end of the turn", c.IsResponse, true); t.Version == 2 && m.Error != nil { // it was withdrawn before it was inserted
 				fails(t, m, -32800)
 				return
 			}
 			s.isCancelled(c)
 		})},
-	{ID: "AK-CANCEL-002", Title: "A cancel while text is sent ends the turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"stream"},
+	{ID: "AK-CANCEL-002", Title: "A cancel while text is sent ends the turn.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"stream"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.works("stream")
 			s.cancel()
-			if reason := s.stopReason(s.call); reason != "cancelled" && reason != "end_turn" { // it may have ended before
-				t.Fail("The turn ended with the stop reason %q.", reason)
-			}
+			s.endsWell(s.call, "error") // it may have ended before, for a reason of its own
 		})},
-	{ID: "AK-CANCEL-003", Title: "A second cancel changes nothing.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+	{ID: "AK-CANCEL-003", Title: "A second cancel changes nothing.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			s.cancel()
@@ -41,26 +39,26 @@ var cancelling = []check.Check{
 			s.cancel()
 			s.Alive()
 		})},
-	{ID: "AK-CANCEL-004", Title: "A cancel when no turn runs does not reach the next turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"text"},
+	{ID: "AK-CANCEL-004", Title: "A cancel when no turn runs does not reach the next turn.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.cancel()
 			s.Quiet(s.Mark())
 			s.notCancelled()
 		})},
-	{ID: "AK-CANCEL-005", Title: "After a turn that was cancelled there are further ones.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow", "text"},
+	{ID: "AK-CANCEL-005", Title: "After a turn that was cancelled there are further ones.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"slow", "text"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
 			s.notCancelled()
 		})},
-	{ID: "AK-CANCEL-006", Title: "A cancel of an unknown session is ignored.", Tier: check.Must, Fact: "4.2", In: check.Both, Rough: true,
+	{ID: "AK-CANCEL-006", Title: "A cancel of an unknown session is ignored.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Rough: true,
 		Run: check.With(unknown, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.cancel()
 			s.Unanswered(from)
 			s.Alive()
 		})},
-	{ID: "AK-CANCEL-007", Title: "A prompt that is sent behind a cancel is not cancelled by it.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"slow", "text"},
+	{ID: "AK-CANCEL-007", Title: "A prompt that is sent behind a cancel is not cancelled by it.", Tier: check.Should, Fact: "prompt-turn#cancellation", In: check.V2, Prompts: []string{"slow", "text"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			s.notCancelled()
@@ -70,14 +68,15 @@ var cancelling = []check.Check{
 func (s *session) isCancelled(c *check.Call) {
 	s.t.Expect("the stop reason cancelled")
 	reason := s.stopReason(c)
-	s.t.FailIf(reason != "cancelled", "The turn ended with the stop reason %q.", reason)
+	s.t.FailAtIf(reason != "cancelled", s.end, "The turn ended with the stop reason %q.", reason)
 }
 
 // notCancelled fails the check if a turn that nobody cancels is cancelled.
 func (s *session) notCancelled() {
 	c := s.prompt(s.t.Prompt("text"))
 	from := c.From()
-	m := c.Result()
+	m := c.Turn(true)
+	s.end = m
 	reason := m.Text("stopReason")
 	if s.t.Version == 2 { // the idle state of an earlier turn may come first
 		s.Await(from, "the state running", func(u *check.Message) bool {
@@ -86,17 +85,20 @@ func (s *session) notCancelled() {
 			}
 			return from != c.From()
 		})
-		idle := s.state(from, "idle")
-		reason = idle.Text("update", "stopReason")
+		s.end = s.state(from, "idle")
+		reason = s.end.Text("update", "stopReason")
 	}
 	s.ended(reason, "cancelled")
 }
+
+// somePieces is how many pieces an answer must have for their ids to be judged.
+const somePieces = 10
 
 // streamed is how many numbers the text of the prompt stream must have for its order to be judged.
 const streamed = 50
 
 var ordering = []check.Check{
-	{ID: "AK-ORDER-002", Title: "The pieces of a long text arrive in their order.", Tier: check.Must, Fact: "1.5.4", In: check.Both, Prompts: []string{"stream"},
+	{ID: "AK-ORDER-002", Title: "The pieces of a long text arrive in their order.", Tier: check.Must, Fact: "prompt-turn", In: check.Both, Prompts: []string{"stream"},
 		Run: func(t *check.T) {
 			var numbers []int
 			s := open(t)
@@ -111,11 +113,23 @@ var ordering = []check.Check{
 				t.FailAt(kinds(log, spoken...)[0], "The numbers that the agent was asked to count arrived in another order.")
 			}
 		}},
-	{ID: "AK-ORDER-003", Title: "No message and no tool call comes after the end of the turn.", Tier: check.Should, Fact: "4.4", In: check.V2, Prompts: []string{"text"},
+	{ID: "AK-MESSAGE-001", Title: "The pieces of one answer are pieces of one message: they have the same message id.", Tier: check.Should, Fact: "prompt-turn", In: check.Both, Prompts: []string{"stream"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			var ids []string
+			pieces := kinds(s.turn("stream"), "agent_message_chunk")
+			for _, m := range pieces {
+				if id := m.Text("update", "messageId"); id != "" && !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+			t.Requires(len(pieces) >= somePieces, "The agent has answered in %d pieces.", len(pieces))
+			t.FailAtIf(len(ids) > len(pieces)/2, pieces[1], "The %d pieces of the answer have %d message ids: a client shows as many messages.", len(pieces), len(ids))
+		})},
+	{ID: "AK-ORDER-003", Title: "No message and no tool call comes after the end of the turn.", Tier: check.Should, Fact: "prompt-turn", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			silent(t, s.afterIdle(), "after the idle state", spoken...)
 		})},
-	{ID: "ACP-CANCEL-002", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "4.2", In: check.Both, Prompts: []string{"slow"},
+	{ID: "ACP-CANCEL-002", Title: "No message and no tool call comes after the end of a cancelled turn.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.Both, Prompts: []string{"slow"},
 		Run: check.With(working, func(t *check.T, s *session) {
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
@@ -153,20 +167,20 @@ var traces = regexp.MustCompile(`\n\s+at \S|goroutine \d+ \[|Traceback \(most re
 var codes = []int64{-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022}
 
 var failing = []check.Check{
-	{ID: "ACP-ERROR-001", Title: "An error has a code, and a message that is not empty.", Tier: check.Must, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "ACP-ERROR-001", Title: "An error has a code, and a message that is not empty.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
 			t.FailAtIf(m.Error.Code == 0 || strings.TrimSpace(m.Error.Message) == "", m, "The error has no code or no message.")
 		})},
-	{ID: "AK-ERROR-001", Title: "An error shows no stack trace and no line of the program.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
+	{ID: "AK-ERROR-001", Title: "An error shows no stack trace and no line of the program.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
 			found := traces.FindString(m.Error.Message + "\n" + strings.ReplaceAll(string(m.Error.Data), `\n`, "\n"))
 			t.FailAtIf(found != "", m, "The error shows %q.", strings.TrimSpace(found))
 		})},
-	{ID: "AK-ERROR-002", Title: "An error does not show variables of MCP servers, which hold secrets.", Tier: check.Should, Fact: "3.3", In: check.Both, Rough: true,
+	{ID: "AK-ERROR-002", Title: "An error does not show variables of MCP servers, which hold secrets.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
 			t.FailAtIf(strings.Contains(string(m.Raw), secret), m, "The error shows the value of a variable.")
 		})},
-	{ID: "AK-ERROR-003", Title: "The codes of errors are those of the protocol, or outside of the ranges that it reserves.", Tier: check.Should, Fact: "3.1", In: check.Both, Rough: true,
+	{ID: "AK-ERROR-003", Title: "The codes of errors are those of the protocol, or outside of the ranges that it reserves.", Tier: check.Should, Fact: "overview", In: check.Both, Rough: true,
 		Run: provoking(func(t *check.T, m check.Message) {
 			reserved := m.Error.Code >= -32768 && m.Error.Code <= -32000 || m.Error.Code >= -32899 && m.Error.Code <= -32800
 			t.FailAtIf(reserved && !slices.Contains(codes, m.Error.Code), m, "The code %d is reserved.", m.Error.Code)

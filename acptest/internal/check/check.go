@@ -6,7 +6,10 @@
 // check, and it says what it could not bring about.
 package check
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Tier says how serious a failure of a check is.
 type Tier string
@@ -47,7 +50,7 @@ type Check struct {
 	ID    string
 	Title string // what holds for a peer that passes, in one sentence
 	Tier  Tier
-	Fact  string // the place in the protocol that it follows from
+	Fact  string // the page of the specification that it follows from; see [Check.Page]
 	In    Versions
 
 	// Needs is the path of a capability, as the peer advertises it. Without it the check is skipped.
@@ -70,6 +73,17 @@ type Check struct {
 	Run func(*T)
 }
 
+// Page returns the address of the page of the specification that a check follows from, in a version.
+func (c *Check) Page(version int) string {
+	if !c.In.Has(version) {
+		version = 1
+		if c.In == V2 {
+			version = 2
+		}
+	}
+	return fmt.Sprintf("https://agentclientprotocol.com/protocol/v%d/%s", version, c.Fact)
+}
+
 // With returns the function of a check whose first step is one that many have in common, such as to
 // open a session.
 func With[S any](first func(*T) S, f func(*T, S)) func(*T) {
@@ -84,5 +98,6 @@ type Result struct {
 	Expected string
 	Sent     string // the message that provoked it, cut
 	Read     string // the message that proves it, cut
+	Last     Last   // of the peer
 	Took     time.Duration
 }

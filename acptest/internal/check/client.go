@@ -111,8 +111,11 @@ func (l *clientLink) meet(ctx context.Context, secret string) error {
 	}()
 	for {
 		conn, err := l.listener.Accept()
-		if err != nil {
-			return fmt.Errorf("the client has not started its agent: %w\n%s", err, l.Stderr())
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return fmt.Errorf("the client has not started its agent %v", l.Last())
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(graceOfEnd))
 		lines := bufio.NewReaderSize(conn, 64<<10)
@@ -247,7 +250,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 	case <-p.done:
 	}
 	stop()
-	return nil, errors.Join(fmt.Errorf("the client has not connected\n%s", p.Stderr()), p.Close())
+	return nil, errors.Join(fmt.Errorf("the client has not connected %v", p.Last()), p.Close())
 }
 
 func (l *servedLink) Read() ([]byte, error) { return l.s.Read() }

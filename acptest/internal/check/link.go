@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -49,8 +51,21 @@ type Link interface {
 	// have ended and that it has not waited for; when Done is closed, those that still run. It is not
 	// known for each kind of link.
 	Left() (left, known bool)
+	// Last returns what is known of a peer besides its messages.
+	Last() Last
 	// Close ends the peer and everything that it started, and waits for them.
 	Close() error
+}
+
+// Last is what the process of a peer has said and done besides its messages.
+type Last struct {
+	Stderr string // the last lines of its standard error, masked and clean for a terminal
+	Exit   string // how it has ended, such as "exit status 1"; empty if it has not
+}
+
+// String returns all of it in a sentence, for an error.
+func (l Last) String() string {
+	return fmt.Sprintf("(%s). The end of its standard error:\n%s", cmp.Or(l.Exit, "it still runs"), cmp.Or(l.Stderr, "(empty)"))
 }
 
 // Target is the program that is checked.
@@ -102,6 +117,7 @@ func (l *memory) CloseInput() error      { return l.to.Close() }
 func (l *memory) Interrupt() bool        { l.cancel(); return true }
 func (l *memory) Done() <-chan struct{}  { return l.done }
 func (*memory) Left() (left, known bool) { return false, false }
+func (*memory) Last() Last               { return Last{} }
 func (l *memory) Close() error {
 	l.cancel()
 	err := errors.Join(l.to.Close(), l.from.Close())
@@ -109,13 +125,14 @@ func (l *memory) Close() error {
 	return err
 }
 
-// readLine returns a line without its line feed. The last one may lack it.
+// readLine returns a line without its line feed. The last one may lack it, but a message that the end of
+// its peer has cut off is none.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadBytes('\n')
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		return line[:n-1], nil
 	}
-	if len(line) > 0 && errors.Is(err, io.EOF) {
+	if len(line) > 0 && errors.Is(err, io.EOF) && (line[0] != '{' || json.Valid(line)) {
 		return line, nil
 	}
 	return nil, err
@@ -159,4 +176,5 @@ func (l *streamLink) CloseInput() error      { return l.s.Close() }
 func (l *streamLink) Done() <-chan struct{}  { return l.done }
 func (*streamLink) Interrupt() bool          { return false }
 func (*streamLink) Left() (left, known bool) { return false, false }
+func (*streamLink) Last() Last               { return Last{} }
 func (l *streamLink) Close() error           { return l.s.Close() }

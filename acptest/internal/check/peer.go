@@ -3,11 +3,9 @@ package check
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +31,9 @@ type Peer struct {
 	handlers map[string]Handler
 	judge    *passive.Checker
 	faults   []passive.Fault
+	last     time.Time       // when the peer has sent its latest message, or the connection was opened
+	fences   map[string]bool // ids of requests that are no part of the check; see [Peer.Quiet]
+	fenced   bool            // a fence has no response yet
 }
 
 // Handler answers a request of the peer. It returns the result, an *[Error], or [NoAnswer]. It
@@ -53,7 +54,8 @@ func (t *T) Accept(handlers map[string]Handler) *Peer {
 		t.unreachable = err
 		t.Inconclusive("The peer cannot be reached: %v.", err)
 	}
-	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}), handlers: handlers, judge: passive.New()}
+	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}),
+		handlers: handlers, judge: passive.New(), last: time.Now(), fences: map[string]bool{}}
 	t.peers = append(t.peers, p)
 	go p.read() // ends with the link
 	return p
@@ -92,17 +94,21 @@ func (p *Peer) record(raw []byte, sent bool) Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.Seq = len(p.log)
-	p.heard = p.heard || !sent
 	p.log = append(p.log, m)
+	if !sent {
+		p.heard, p.last = true, time.Now()
+	}
 	from := p.t.role
 	if sent {
 		from = p.t.role.peer()
 	}
-	for _, fault := range p.judge.Feed(int64(m.Seq), from.end(), m.Raw) {
-		if fault.By == p.t.role.end() {
-			p.faults = append(p.faults, fault)
+	p.t.guard(func() {
+		for _, fault := range p.judge.Feed(int64(m.Seq), from.end(), m.Raw) {
+			if fault.By == p.t.role.end() {
+				p.faults = append(p.faults, fault)
+			}
 		}
-	}
+	})
 	p.grow()
 	return m
 }
@@ -113,7 +119,8 @@ func (p *Peer) answer(m Message) {
 	p.mu.Unlock()
 	var result any = &Error{Code: -32601, Message: "Method not found"}
 	if handle != nil {
-		result = handle(m)
+		result = NoAnswer
+		p.t.guard(func() { result = handle(m) })
 	}
 	if result != NoAnswer {
 		p.Answer(m, result)
@@ -171,6 +178,12 @@ func (p *Peer) write(raw []byte) error {
 // Send sends a line, or a message, unchanged.
 func (p *Peer) Send(raw string) {
 	err := p.write([]byte(raw))
+	if err != nil { // what the peer has said is read to its end
+		select {
+		case <-p.finished:
+		case <-time.After(graceOfEnd):
+		}
+	}
 	p.t.FailIf(err != nil, "The connection ended before a message could be sent: %v.", err)
 }
 
@@ -211,7 +224,7 @@ func (p *Peer) StartAs(id, method string, params any) *Call {
 
 // Response waits for the response. The check fails if there is none.
 func (c *Call) Response() Message {
-	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), c.isResponse)
+	return c.p.Await(c.from, fmt.Sprintf("a response to %s", c.method), c.IsResponse)
 }
 
 // Echoed waits for the next response, which must have the id of the request, in whatever spelling.
@@ -223,15 +236,24 @@ func (c *Call) Echoed() {
 }
 
 // Arrives reports whether the response comes in the time of the check.
-func (c *Call) Arrives() (Message, bool) { return c.p.Arrives(c.from, c.isResponse) }
+func (c *Call) Arrives() (Message, bool) { return c.p.Arrives(c.from, c.IsResponse) }
 
-func (c *Call) isResponse(m *Message) bool { return m.IsResponse() && string(m.ID) == c.ID }
+// IsResponse reports whether m is the response.
+func (c *Call) IsResponse(m *Message) bool { return m.IsResponse() && string(m.ID) == c.ID }
 
 // Result waits for the response, which must not be an error.
-func (c *Call) Result() Message {
-	m := c.Response()
+func (c *Call) Result() Message { return c.succeeded(c.Response()) }
+
+// Turn is Result for a request that lasts as long as a turn; see [Peer.AwaitTurn].
+func (c *Call) Turn(provoked bool) Message {
+	return c.succeeded(c.p.AwaitTurn(c.from, "the end of the turn", c.IsResponse, provoked))
+}
+
+func (c *Call) succeeded(m Message) Message {
 	switch {
 	case m.Error == nil:
+	case m.Error.Code == -32000 && c.p.t.Opts.Auth != "":
+		c.p.t.Inconclusive("%s failed with -32000 (%s): signing in by %q does not suffice.", c.method, m.Error.Message, c.p.t.Opts.Auth)
 	case m.Error.Code == -32000:
 		c.p.t.Inconclusive("%s needs a user who is signed in: set -auth METHOD.", c.method)
 	default:
@@ -250,77 +272,18 @@ func (p *Peer) Mark() int {
 	return len(p.log)
 }
 
-// Await waits for a message of the peer that match accepts, among those from a place of the log
-// on. The check fails if none comes; what says what was awaited.
-func (p *Peer) Await(from int, what string, match func(*Message) bool) Message {
-	m, err := p.await(from, match)
-	if err != nil {
-		p.t.expect = what
-		p.t.Fail("%s did not come: %v.", strings.ToUpper(what[:1])+what[1:], err)
-	}
-	return m
-}
-
-// Arrives reports whether a message that match accepts comes in the time of the check.
-func (p *Peer) Arrives(from int, match func(*Message) bool) (Message, bool) {
-	m, err := p.await(from, match)
-	return m, err == nil
-}
-
-var (
-	errSilent = errors.New("the peer is silent")
-	errEnded  = errors.New("the peer has closed the connection")
-)
-
-// startFactor is how much longer a peer may take for its first message, while it starts.
-const startFactor = 3
-
-func (p *Peer) await(from int, match func(*Message) bool) (Message, error) {
-	wait := p.t.Wait
+// Sent returns what the check has sent from a place of the log on.
+func (p *Peer) Sent(from int) []Message {
 	p.mu.Lock()
-	if !p.heard {
-		wait *= startFactor
-	}
-	p.mu.Unlock()
-	timeout := time.After(wait)
-	for {
-		p.mu.Lock()
-		for ; from < len(p.log); from++ {
-			if m := &p.log[from]; !m.Sent && match(m) {
-				defer p.mu.Unlock()
-				return *m, nil
-			}
-		}
-		ended, grown := p.ended, p.grown
-		p.mu.Unlock()
-		if ended {
-			return Message{}, errEnded
-		}
-		select {
-		case <-grown:
-		case <-timeout:
-			return Message{}, errSilent
-		case <-p.t.ctx.Done():
-			return Message{}, errSilent
-		}
-	}
-}
-
-// Quiet waits until the peer has had the time for what it must not send, and returns what came
-// from a place of the log on.
-func (p *Peer) Quiet(from int) []Message {
-	select {
-	case <-time.After(p.t.Opts.Quiet):
-	case <-p.t.ctx.Done():
-	}
-	return p.Since(from)
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return !m.Sent })
 }
 
 // Since returns what the peer has sent from a place of the log on.
 func (p *Peer) Since(from int) []Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent })
+	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent || m.IsResponse() && p.fences[string(m.ID)] })
 }
 
 // Unanswered fails the check if the peer has responded to what was sent from a place of the log on.
@@ -363,9 +326,3 @@ func (p *Peer) Ends(within time.Duration) bool {
 
 // Left is that of the [Link].
 func (p *Peer) Left() (left, known bool) { return p.link.Left() }
-
-// Alive fails the check if the peer does not answer a request any more.
-func (p *Peer) Alive() {
-	_, ok := p.Start("_acptest/ping", map[string]any{}).Arrives()
-	p.t.FailIf(!ok, "After it the peer answers no request any more.")
-}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +14,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/acpkit/go-sdk/internal/process"
+	"github.com/acpkit/go-sdk/stream/mask"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // Command says how a peer is started.
@@ -30,8 +34,11 @@ type Command struct {
 // killed.
 const graceOfEnd = 2 * time.Second
 
-// stderrBytes is how much of the beginning of standard error is kept.
-const stderrBytes = 4 << 10
+// The end of standard error that is kept, and the part of it that is shown.
+const (
+	stderrBytes = 16 << 10
+	stderrLines = 20
+)
 
 // stderrGrace is how long the standard error of a process may stay open after its end.
 const stderrGrace = 100 * time.Millisecond
@@ -63,10 +70,10 @@ func start(c Command) (*processLink, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s does not start: %w", c.Args[0], err), out.Close()) // package exec has closed in
 	}
-	l.process, l.in, l.out, l.lines = cmd.Process, in, out, bufio.NewReaderSize(out, 64<<10)
+	l.cmd, l.in, l.out, l.lines = cmd, in, out, bufio.NewReaderSize(out, 64<<10)
 	go func() { // ends with the process, which Close kills
 		defer close(l.done)
-		_ = cmd.Wait() // how it ended is not checked
+		_ = cmd.Wait() // how it ended is not checked, and is told by Last
 		l.group.Reaped()
 	}()
 	return l, nil
@@ -74,15 +81,15 @@ func start(c Command) (*processLink, error) {
 
 // processLink is a [Link] to a child process.
 type processLink struct {
-	mark    string // of all processes that the peer starts
-	group   *process.Group
-	process *os.Process
-	in      io.WriteCloser
-	out     *os.File
-	lines   *bufio.Reader
-	stderr  head
-	done    chan struct{}
-	close   sync.Once
+	mark   string // of all processes that the peer starts
+	group  *process.Group
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *os.File
+	lines  *bufio.Reader
+	stderr tail
+	done   chan struct{}
+	close  sync.Once
 }
 
 func (l *processLink) Read() ([]byte, error) { return readLine(l.lines) }
@@ -97,12 +104,19 @@ func (l *processLink) Done() <-chan struct{} { return l.done }
 
 // Interrupt does what Ctrl-C on a terminal does.
 func (l *processLink) Interrupt() bool {
-	_ = l.process.Signal(os.Interrupt) // it may have ended
+	_ = l.cmd.Process.Signal(os.Interrupt) // it may have ended
 	return runtime.GOOS != "windows"
 }
 
-// Stderr returns the beginning of what the peer has written to its standard error.
-func (l *processLink) Stderr() string { return l.stderr.String() }
+func (l *processLink) Last() (last Last) {
+	last.Stderr = l.stderr.String()
+	select {
+	case <-l.done:
+		last.Exit = l.cmd.ProcessState.String()
+	default:
+	}
+	return last
+}
 
 func (l *processLink) Close() error {
 	l.close.Do(func() {
@@ -116,8 +130,11 @@ func (l *processLink) Close() error {
 		}
 		<-l.done // a killed process ends
 		l.group.Kill()
-		for _, p := range l.strays() {
-			_ = p.Kill() // it may have ended
+		for _, pid := range l.strays() {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill() // it may have ended
+				_ = p.Release()
+			}
 		}
 		l.group.Vanishes(time.Now().Add(graceOfEnd))
 		l.group.Close()
@@ -126,23 +143,35 @@ func (l *processLink) Close() error {
 	return nil
 }
 
-// head keeps the beginning of what is written to it. It is safe for concurrent use.
-type head struct {
+// tail keeps the end of what is written to it. It is safe for concurrent use.
+type tail struct {
 	mu   sync.Mutex
 	text []byte
+	cut  bool
 }
 
-func (h *head) Write(b []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.text = append(h.text, b[:min(len(b), stderrBytes-len(h.text))]...)
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b[max(0, len(b)-stderrBytes):]...)
+	if over := len(t.text) - stderrBytes; over > 0 {
+		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
+	}
 	return len(b), nil
 }
 
-func (h *head) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return string(h.text)
+// String returns the last lines, clean for a terminal and with credentials masked.
+func (t *tail) String() string {
+	t.mu.Lock()
+	text := string(t.text)
+	if t.cut { // half a line may have half a credential, which is not known by its shape
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	t.mu.Unlock()
+	masked, _ := new(mask.Masker).JSON(encode(safetext.Lines(text, len(text))))
+	_ = json.Unmarshal(masked, &text) // it is a text, and masked JSON is JSON
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
 // markName is the variable by which processes that a peer has started are known after they have
@@ -161,10 +190,10 @@ func (l *processLink) Left() (left, known bool) {
 }
 
 // strays returns the processes that the peer has started, wherever they are.
-func (l *processLink) strays() (all []*os.Process) {
+func (l *processLink) strays() (all []int) {
 	processes("environ", func(pid int, env []byte) {
-		if p, err := os.FindProcess(pid); err == nil && bytes.Contains(env, []byte(l.mark)) {
-			all = append(all, p)
+		if bytes.Contains(env, []byte(l.mark)) {
+			all = append(all, pid)
 		}
 	})
 	return all
@@ -175,7 +204,7 @@ func (l *processLink) unreaped() (found bool) {
 	processes("stat", func(_ int, stat []byte) {
 		// It is "pid (name) state parent ...", and the name may contain any character.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		found = found || len(fields) > 1 && string(fields[0]) == "Z" && string(fields[1]) == strconv.Itoa(l.process.Pid)
+		found = found || len(fields) > 1 && string(fields[0]) == "Z" && string(fields[1]) == strconv.Itoa(l.cmd.Process.Pid)
 	})
 	return found
 }

@@ -61,16 +61,19 @@ var defaultPrompts = map[string]string{
 	"stream": "Count from 1 to 200, one number a line.",
 }
 
-// limit is how long one check may take, in units of [Options.Wait].
-const limit = 6
+// limit is how long one check may take, in units of [Options.Wait]: a peer that goes on sending is not
+// silent, and must end some time.
+const limit = 60
 
 // Suite is the set of checks of one role.
 type Suite struct {
 	Role   Role
 	Checks []Check
-	// Hello begins a connection and sets Version, Caps and Init. What it states is the verdict of
-	// the run if it does not succeed.
+	// Hello begins a connection and sets Version, Caps, Init, Probe and Blocked. What it states is the
+	// verdict of the run if it does not succeed.
 	Hello func(*T)
+	// Control opens a connection, and states a verdict if the peer does not answer there.
+	Control func(*T)
 }
 
 // Report is the outcome of a run.
@@ -81,6 +84,8 @@ type Report struct {
 	Results []Result
 	// Unreachable says why no connection could be opened, if that is so.
 	Unreachable error
+	// Blocked says why no session could be started, and what to pass, if that is so.
+	Blocked string
 }
 
 // Prompting returns how many prompts a run sends at most.
@@ -118,7 +123,7 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 	o.Wait, o.Quiet, o.AtOnce = cmp.Or(o.Wait, 10*time.Second), cmp.Or(o.Quiet, 300*time.Millisecond), cmp.Or(o.AtOnce, atOnce)
 	o.Prompts = maps.Clone(defaultPrompts)
 	maps.Copy(o.Prompts, opts.Prompts)
-	r := &run{suite: s, target: target, opts: &o, faults: map[string]fault{}}
+	r := &run{suite: s, target: target, opts: &o, faults: map[string][]fault{}, pace: &pace{}}
 	if err := r.hello(ctx); err != nil {
 		return &Report{Role: s.Role, Unreachable: err}
 	}
@@ -145,7 +150,7 @@ func (s Suite) Run(ctx context.Context, target Target, opts *Options) *Report {
 		}
 	}
 	results = slices.DeleteFunc(results, func(one Result) bool { return one.Check == nil || !r.selected(one.ID) })
-	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results}
+	return &Report{Role: s.Role, Version: r.version, Init: r.init, Results: results, Blocked: r.blocked}
 }
 
 // run is one run of a suite.
@@ -158,11 +163,15 @@ type run struct {
 	prompts bool
 	caps    json.RawMessage
 	init    json.RawMessage
+	probe   Probe
+	blocked string
 	failed  string // why initialize failed
+	pace    *pace
 
 	mu     sync.Mutex
-	faults map[string]fault // the first of each rule
-	judged int              // connections
+	faults map[string][]fault // of each rule, one of each kind
+	told   []string           // kinds of faults whose message a check has shown: it has told them
+	judged int                // connections
 }
 
 // fault is a fault with the message that shows it.
@@ -195,7 +204,8 @@ func (r *run) progress(one Result) {
 
 func (r *run) new(ctx context.Context, c *Check) *T {
 	return &T{ctx: ctx, check: c, role: r.suite.Role, Target: &r.target, Opts: r.opts, Wait: r.opts.Wait,
-		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts}
+		Version: r.version, Caps: r.caps, Init: r.init, Prompts: r.prompts, Probe: r.probe, Blocked: r.blocked,
+		run: r, suite: &r.suite, pace: r.pace, bugs: make(chan string, 1)}
 }
 
 // hello learns what the peer speaks and offers.
@@ -212,9 +222,9 @@ func (r *run) hello(ctx context.Context) error {
 		r.suite.Hello(t)
 	})
 	if gone != nil && ctx.Err() == nil {
-		return fmt.Errorf("it has ended before it has responded to initialize. Its standard error:\n%s", cmp.Or(gone.Stderr(), "(empty)"))
+		return fmt.Errorf("it has ended before it has responded to initialize %v", gone.Last())
 	}
-	r.version, r.caps, r.init, r.prompts = t.Version, t.Caps, t.Init, t.Prompts
+	r.version, r.caps, r.init, r.prompts, r.probe, r.blocked = t.Version, t.Caps, t.Init, t.Prompts, t.Probe, t.Blocked
 	if t.verdict != "" {
 		r.failed, r.version = t.reason, r.opts.Version
 	}
@@ -235,9 +245,21 @@ func (r *run) play(t *T, f func(*T)) time.Duration {
 				}
 			}
 		}()
-		f(t)
+		t.guard(func() { f(t) })
 	}()
+	select {
+	case bug := <-t.bugs:
+		t.verdict, t.reason = Inconclusive, bug
+	default:
+	}
 	took := time.Since(start)
+	if n := len(t.peers); n > 0 && (t.verdict == Fail || t.verdict == Inconclusive) {
+		p := t.peers[n-1]
+		if p.Closed() { // its process ends soon after its output
+			p.Ends(graceOfEnd)
+		}
+		t.last = p.link.Last()
+	}
 	for _, p := range t.peers {
 		_ = p.link.Close() // how a peer ends is the subject of checks
 		<-p.finished
@@ -267,7 +289,9 @@ func (r *run) check(ctx context.Context, c *Check) Result {
 		}
 		c.Run(t)
 	})
-	if !c.Rough {
+	if ctx.Err() != nil {
+		t.verdict, t.reason = Inconclusive, "The run was interrupted."
+	} else if !c.Rough {
 		r.judge(t)
 	}
 	return t.result(took)
@@ -281,22 +305,34 @@ func (r *run) judge(t *T) {
 		r.judged++
 		p.mu.Lock()
 		for _, f := range p.faults {
-			if _, ok := r.faults[f.Rule]; !ok {
-				r.faults[f.Rule] = fault{f, excerpt(p.log[f.Seq].Raw)}
+			if !slices.ContainsFunc(r.faults[f.Rule], func(other fault) bool { return other.Kind == f.Kind }) {
+				r.faults[f.Rule] = append(r.faults[f.Rule], fault{f, excerpt(p.log[f.Seq].Raw)})
+			}
+			if t.verdict == Fail && t.proof != nil && int64(t.proof.Seq) == f.Seq && p == t.peers[len(t.peers)-1] {
+				r.told = append(r.told, f.Kind)
 			}
 		}
 		p.mu.Unlock()
 	}
 }
 
+// passive returns the verdict of a rule. A fault that another check has told is not told again.
 func (r *run) passive(c *Check) Result {
 	one := Result{Check: c, Verdict: Pass}
-	if reason, ok := r.opts.Skip[c.ID]; ok {
+	found := slices.DeleteFunc(slices.Clone(r.faults[c.Passive]), func(f fault) bool { return slices.Contains(r.told, f.Kind) })
+	switch reason, ok := r.opts.Skip[c.ID]; {
+	case ok:
 		one.Verdict, one.Reason = Skip, reason
-	} else if f, ok := r.faults[c.Passive]; ok {
-		one.Verdict, one.Reason, one.Read, one.Expected = Fail, f.Text, f.message, c.Title
-	} else if r.judged == 0 || r.failed != "" {
+	case len(found) > 0:
+		one.Verdict, one.Reason, one.Read, one.Expected = Fail, found[0].Text, found[0].message, c.Title
+		for _, f := range found[1:min(len(found), 1+otherFaults)] {
+			one.Reason += " Another: " + f.Text
+		}
+	case r.judged == 0 || r.failed != "":
 		one.Verdict, one.Reason = Inconclusive, fmt.Sprintf("No connection could be judged. %s", r.failed)
 	}
 	return one
 }
+
+// otherFaults is how many faults of one rule are told besides the first.
+const otherFaults = 4

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -49,7 +50,15 @@ type T struct {
 	Init json.RawMessage
 	// Prompts reports whether the peer is a client that sends prompts.
 	Prompts bool
+	// Probe is a request that the peer answers.
+	Probe Probe
+	// Blocked says what must be passed for sessions to be started; empty if they can be.
+	Blocked string
 
+	run         *run
+	suite       *Suite
+	pace        *pace
+	bugs        chan string // what went wrong in the check itself
 	peers       []*Peer
 	verdict     Verdict
 	reason      string
@@ -57,11 +66,43 @@ type T struct {
 	proof       *Message
 	unreachable error
 	sent, read  string // what Show was given
+	last        Last   // of its last peer, when the check ended
 	cleanups    []func()
 }
 
 // stop is what ends a check before its function returns.
 type stop struct{}
+
+// issues is where a fault of a check is told.
+const issues = "https://github.com/acpkit/go-sdk/issues"
+
+// guard runs a part of a check that is not to end the program: what it panics with is a fault of the
+// check, which makes it inconclusive.
+func (t *T) guard(f func()) {
+	defer func() {
+		if e := recover(); e != nil {
+			if e, ok := e.(stop); ok {
+				panic(e)
+			}
+			select {
+			case t.bugs <- fmt.Sprintf("The check itself is wrong, and says nothing of the %s: %v, at %s. Please tell it at %s, with the messages below.", t.role, e, place(), issues):
+			default: // the first one is enough
+			}
+		}
+	}()
+	f()
+}
+
+// place returns where the function that panics was, as a file and a line.
+func place() string {
+	for _, line := range strings.Split(string(debug.Stack()), "\n") {
+		if line = strings.TrimSpace(line); strings.Contains(line, "acptest/") && strings.Contains(line, ".go:") && !strings.Contains(line, "check/t.go") {
+			line, _, _ = strings.Cut(line[strings.LastIndex(line, "acptest/"):], " ")
+			return line
+		}
+	}
+	return "an unknown place"
+}
 
 func (t *T) end(v Verdict, format string, args []any) {
 	t.verdict, t.reason = v, sentence(fmt.Sprintf(format, args...))
@@ -199,7 +240,7 @@ func (t *T) result(took time.Duration) Result {
 	if r.Verdict == Pass || r.Verdict == Skip {
 		return r
 	}
-	r.Expected, r.Sent, r.Read = t.expect, excerpt([]byte(t.sent)), excerpt([]byte(t.read))
+	r.Expected, r.Sent, r.Read, r.Last = t.expect, excerpt([]byte(t.sent)), excerpt([]byte(t.read)), t.last
 	if len(t.peers) > 0 {
 		p := t.peers[len(t.peers)-1]
 		p.mu.Lock()
@@ -211,6 +252,7 @@ func (t *T) result(took time.Duration) Result {
 		}
 		for i := end - 1; i >= 0; i-- {
 			switch m := &p.log[i]; {
+			case p.fences[string(m.ID)]: // a probe and its response prove nothing by themselves
 			case m.Sent && r.Sent == "":
 				r.Sent = excerpt(m.Raw)
 			case !m.Sent && r.Read == "":

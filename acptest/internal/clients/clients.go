@@ -14,7 +14,7 @@ import (
 
 // Suite returns the checks of clients.
 func Suite() check.Suite {
-	return check.Suite{Role: check.ClientRole, Hello: hello, Checks: slices.Concat(
+	return check.Suite{Role: check.ClientRole, Hello: hello, Control: control, Checks: slices.Concat(
 		initializing, jsonrpc, passiveRules, order, asking, serving, reading, writing, outside, terminals, ending)}
 }
 
@@ -99,7 +99,19 @@ func hello(t *check.T) {
 		}
 	}
 	t.Caps = check.At(t.Init, map[int]string{1: "clientCapabilities", 2: "capabilities"}[t.Version])
+	probes := []check.Probe{{Method: ping, Params: object("sessionId", sessionID)}} // over HTTP it goes behind the updates
+	if t.Has(canRead) {
+		probes = append(probes, check.Probe{Method: readFile, Params: object("sessionId", sessionID, "path", filepath.Join(t.Opts.Cwd, "acptest-missing"))})
+	}
+	if t.Has(canRun) {
+		probes = append(probes, check.Probe{Method: "terminal/output", Params: object("sessionId", sessionID, "terminalId", "acptest-unknown")})
+	}
+	s := &session{Peer: p, t: t, id: sessionID}
+	p.FindProbe(append(probes, check.Probe{Method: permission, Params: s.question(offered)})...)
 }
+
+// control states a verdict if the client does not answer on a new connection.
+func control(t *check.T) { t.RequiresTime(open(t).Answers(), "A response did not come") }
 
 // session is the session that a client has opened.
 type session struct {
@@ -173,10 +185,9 @@ func (s *session) survives() {
 		s.Alive()
 		return
 	}
-	from := s.Mark()
-	s.Try(object("jsonrpc", "2.0", "id", "acptest-alive", "method", ping))
-	_, ok := s.Arrives(from, func(m *check.Message) bool { return string(m.ID) == `"acptest-alive"` })
-	s.t.FailIf(!ok && !s.Closed() && !s.Ends(s.t.Opts.Quiet), "After it the client neither answers a request nor ends.")
+	if !s.Answers() && !s.Closed() && !s.Ends(s.t.Opts.Quiet) {
+		s.Alive()
+	}
 }
 
 // asked sends a request that the client may put to its user. The check is inconclusive if it gets no

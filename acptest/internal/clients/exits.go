@@ -13,15 +13,15 @@ const (
 )
 
 var ending = []check.Check{
-	{ID: "AKC-EXIT-001", Title: "A client whose agent ends before it has answered initialize ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+	{ID: "AKC-EXIT-001", Title: "A client whose agent ends before it has answered initialize ends, or goes on for its user.", Tier: check.Should, Fact: "transports", In: check.Both,
 		Run: func(t *check.T) { dies(t, "initialize") }},
-	{ID: "AKC-EXIT-002", Title: "A client whose agent ends before it has answered session/new ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both,
+	{ID: "AKC-EXIT-002", Title: "A client whose agent ends before it has answered session/new ends, or goes on for its user.", Tier: check.Should, Fact: "transports", In: check.Both,
 		Run: func(t *check.T) { dies(t, "session/new") }},
-	{ID: "AKC-EXIT-003", Title: "A client whose agent ends in a turn ends, or goes on for its user.", Tier: check.Should, Fact: "4.5", In: check.Both, Prompts: []string{"text"},
+	{ID: "AKC-EXIT-003", Title: "A client whose agent ends in a turn ends, or goes on for its user.", Tier: check.Should, Fact: "transports", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) { dies(t, "session/prompt") }},
-	{ID: "AKC-EXIT-004", Title: "A client can be ended while its agent does not answer initialize.", Tier: check.Should, Fact: "10.3", In: check.Both,
+	{ID: "AKC-EXIT-004", Title: "A client can be ended while its agent does not answer initialize.", Tier: check.Should, Fact: "transports", In: check.Both,
 		Run: func(t *check.T) { interrupted(t, "initialize") }},
-	{ID: "AKC-EXIT-005", Title: "A client can be ended while its agent does not answer a prompt, nor its cancellation.", Tier: check.Should, Fact: "10.3", In: check.Both, Prompts: []string{"text"},
+	{ID: "AKC-EXIT-005", Title: "A client can be ended while its agent does not answer a prompt, nor its cancellation.", Tier: check.Should, Fact: "transports", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) { interrupted(t, "session/prompt") }},
 }
 

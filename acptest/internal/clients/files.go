@@ -37,6 +37,9 @@ func (s *session) refuses(method string, params any, wrong string) check.Message
 	return m
 }
 
+// unusual are texts that a program changes which takes them for lines, or for what it writes itself.
+var unusual = []string{"one\r\ntwo\r\n", "\ufeffone\n", "a\fb\vc\n", "a\u2028b\u2029c\u0085d\n", "old\rmac\r", "no end", "\n\n", "tab\tand space \n", "del\x7f\n"}
+
 // lines is a text of five lines.
 const lines = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -61,7 +64,7 @@ func (s *session) offers() []offer {
 }
 
 var serving = []check.Check{
-	{ID: "AKC-SERVES-001", Title: "The client serves what it advertises.", Tier: check.Must, Fact: "1.1", In: check.Both,
+	{ID: "AKC-SERVES-001", Title: "The client serves what it advertises.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, o := range s.offers() {
 				if !t.Has(o.capability) {
@@ -71,7 +74,7 @@ var serving = []check.Check{
 				t.FailAtIf(m.Error != nil && m.Error.Code == -32601, m, "The client advertises %s, and does not know %s.", o.capability, o.method)
 			}
 		})},
-	{ID: "AKC-SERVES-002", Title: "The client serves nothing that it does not advertise.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
+	{ID: "AKC-SERVES-002", Title: "The client serves nothing that it does not advertise.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, o := range s.offers() {
 				if t.Has(o.capability) {
@@ -85,14 +88,44 @@ var serving = []check.Check{
 }
 
 var reading = []check.Check{
-	{ID: "AKC-READ-001", Title: "The text of a file is read as it is.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-001", Title: "The text of a file is read as it is.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: func(t *check.T) {
 			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
 			s := open(t)
 			got := s.read(put(t, s.folder(), "file", text))
 			t.FailIf(got != text, "The text is %q instead of %q.", got, text)
 		}},
-	{ID: "AKC-READ-002", Title: "line and limit choose lines, of which the first is 1.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-011", Title: "A file is read with the ends of its lines and its byte order mark as they are.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, text := range unusual {
+				got := s.read(put(t, s.folder(), "file", text))
+				t.FailIf(got != text, "The text is %q instead of %q.", got, text)
+			}
+		})},
+	{ID: "AKC-READ-012", Title: "Lines end with a line feed: other characters that end lines elsewhere do not.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			const text = "a\fb\u2028c\u0085d\ve\r\ntwo\r\nthree\n"
+			path := put(t, s.folder(), "file", text)
+			got := s.read(path, "line", 2, "limit", 1)
+			t.FailIf(strings.TrimRight(got, "\r\n") != "two", "Line 2 of %q is %q.", text, got)
+		})},
+	{ID: "AKC-READ-013", Title: "A limit beyond the end of a file, and a line without a limit, give what is there.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			path := put(t, s.folder(), "file", "one\ntwo")
+			for _, one := range []struct {
+				want    string
+				members []any
+			}{{"one\ntwo", []any{"limit", 100}}, {"two", []any{"line", 2}}, {"two", []any{"line", 2, "limit", 1}}, {"one\ntwo", []any{"line", nil, "limit", nil}}} {
+				got := s.read(path, one.members...)
+				t.FailIf(strings.TrimSuffix(got, "\n") != one.want, "With %v the text is %q instead of %q.", one.members, got, one.want)
+			}
+		})},
+	{ID: "AKC-READ-014", Title: "An empty file is read as an empty text.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			m := s.served(readFile, s.with("path", put(t, s.folder(), "file", "")))
+			t.FailAtIf(string(check.At(m.Result, "content")) != `""`, m, "The text is not empty.")
+		})},
+	{ID: "AKC-READ-002", Title: "line and limit choose lines, of which the first is 1.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			for _, one := range []struct {
@@ -104,17 +137,17 @@ var reading = []check.Check{
 				}
 			}
 		})},
-	{ID: "AKC-READ-003", Title: "Behind the last line of a file there is no text.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-003", Title: "Behind the last line of a file there is no text.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			m := s.Call(readFile, s.with("path", path, "line", 99))
 			t.FailAtIf(m.Text("content") != "", m, "Line 99 of a file with five lines has text.")
 		})},
-	{ID: "AKC-READ-004", Title: "A file that does not exist cannot be read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-004", Title: "A file that does not exist cannot be read.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.refuses(readFile, s.with("path", filepath.Join(s.folder(), "missing")), "A file that does not exist was read.")
 		})},
-	{ID: "AKC-READ-005", Title: "The error for a file that does not exist is -32002.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-005", Title: "The error for a file that does not exist is -32002.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			s.read(put(t, dir, "file", lines))
@@ -124,23 +157,23 @@ var reading = []check.Check{
 				t.FailAt(m, "The error is %d.", m.Error.Code)
 			}
 		})},
-	{ID: "AKC-READ-006", Title: "A relative path is refused.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canRead, Rough: true,
+	{ID: "AKC-READ-006", Title: "A relative path is refused.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.read(path)
 			s.refuses(readFile, s.with("path", relative(t, path)), "A relative path was read.")
 		})},
-	{ID: "AKC-READ-007", Title: "A folder cannot be read as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-007", Title: "A folder cannot be read as a file.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.refuses(readFile, s.with("path", s.subfolder("acptest-folder")), "A folder was read.")
 		})},
-	{ID: "AKC-READ-008", Title: "A large file is read whole, or refused.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-008", Title: "A large file is read whole, or refused.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			text := strings.Repeat("large\n", t.Amount(4<<20, 66<<10)/6)
 			m := s.Call(readFile, s.with("path", put(t, s.folder(), "acptest-large", text)))
 			t.FailIf(m.Error == nil && m.Text("content") != text, "%d of %d bytes were read.", len(m.Text("content")), len(text))
 		})},
-	{ID: "AKC-READ-009", Title: "What has no end, or waits for others, is refused.", Tier: check.Should, Fact: "10.4", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-009", Title: "What has no end, or waits for others, is refused.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			s.read(put(t, dir, "file", lines))
@@ -151,7 +184,7 @@ var reading = []check.Check{
 				s.refuses(readFile, s.with("path", path), "A device was read.")
 			}
 		})},
-	{ID: "AKC-READ-010", Title: "Files that are read at the same time are not mixed up.", Tier: check.Must, Fact: "10.1", In: check.V1, Needs: canRead,
+	{ID: "AKC-READ-010", Title: "Files that are read at the same time are not mixed up.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
 			var calls []*check.Call
@@ -166,7 +199,7 @@ var reading = []check.Check{
 }
 
 var writing = []check.Check{
-	{ID: "AKC-WRITE-001", Title: "A file that does not exist is created with the text as it is.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-001", Title: "A file that does not exist is created with the text as it is.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
 			s := open(t)
@@ -174,7 +207,24 @@ var writing = []check.Check{
 			s.write(path, text)
 			t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
 		}},
-	{ID: "AKC-WRITE-002", Title: "A file is replaced as a whole.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-008", Title: "A file is written with the ends of its lines and its byte order mark as they are.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
+		Run: check.With(open, func(t *check.T, s *session) {
+			dir := s.folder()
+			for i, text := range unusual {
+				path := filepath.Join(dir, fmt.Sprint("file", i))
+				s.write(path, text)
+				t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
+			}
+		})},
+	{ID: "AKC-WRITE-009", Title: "Writing a file changes no other one.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
+		Run: check.With(open, func(t *check.T, s *session) {
+			dir := s.folder()
+			other := put(t, dir, "other", lines)
+			s.write(filepath.Join(dir, "file"), "text\n")
+			entries, err := os.ReadDir(dir)
+			t.FailIf(on(other) != lines || err == nil && len(entries) != 2, "After the write the folder has other files than before, or another text in one.")
+		})},
+	{ID: "AKC-WRITE-002", Title: "A file is replaced as a whole.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			for _, text := range []string{"short\n", ""} {
@@ -182,13 +232,13 @@ var writing = []check.Check{
 				t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
 			}
 		})},
-	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-003", Title: "A write that succeeds has been done.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := filepath.Join(put(t, s.folder(), "acptest-absent", lines), "file") // a file cannot have files in it
 			m := s.asked(writeFile, s.with("path", path, "content", lines))
 			t.FailAtIf(m.Error == nil && on(path) != lines, m, "The write succeeded, and there is no such file.")
 		})},
-	{ID: "AKC-WRITE-004", Title: "A script that is written stays executable.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-004", Title: "A script that is written stays executable.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			t.SkipIf(runtime.GOOS == "windows", "Files of this system have no such mode.")
 			s := open(t)
@@ -198,18 +248,18 @@ var writing = []check.Check{
 			info, err := os.Stat(path)
 			t.FailIf(err != nil || info.Mode().Perm()&0o100 == 0, "The file is not executable any more.")
 		}},
-	{ID: "AKC-WRITE-005", Title: "A relative path is not written.", Tier: check.Should, Fact: "1.1", In: check.V1, Needs: canWrite, Rough: true,
+	{ID: "AKC-WRITE-005", Title: "A relative path is not written.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canWrite, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.write(path, "absolute\n")
 			s.refuses(writeFile, s.with("path", relative(t, path), "content", "relative\n"), "A relative path was written.")
 		})},
-	{ID: "AKC-WRITE-006", Title: "A folder cannot be written as a file.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-006", Title: "A folder cannot be written as a file.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked(writeFile, s.with("path", s.subfolder("acptest-folder"), "content", lines))
 			t.FailAtIf(m.Error == nil, m, "A folder was written.")
 		})},
-	{ID: "AKC-WRITE-007", Title: "What was written is read.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canWrite,
+	{ID: "AKC-WRITE-007", Title: "What was written is read.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: func(t *check.T) {
 			t.SkipIf(!t.Has(canRead), "The client does not advertise %s.", canRead)
 			s := open(t)

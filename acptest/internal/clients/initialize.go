@@ -8,13 +8,13 @@ import (
 )
 
 var initializing = []check.Check{
-	{ID: "AKC-INIT-001", Title: "The first message is initialize.", Tier: check.Must, Fact: "1.1", In: check.Both, First: true,
+	{ID: "AKC-INIT-001", Title: "The first message is initialize.", Tier: check.Must, Fact: "initialization", In: check.Both, First: true,
 		Run: func(t *check.T) {
 			m := accept(t, handlers(t.Version)).Await(0, "initialize", func(*check.Message) bool { return true })
 			t.FailAtIf(m.Method != "initialize" || m.ID == nil, m, "The first message is not initialize.")
 			t.FailAtIf(check.Get[int](&m, "protocolVersion") < 1, m, "initialize asks for no version.")
 		}},
-	{ID: "AKC-INIT-002", Title: "An agent of a version that the client does not speak gets no session.", Tier: check.Should, Fact: "5.1", In: check.Both, Rough: true,
+	{ID: "AKC-INIT-002", Title: "An agent of a version that the client does not speak gets no session.", Tier: check.Should, Fact: "initialization", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			noSession(t, func(check.Message) any {
 				answer := initialized(1)
@@ -23,11 +23,11 @@ var initializing = []check.Check{
 				return answer
 			})
 		}},
-	{ID: "AKC-INIT-003", Title: "An agent that refuses initialize gets no session.", Tier: check.Must, Fact: "1.1", In: check.Both, Rough: true,
+	{ID: "AKC-INIT-003", Title: "An agent that refuses initialize gets no session.", Tier: check.Must, Fact: "initialization", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			noSession(t, func(check.Message) any { return &check.Error{Code: -32603, Message: "Internal error"} })
 		}},
-	{ID: "AKC-INIT-004", Title: "What the client does not know in the result of initialize is ignored.", Tier: check.Must, Fact: "2.1", In: check.Both,
+	{ID: "AKC-INIT-004", Title: "What the client does not know in the result of initialize is ignored.", Tier: check.Must, Fact: "initialization", In: check.Both,
 		Run: func(t *check.T) {
 			answers := handlers(t.Version)
 			plain := answers["initialize"]
@@ -44,12 +44,12 @@ var initializing = []check.Check{
 			}
 			accept(t, answers).Await(0, "session/new", is("session/new"))
 		}},
-	{ID: "AKC-SESSION-001", Title: "A session is opened in an absolute folder.", Tier: check.Must, Fact: "8.8", In: check.Both,
+	{ID: "AKC-SESSION-001", Title: "A session is opened in an absolute folder.", Tier: check.Must, Fact: "session-setup", In: check.Both,
 		Run: func(t *check.T) {
 			m := open(t).Await(0, "session/new", is("session/new"))
 			t.FailAtIf(!check.Absolute.MatchString(m.Text("cwd")), m, "The folder of the session is not absolute.")
 		}},
-	{ID: "AKC-SESSION-002", Title: "A session that the agent refuses gets no prompt.", Tier: check.Must, Fact: "8.8", In: check.Both, Prompts: []string{"text"},
+	{ID: "AKC-SESSION-002", Title: "A session that the agent refuses gets no prompt.", Tier: check.Must, Fact: "session-setup", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			answers := handlers(t.Version)
 			answers["session/new"] = func(check.Message) any { return &check.Error{Code: -32603, Message: "Internal error"} }
@@ -57,7 +57,7 @@ var initializing = []check.Check{
 			t.Works(func() { p.Await(0, "session/new", is("session/new")) })
 			none(t, p, "session/prompt", "A prompt was sent for a session that does not exist.")
 		}},
-	{ID: "AKC-SESSION-003", Title: "A prompt names the session by the id that the agent gave.", Tier: check.Must, Fact: "2.3", In: check.Both, Prompts: []string{"text"},
+	{ID: "AKC-SESSION-003", Title: "A prompt names the session by the id that the agent gave.", Tier: check.Must, Fact: "session-setup", In: check.Both, Prompts: []string{"text"},
 		Run: func(t *check.T) {
 			const id = `Acp/test "1"\ é 世 ` + "\u2028"
 			answers := handlers(t.Version)
@@ -65,7 +65,23 @@ var initializing = []check.Check{
 			m := openWith(t, answers, id).prompt
 			t.FailAtIf(m.Text("sessionId") != id, m, "The prompt names another session.")
 		}},
-	{ID: "AKC-AUTH-001", Title: "The client signs in by a method that the agent offers.", Tier: check.Must, Fact: "8.10", In: check.Both,
+	{ID: "AKC-AUTH-002", Title: "A method that needs a terminal is not used without one.", Tier: check.Must, Fact: "authentication", In: check.Both, Rough: true,
+		Run: func(t *check.T) {
+			answers := handlers(t.Version)
+			plain := answers["initialize"]
+			answers["initialize"] = func(m check.Message) any {
+				answer := plain(m).(map[string]any)
+				answer["authMethods"] = []any{object("id", "acptest-terminal", "methodId", "acptest-terminal", "type", "terminal", "name", "Sign in")}
+				return answer
+			}
+			answers["session/new"] = func(check.Message) any { return &check.Error{Code: -32000, Message: "Authentication required"} }
+			p := accept(t, answers)
+			t.Works(func() { p.Await(0, "session/new", is("session/new")) })
+			for _, method := range []string{"authenticate", "auth/login"} {
+				none(t, p, method, "The client signs in by a method that needs a terminal.")
+			}
+		}},
+	{ID: "AKC-AUTH-001", Title: "The client signs in by a method that the agent offers.", Tier: check.Must, Fact: "authentication", In: check.Both,
 		Run: func(t *check.T) {
 			const way = "acptest-login"
 			answers := handlers(t.Version)

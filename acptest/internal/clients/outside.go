@@ -21,7 +21,7 @@ var outside = []check.Check{
 	leak("AKC-OUTSIDE-003", "A symlink that leads out of the session's folder is not read.", linkToFile),
 	leak("AKC-OUTSIDE-004", "A file in a folder that is a symlink which leads outside is not read.", linkToFolder),
 	{ID: "AKC-OUTSIDE-005", Title: "A folder whose name only begins as that of the session's folder is not read.",
-		Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
+		Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.read(put(t, s.folder(), "file", lines))
 			beside, err := os.MkdirTemp(filepath.Dir(t.Opts.Cwd), filepath.Base(t.Opts.Cwd)+"-")
@@ -30,7 +30,7 @@ var outside = []check.Check{
 			s.keeps(put(t, beside, "file", secret))
 		})},
 	{ID: "AKC-OUTSIDE-006", Title: "A folder that becomes a symlink while it is read leads nowhere else.",
-		Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
+		Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			inside := s.subfolder("inside")
@@ -72,7 +72,7 @@ var outside = []check.Check{
 	spill("AKC-OUTSIDE-009", "A symlink that leads out of the session's folder, to a file or to none, is not written through.", linkToFile),
 	spill("AKC-OUTSIDE-010", "Nothing is written in a folder that is a symlink which leads outside.", linkToFolder),
 	{ID: "AKC-OUTSIDE-011", Title: "Files are served only in a session that the client has opened.",
-		Tier: check.Should, Fact: "8.8", In: check.V1, Needs: canRead, Rough: true,
+		Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			path := put(t, s.folder(), "file", lines)
 			s.read(path)
@@ -83,7 +83,7 @@ var outside = []check.Check{
 
 // leak returns a check that a way leads to no file that can be read.
 func leak(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
-	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canRead,
+	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			s.read(put(t, dir, "file", lines))
@@ -100,7 +100,7 @@ func (s *session) keeps(path string) {
 
 // spill returns a check that a way leads to no file that can be written, or created.
 func spill(id, title string, way func(t *check.T, dir, out, name string) string) check.Check {
-	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "10.5", In: check.V1, Needs: canWrite,
+	return check.Check{ID: id, Title: title, Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir, out := s.folder(), newFolder(t, "")
 			s.write(filepath.Join(dir, "file"), lines)

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -93,13 +94,13 @@ func (s *session) gone(b *busy) {
 const canRun = "terminal"
 
 var terminals = []check.Check{
-	{ID: "AKC-TERM-001", Title: "terminal/create responds while the command runs, each time with another id.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-001", Title: "terminal/create responds while the command runs, each time with another id.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			first := s.script("exit 0")
 			m := s.Call("terminal/create", s.with("command", "sh", "args", []string{"-c", "exec sleep 60 # acptest-long"}))
-			t.FailAtIf(m.Error == nil && (m.Text("terminalId") == "" || m.Text("terminalId") == first), m, "The terminal has no id of its own.")
+			t.FailAtIf(m.Error == nil && m.Text("terminalId") == first, m, "The terminal has no id of its own.")
 		})},
-	{ID: "AKC-TERM-002", Title: "The output and the exit code of a command are reported.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-002", Title: "The output and the exit code of a command are reported.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("echo out; echo err >&2; exit 3")
 			m := s.terminal("wait_for_exit", id)
@@ -109,7 +110,7 @@ var terminals = []check.Check{
 			out := m.Text("output")
 			t.FailAtIf(!strings.Contains(out, "out\n") || !strings.Contains(out, "err\n"), m, "The output is %q.", out)
 		})},
-	{ID: "AKC-TERM-003", Title: "Other requests are answered while one waits for the exit.", Tier: check.Must, Fact: "1.1", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-003", Title: "Other requests are answered while one waits for the exit.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("exec sleep 60")
 			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
@@ -117,7 +118,7 @@ var terminals = []check.Check{
 			s.terminal("kill", id)
 			c.Response()
 		})},
-	{ID: "AKC-TERM-004", Title: "The output of a command that was killed can be read.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-004", Title: "The output of a command that was killed can be read.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("echo begun; exec sleep 60")
 			for m := s.terminal("output", id); m.Error == nil && m.Text("output") == ""; m = s.terminal("output", id) {
@@ -127,31 +128,31 @@ var terminals = []check.Check{
 			out := s.output(id)
 			t.FailIf(out != "begun\n", "What the command has printed is lost: the output is %q.", out)
 		})},
-	{ID: "AKC-TERM-005", Title: "kill ends a command and what it has started.", Tier: check.Should, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-005", Title: "kill ends a command and what it has started.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			b := s.busy(s.folder())
 			s.terminal("kill", b.id)
 			s.gone(b)
 		})},
-	{ID: "AKC-TERM-006", Title: "release ends a command and what it has started.", Tier: check.Should, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-006", Title: "release ends a command and what it has started.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			b := s.busy(s.folder())
 			s.terminal("release", b.id)
 			s.gone(b)
 		})},
-	{ID: "AKC-TERM-007", Title: "The id of a terminal that was released is not valid any more.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-007", Title: "The id of a terminal that was released is not valid any more.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("echo out")
 			s.terminal("release", id)
 			s.refuses("terminal/output", s.with("terminalId", id), "The output of a terminal that was released was read.")
 		})},
-	{ID: "AKC-TERM-008", Title: "Requests for a terminal that does not exist fail.", Tier: check.Must, Fact: "3.1", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-008", Title: "Requests for a terminal that does not exist fail.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, method := range []string{"terminal/output", "terminal/wait_for_exit", "terminal/kill"} {
 				s.refuses(method, s.with("terminalId", "acptest-unknown"), "A terminal that does not exist was found.")
 			}
 		})},
-	{ID: "AKC-TERM-009", Title: "Of a long output the end is kept, cut between characters.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-009", Title: "Of a long output the end is kept, cut between characters.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			const limit = 100
 			id := s.script("i=0; while [ $i -lt 200 ]; do printf 'é'; i=$((i+1)); done; printf x", "outputByteLimit", limit)
@@ -162,20 +163,20 @@ var terminals = []check.Check{
 				t.FailAt(m, "The output is not the end of what the command has printed, or is not marked as truncated.")
 			}
 		})},
-	{ID: "AKC-TERM-010", Title: "A command runs in its folder, with its variables.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-010", Title: "A command runs in its folder, with its variables, which replace those of the client.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()
-			id := s.script(`basename "$PWD"; echo "$ACPTEST_VALUE"`, "cwd", dir, "env", []any{object("name", "ACPTEST_VALUE", "value", "a b")})
-			out := s.output(id)
-			t.FailIf(strings.TrimSpace(out) != filepath.Base(dir)+"\na b", "The command has printed %q.", out)
+			env := []any{object("name", "ACPTEST_VALUE", "value", "a b"), object("name", "HOME", "value", "/acptest")}
+			out := s.output(s.script(`basename "$PWD"; echo "$ACPTEST_VALUE"; echo "$HOME"`, "cwd", dir, "env", env))
+			t.FailIf(strings.TrimSpace(out) != filepath.Base(dir)+"\na b\n/acptest", "The command has printed %q.", out)
 		})},
-	{ID: "AKC-TERM-011", Title: "Arguments reach a command as they are.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-011", Title: "Arguments reach a command as they are.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			const want = "a b|$HOME|'\"|*|\\|"
 			out := s.output(s.create("printf", []string{"%s|", "a b", "$HOME", "'\"", "*", "\\"}))
 			t.FailIf(out != want, "The command has got %q instead of %q.", out, want)
 		})},
-	{ID: "AKC-TERM-012", Title: "A command that does not exist fails.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-012", Title: "A command that does not exist fails.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.asked("terminal/create", s.with("command", "acptest-missing"))
 			if m.Error != nil {
@@ -185,20 +186,88 @@ var terminals = []check.Check{
 			code := check.Get[*int](&m, "exitCode")
 			t.FailAtIf(code != nil && *code == 0, m, "A command that does not exist has succeeded.")
 		})},
-	{ID: "AKC-TERM-013", Title: "A command that a signal has ended has not succeeded.", Tier: check.Must, Fact: "8.7", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-013", Title: "A command that a signal has ended has not succeeded.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.terminal("wait_for_exit", s.script("kill -9 $$"))
 			if code := check.Get[*int](&m, "exitCode"); m.Error == nil && m.Text("signal") == "" && (code == nil || *code == 0) {
 				t.FailAt(m, "There is no signal, and no exit code of a failure.")
 			}
 		})},
-	{ID: "AKC-TERM-014", Title: "Commands end with their connection.", Tier: check.Should, Fact: "4.5", In: check.V1, Needs: canRun,
+	{ID: "AKC-TERM-014", Title: "Commands end with their connection.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			b := s.busy(s.folder())
 			s.CloseInput()
 			s.gone(b)
 		})},
-	{ID: "AKC-TERM-015", Title: "Commands run only in a session that the client has opened.", Tier: check.Should, Fact: "8.8", In: check.V1, Needs: canRun, Rough: true,
+	{ID: "AKC-TERM-016", Title: "The variables of a command are added to those of the client.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			const show = `echo "$PATH|$HOME"`
+			dir := s.folder()
+			plain := s.output(s.script(show, "cwd", dir))
+			added := s.output(s.script(show, "cwd", dir, "env", []any{object("name", "ACPTEST_VALUE", "value", "x")}))
+			t.FailIf(plain != added, "With a variable PATH and HOME are %q, and without one %q.", strings.TrimSpace(added), strings.TrimSpace(plain))
+		})},
+	{ID: "AKC-TERM-017", Title: "The output of a command that has ended has its exit status.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("exit 4")
+			s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+			m := s.terminal("output", id)
+			code := check.Get[*int](&m, "exitStatus", "exitCode")
+			t.FailAtIf(code == nil || *code != 4, m, "The exit status does not have the exit code 4.")
+		})},
+	{ID: "AKC-TERM-018", Title: "The output of a command that runs has no exit status.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("exec sleep 60")
+			m := s.terminal("output", id)
+			status := check.At(m.Result, "exitStatus")
+			t.FailAtIf(len(status) > 0 && string(status) != "null", m, "A command that runs has an exit status.")
+			s.terminal("kill", id)
+		})},
+	{ID: "AKC-TERM-019", Title: "Each of several waits for the exit of a command is answered, also one behind it.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("sleep 1; exit 5")
+			first, second := s.Start("terminal/wait_for_exit", s.with("terminalId", id)), s.Start("terminal/wait_for_exit", s.with("terminalId", id))
+			for _, m := range []check.Message{first.Response(), second.Response(), s.terminal("wait_for_exit", id)} {
+				code := check.Get[*int](&m, "exitCode")
+				t.FailAtIf(code == nil || *code != 5, m, "The exit code is not 5.")
+			}
+		})},
+	{ID: "AKC-TERM-023", Title: "A wait that is cancelled is still answered, at the latest when the command ends.", Tier: check.Must, Fact: "cancellation", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("exec sleep 60")
+			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
+			s.Notify("$/cancel_request", object("requestId", json.RawMessage(c.ID)))
+			s.Quiet(s.Mark()) // it may be ignored
+			s.terminal("kill", id)
+			c.Response()
+			s.Quiet(s.Mark()) // a second response is judged elsewhere
+		})},
+	{ID: "AKC-TERM-020", Title: "A command without a folder runs in that of the session.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.folder()
+			out := strings.TrimSpace(s.output(s.script("pwd -P")))
+			t.FailIf(out != t.Opts.Cwd, "The command runs in %q, and the session in %q.", out, t.Opts.Cwd)
+		})},
+	{ID: "AKC-TERM-021", Title: "The output of terminals is not mixed up.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			var ids []string
+			for i := range 4 {
+				ids = append(ids, s.script("echo terminal "+strconv.Itoa(i)))
+			}
+			for i, id := range ids {
+				out := s.output(id)
+				t.FailIf(out != "terminal "+strconv.Itoa(i)+"\n", "Terminal %d has the output %q.", i, out)
+			}
+		})},
+	{ID: "AKC-TERM-022", Title: "A command that ended by itself may be killed, be it with an error, and its output stays.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("echo out")
+			s.output(id)
+			s.terminal("kill", id)
+			out := s.output(id)
+			t.FailIf(out != "out\n", "The output is %q.", out)
+		})},
+	{ID: "AKC-TERM-015", Title: "Commands run only in a session that the client has opened.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.script("exit 0")
 			s.id = "acptest-unknown"

@@ -1,6 +1,10 @@
 package defect
 
-import "github.com/acpkit/go-sdk/acptest/internal/check"
+import (
+	"fmt"
+
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+)
 
 // stops returns a maker that changes the stop reason of turns.
 func stops(f match, old, new string) handler {
@@ -19,38 +23,30 @@ func refusesBlock(kind, id string) Defect {
 }
 
 var ofTurns = []Defect{
-	{Name: "update_after_response", Does: "sends an update after the end of the turn",
-		ToCheck: follows(line(`"stopReason":"end_turn"`), thought),
-		Finds:   "v1:AK-ORDER-001 v2:AK-ORDER-003"},
-	{Name: "update_after_cancel", Does: "sends an update after the end of a cancelled turn",
-		ToCheck: follows(line(`"stopReason":"cancelled"`), thought),
-		Finds:   "v1:AK-ORDER-001 ACP-CANCEL-002"},
-	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1,
-		ToCheck: drops(line(`"completed"`)),
-		Finds:   "AK-TOOL-001"},
-	{Name: "reorders", Does: "exchanges pieces of a text", Own: true,
-		ToCheck: holds(line(`"10\n"`), line()),
-		Finds:   "AK-ORDER-002"},
+	{Name: "update_after_response", Does: "sends an update after the end of the turn", ToCheck: follows(line(`"stopReason":"end_turn"`), thought), Finds: "v1:AK-ORDER-001 v2:AK-ORDER-003"},
+	{Name: "update_after_cancel", Does: "sends an update after the end of a cancelled turn", ToCheck: follows(line(`"stopReason":"cancelled"`), thought), Finds: "ACP-CANCEL-002"},
+	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(line(`"completed"`)), Finds: "AK-TOOL-001"},
+	{Name: "new_message_ids", Does: "gives each piece of an answer another message id", ToCheck: func(w *Wire, m *Message) {
+		if is("session/update", `"agent_message_chunk"`).after("#stream")(w, m) {
+			w.held = append(w.held, m)
+			replace(`"messageId":"`, fmt.Sprintf(`"messageId":"%d-`, len(w.held)))(m)
+		}
+		w.pass(m)
+	}, Finds: "AK-MESSAGE-001"},
+	{Name: "fails_after_cancel_request", Does: "fails a turn that is cancelled, after a cancel of its request", In: check.V1, ToCheck: changes(responds("session/prompt", `"cancelled"`).after("$/cancel_request"), fails(-32603, "Internal error")), Finds: "AK-CANCEL-009"},
+	{Name: "fails_cancelled_turns", Does: "fails turns that are cancelled, with an error", In: check.V1, ToCheck: changes(responds("session/prompt", `"cancelled"`), fails(-32603, "Internal error")), Finds: "ACP-CANCEL-001 AK-CANCEL-001 AK-CANCEL-003 AK-PERM-006 ACP-CLOSE-002"},
+	{Name: "reorders", Does: "exchanges pieces of a text", Own: true, ToCheck: holds(line(`"10\n"`), line()), Finds: "AK-ORDER-002 AK-LOAD-005"},
 	{Name: "own_stop_reason", Does: "ends the first turn with a stop reason of its own", Own: true,
 		ToCheck: stops(func(w *Wire, _ *Message) bool { return w.sent(`"session/prompt"`) == 1 && w.sent("#stream") == 0 }, "end_turn", "done"),
-		Finds:   "ACP-PROMPT-001 v1:ACP-SCHEMA-001 AK-CANCEL-004 AK-FILE-001 AK-FILE-002 AK-FILE-003 AK-FILE-004 AK-PERM-001 AK-SIZE-001 AK-TERMINAL-004"},
-	{Name: "says_nothing", Does: "does not show what it says",
-		ToCheck: drops(is("session/update", `"agent_message`)),
-		Finds:   "AK-PROMPT-003",
-		Spoils:  "AK-LOAD-004 AK-CANCEL-002 AK-ORDER-002"},
-	{Name: "one_turn", Does: "has one turn in a session",
-		ToPeer: drops(is("session/prompt", "#text").after("#text").first("session/close")),
-		Finds:  "AK-PROMPT-001 ACP-PATCH-203 AK-INSERT-001"},
-	{Name: "deaf_while_working", Does: "loses prompts that come while a turn runs", In: check.V1,
-		ToPeer: drops(is("session/prompt", "#text").after("#slow").first("session/cancel")),
-		Finds:  "AK-PROMPT-002 AK-SESSION-002"},
+		Finds:   "ACP-PROMPT-001"},
+	{Name: "says_nothing", Does: "does not show what it says", ToCheck: drops(is("session/update", `"agent_message`)), Finds: "AK-PROMPT-003"},
+	{Name: "one_turn", Does: "has one turn in a session", ToPeer: drops(is("session/prompt", "#text").after("#text").first("session/close")), Finds: "AK-PROMPT-001 ACP-PATCH-203 AK-INSERT-001 AK-SIZE-001"},
+	{Name: "deaf_while_working", Does: "loses prompts that come while a turn runs", In: check.V1, ToPeer: drops(is("session/prompt", "#text").after("#slow").first("session/cancel")), Finds: "AK-PROMPT-002 AK-SESSION-002"},
 	refusesBlock("resource_link", "ACP-PROMPT-003"),
 	refusesBlock("image", "ACP-PROMPTCAP-001"),
 	refusesBlock("audio", "ACP-PROMPTCAP-002"),
 	refusesBlock("resource", "ACP-PROMPTCAP-003"),
-	{Name: "empty_prompts", Does: "takes prompts without content", In: check.V2,
-		ToPeer: answersItself(is("session/prompt", `"prompt":[]`), `"result":{"messageId":"m"}`),
-		Finds:  "AK-PROMPT-004"},
+	{Name: "empty_prompts", Does: "takes prompts without content", In: check.V2, ToPeer: answersItself(is("session/prompt", `"prompt":[]`), `"result":{"messageId":"m"}`), Finds: "AK-PROMPT-004"},
 	{Name: "cancel_wrong_stop_reason", Does: "ends a cancelled turn with end_turn, and prompts that wait with an internal error",
 		ToCheck: func(w *Wire, m *Message) {
 			if responds("session/prompt", "-32800").after("session/cancel")(w, m) {
@@ -60,9 +56,7 @@ var ofTurns = []Defect{
 			w.pass(m)
 		},
 		Finds: "ACP-CANCEL-001 ACP-CLOSE-002 AK-CANCEL-001 AK-CANCEL-003 AK-INSERT-002 AK-PERM-006"},
-	{Name: "cancel_returns_error", Does: "fails a turn that is cancelled while permission is asked for", In: check.V1, Own: true,
-		ToCheck: changes(responds("session/prompt", `"cancelled"`).after("#ask"), fails(-32603, "Internal error")),
-		Finds:   "AK-CANCEL-009 AK-PERM-006"},
+	{Name: "cancel_returns_error", Does: "fails a turn that is cancelled while permission is asked for", In: check.V1, Own: true, ToCheck: changes(responds("session/prompt", `"cancelled"`).after("#ask"), fails(-32603, "Internal error")), Finds: "AK-PERM-006"},
 	{Name: "forgets_early_cancel", Does: "does not cancel a turn that has just begun",
 		ToPeer: func(w *Wire, m *Message) {
 			switch {
@@ -90,20 +84,14 @@ var ofTurns = []Defect{
 			})
 		},
 		Finds: "AK-CANCEL-002"},
-	{Name: "dies_at_second_cancel", Does: "reads nothing after a second cancel",
-		ToPeer: dies(is("session/cancel").after("session/cancel")),
-		Finds:  "AK-CANCEL-003"},
+	{Name: "dies_at_second_cancel", Does: "reads nothing after a second cancel", ToPeer: dies(is("session/cancel").after("session/cancel")), Finds: "AK-CANCEL-003"},
 	{Name: "remembers_cancel", Does: "cancels the first turn when a cancel came before it",
 		ToCheck: stops(func(w *Wire, _ *Message) bool {
 			return len(w.log) > 2 && w.log[2].Method == "session/cancel"
 		}, "end_turn", "cancelled"),
 		Finds: "AK-CANCEL-004"},
-	{Name: "no_turn_after_cancel", Does: "has no turns after one that was cancelled",
-		ToPeer: answersItself(is("session/prompt", "#text").after("session/cancel").after("#slow"), `"error":{"code":-32800,"message":"Request cancelled"}`),
-		Finds:  "AK-CANCEL-005 v2:AK-CANCEL-007"},
-	{Name: "dies_at_unknown_session", Does: "reads nothing after a cancel of an unknown session",
-		ToPeer: dies(is("session/cancel", nobody)),
-		Finds:  "AK-CANCEL-006"},
+	{Name: "no_turn_after_cancel", Does: "has no turns after one that was cancelled", ToPeer: answersItself(is("session/prompt", "#text").after("session/cancel").after("#slow"), `"error":{"code":-32800,"message":"Request cancelled"}`), Finds: "AK-CANCEL-005 v2:AK-CANCEL-007"},
+	{Name: "dies_at_unknown_session", Does: "reads nothing after a cancel of an unknown session", ToPeer: dies(is("session/cancel", nobody)), Finds: "AK-CANCEL-006"},
 }
 
 // option returns a function that makes a response to a permission request choose an option.
@@ -115,24 +103,14 @@ func option(id string) func(m *Message) {
 func chosen(text string) match { return responds("session/request_permission", text) }
 
 var ofPermission = []Defect{
-	{Name: "no_reject", Does: "offers no option to reject",
-		ToCheck: changes(is("session/request_permission"), replace(`"kind":"reject_`, `"kind":"allow_`)),
-		Finds:   "ACP-PERM-201"},
-	{Name: "hangs_after_permission", Does: "does not go on after permission was given", Own: true,
-		ToPeer: drops(chosen(`"allow_once"`)),
-		Finds:  "AK-PERM-001"},
-	{Name: "ignores_reject", Does: "runs tool calls that were rejected", Own: true,
-		ToPeer: changes(chosen(`"reject_once"`), option("allow_once")),
-		Finds:  "AK-PERM-002"},
-	{Name: "ignores_cancelled_question", Does: "runs tool calls whose question was cancelled", Own: true,
-		ToPeer: changes(chosen(`"cancelled"`), option("allow_once")),
-		Finds:  "AK-PERM-003"},
-	{Name: "ignores_failed_question", Does: "runs tool calls whose question has failed", Own: true,
-		ToPeer: changes(chosen(`"error"`), option("allow_once")),
-		Finds:  "AK-PERM-004"},
-	{Name: "any_option_allows", Does: "runs tool calls for options that it has not offered", Own: true,
-		ToPeer: changes(chosen(`"acptest-no-such-option"`), option("allow_once")),
-		Finds:  "AK-PERM-005"},
+	{Name: "no_reject", Does: "offers no option to reject", ToCheck: changes(is("session/request_permission"), replace(`"kind":"reject_`, `"kind":"allow_`)), Finds: "ACP-PERM-201"},
+	{Name: "hangs_after_permission", Does: "does not go on after permission was given", Own: true, ToPeer: drops(chosen(`"allow_once"`)), Finds: "AK-PERM-001 AK-PERM-009"},
+	{Name: "ignores_reject", Does: "runs tool calls that were rejected", Own: true, ToPeer: changes(chosen(`"reject_once"`), option("allow_once")), Finds: "AK-PERM-002 AK-PERM-009"},
+	{Name: "ignores_cancelled_question", Does: "runs tool calls whose question was cancelled", Own: true, ToPeer: changes(chosen(`"cancelled"`), option("allow_once")), Finds: "AK-PERM-003"},
+	{Name: "ignores_failed_question", Does: "runs tool calls whose question has failed", Own: true, ToPeer: changes(chosen(`"error"`), option("allow_once")), Finds: "AK-PERM-004"},
+	{Name: "any_option_allows", Does: "runs tool calls for options that it has not offered", Own: true, ToPeer: changes(chosen(`"acptest-no-such-option"`), option("allow_once")), Finds: "AK-PERM-005"},
+	{Name: "mixes_up_answers", Does: "takes the answer to the question of one session for that of another", Own: true,
+		ToPeer: changes(chosen(`"reject_once"`).after(`"allow_once"`), option("allow_once")), Finds: "AK-PERM-009"},
 	{Name: "cancelled_question_ends_turn", Does: "ends a turn with end_turn that is cancelled while permission is asked for",
 		ToCheck: stops(func(w *Wire, _ *Message) bool { return w.sent("#ask") > 0 }, "cancelled", "end_turn"),
 		Finds:   "AK-PERM-006"},
@@ -149,18 +127,10 @@ var ofPermission = []Defect{
 }
 
 var ofClientSide = []Defect{
-	{Name: "reads_relative", Does: "reads files by relative paths", In: check.V1,
-		ToCheck: changes(is("fs/read_text_file"), replace(`"path":"/`, `"path":"`)),
-		Finds:   "AK-FILE-001 AK-FILE-002"},
-	{Name: "writes_relative", Does: "writes files by relative paths", In: check.V1,
-		ToCheck: changes(is("fs/write_text_file"), replace(`"path":"/`, `"path":"`)),
-		Finds:   "AK-FILE-003 AK-FILE-004"},
-	{Name: "fails_with_client", Does: "fails a turn when the client fails", In: check.V1,
-		ToCheck: changes(responds("session/prompt", "end_turn").after(`"error":{"code"`).first("#ask"), fails(-32603, "Internal error")),
-		Finds:   "AK-FILE-002 AK-FILE-004 AK-TERMINAL-004"},
-	{Name: "ignores_capabilities", Does: "uses files and terminals that the client does not have", In: check.V1,
-		ToPeer: changes(is("initialize"), replace(`"clientCapabilities":{}`, `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)),
-		Finds:  "ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002 AK-CAPABILITY-001"},
+	{Name: "reads_relative", Does: "reads files by relative paths", In: check.V1, ToCheck: changes(is("fs/read_text_file"), replace(`"path":"/`, `"path":"`)), Finds: "AK-FILE-001 v1:AK-FILE-002"},
+	{Name: "writes_relative", Does: "writes files by relative paths", In: check.V1, ToCheck: changes(is("fs/write_text_file"), replace(`"path":"/`, `"path":"`)), Finds: "AK-FILE-003 v1:AK-FILE-004"},
+	{Name: "fails_with_client", Does: "fails a turn when the client fails", In: check.V1, ToCheck: changes(responds("session/prompt", "end_turn").after(`"error":{"code"`).first("#ask"), fails(-32603, "Internal error")), Finds: "AK-FILE-002 AK-FILE-004 AK-TERMINAL-004"},
+	{Name: "ignores_capabilities", Does: "uses files and terminals that the client does not have", In: check.V1, ToPeer: changes(is("initialize"), replace(`"clientCapabilities":{}`, `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)), Finds: "ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002"},
 	{Name: "keeps_terminals", Does: "does not release terminals", In: check.V1,
 		ToCheck: func(w *Wire, m *Message) {
 			if is("terminal/release")(w, m) {

@@ -2,7 +2,9 @@ package defect
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
@@ -129,6 +131,15 @@ func answersItself(f match, member string) handler {
 	}
 }
 
+// answersCancel is a handler that answers a request at once when it is cancelled. Its own response follows.
+func answersCancel(w *Wire, m *Message) {
+	id := string(check.At(m.Object["params"], "requestId"))
+	if one := w.requests[fmt.Sprint(true, id)]; is("$/cancel_request")(w, m) && one != nil && !one.answered {
+		w.LineToCheck([]byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32800,"message":"Request cancelled"}}`))
+	}
+	w.pass(m)
+}
+
 // changes returns a handler that changes messages.
 func changes(f match, change func(m *Message)) handler {
 	return func(w *Wire, m *Message) {
@@ -171,7 +182,7 @@ func holds(f, until match) handler {
 }
 
 // precedes and follows return handlers that send a line to the check before, or behind, messages. $S
-// in it stands for the session of the message.
+// in it stands for the session of the message, and $N for a number that is new in each line.
 func precedes(f match, line string) handler {
 	return func(w *Wire, m *Message) {
 		w.add(f, m, line)
@@ -188,7 +199,8 @@ func follows(f match, line string) handler {
 
 func (w *Wire) add(f match, m *Message, line string) {
 	if f(w, m) {
-		w.LineToCheck([]byte(strings.ReplaceAll(line, "$S", m.session())))
+		w.added++
+		w.LineToCheck([]byte(strings.NewReplacer("$S", m.session(), "$N", strconv.Itoa(w.added)).Replace(line)))
 	}
 }
 
@@ -235,4 +247,20 @@ func fails(code int, text string) func(m *Message) {
 // update is a notification with an update, for precedes and follows.
 func update(members string) string {
 	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"$S","update":{` + members + `}}}`
+}
+
+// cwd returns the folder that params name.
+func (m *Message) cwd() string {
+	params := check.Message{Params: m.Object["params"], Method: m.Method}
+	return params.Text("cwd")
+}
+
+// opened returns how often the check has asked for a history.
+func (w *Wire) opened() (n int) {
+	for _, m := range w.log {
+		if opens(true)(w, m) {
+			n++
+		}
+	}
+	return n
 }

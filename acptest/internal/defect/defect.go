@@ -29,12 +29,11 @@ type Defect struct {
 	// Deaf says that the peer does not learn of the end of its input, Leaves that processes are left
 	// after its end, and Zombies that it waits for none: these are no messages.
 	Deaf, Leaves, Zombies bool
-	// Own says that the defect changes texts which only the reference peer sends.
+	// Own says that the defect changes what only the reference peer sends, or does not advertise.
 	Own bool
-	// Finds has the ids of the checks that fail because of the defect, and Spoils those that are
-	// inconclusive. An id that ends with * stands for all others that begin so. An id behind "v1:" or
+	// Finds has the ids of the checks that fail because of the defect, and no others. An id behind "v1:" or
 	// "v2:" is for that version alone.
-	Finds, Spoils string
+	Finds string
 }
 
 // Message is a message on its way, whose members may be changed.
@@ -72,6 +71,7 @@ type Wire struct {
 	log     []*Message // what the check has sent
 	held    []*Message // what a handler keeps
 	dead    bool       // a handler passes nothing on any more
+	added   int        // lines that precedes and follows have sent
 }
 
 // pass sends a message on.
@@ -128,6 +128,10 @@ func (m *Message) encode() []byte {
 	return b
 }
 
+// waiting is how many lines may wait to be read by the check. Two wires, of which one stands before the
+// other, would wait for each other if a check writes while it has lines to read.
+const waiting = 1 << 12
+
 // Wrap returns a target whose connections have a defect. The target must be of the kind
 // [check.Bytes]. The prompts are those of the checks.
 func Wrap(target check.Target, d *Defect, prompts map[string]string) check.Target {
@@ -137,7 +141,7 @@ func Wrap(target check.Target, d *Defect, prompts map[string]string) check.Targe
 		if err != nil {
 			return nil, err
 		}
-		w := &Wire{link: link, prompts: prompts, requests: map[string]*Message{}, out: make(chan []byte, 1), ended: make(chan struct{}), done: make(chan struct{})}
+		w := &Wire{link: link, prompts: prompts, requests: map[string]*Message{}, out: make(chan []byte, waiting), ended: make(chan struct{}), done: make(chan struct{})}
 		if d.Early != "" {
 			w.LineToCheck([]byte(d.Early))
 		}
@@ -228,27 +232,18 @@ func (l *wrapped) Close() error {
 	return l.Link.Close()
 }
 
-// Finding returns the verdict that a check must come to because of d, or "" for any that is not
-// FAIL or INCONCLUSIVE.
-func (d *Defect) Finding(id string, version int) check.Verdict {
-	has := func(ids string) bool {
-		for name := range strings.FieldsSeq(ids) {
-			if of, rest, ok := strings.Cut(name, ":"); ok && of != fmt.Sprint("v", version) {
+// Found reports whether a check must fail because of d.
+func (d *Defect) Found(id string, version int) bool {
+	for name := range strings.FieldsSeq(d.Finds) {
+		if of, rest, ok := strings.Cut(name, ":"); ok {
+			if of != fmt.Sprint("v", version) {
 				continue
-			} else if ok {
-				name = rest
 			}
-			if prefix, ok := strings.CutSuffix(name, "*"); name == id || ok && strings.HasPrefix(id, prefix) {
-				return true
-			}
+			name = rest
 		}
-		return false
+		if name == id {
+			return true
+		}
 	}
-	switch {
-	case has(d.Finds):
-		return check.Fail
-	case has(d.Spoils):
-		return check.Inconclusive
-	}
-	return ""
+	return false
 }

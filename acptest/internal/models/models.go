@@ -46,8 +46,9 @@ type Server struct {
 // all, because some agents choose by the name of the model. The kind decides about the variables.
 var Kinds = []string{"anthropic", "openai", "responses"}
 
-// model is the name of the model. Agents in use know the size of its context.
-const model = "gpt-5"
+// model is the name of the model. Agents in use know the size of its context; Codex warns its user of a
+// name that its own list of models does not have, which in 0.166 begins with this one.
+const model = "gpt-5.5"
 
 // Start starts a model that speaks a protocol: anthropic (messages), openai (chat completions) or
 // responses.

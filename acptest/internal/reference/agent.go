@@ -32,7 +32,7 @@ func NewAgent(lines int) func(context.Context, stream.Stream) error {
 	silent := slog.New(slog.DiscardHandler) // what the checks send is wrong on purpose
 	a := kit.New(&kit.Options{
 		Info:  acp.Implementation{Name: "reference", Version: "1"},
-		Audio: true,
+		Audio: true, SystemPrompts: []acp.SystemPromptMode{acp.SystemPromptModeAppend},
 		Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 			word, _, _ := strings.Cut(acp.PlainText(p.Blocks...), " ")
 			do := turns[word]

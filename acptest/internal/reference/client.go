@@ -37,6 +37,12 @@ type Client struct {
 	Lingers bool
 }
 
+// filled are what the client puts into the fields of forms.
+var filled = map[string]acp.ElicitationContentValue{
+	"name": acp.ElicitationString("acptest"), "count": acp.ElicitationInteger(4), "share": acp.ElicitationNumber(0.5), "sure": acp.ElicitationBoolean(true),
+	"color": acp.ElicitationString("red"), "tags": acp.ElicitationStrings{"a"}, "mail": acp.ElicitationString("acptest@example.com"),
+}
+
 // cancelGrace is how long an agent may take to end a turn that was cancelled.
 const cancelGrace = 5 * time.Second
 
@@ -52,8 +58,12 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 		Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			return q.Pick(permission.AllowOnce), nil
 		},
-		Form: func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
-			return map[string]acp.ElicitationContentValue{"name": acp.ElicitationString("acptest")}, nil
+		Form: func(_ context.Context, f *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
+			values := map[string]acp.ElicitationContentValue{}
+			for name := range f.Schema.Properties {
+				values[name] = filled[name]
+			}
+			return values, nil
 		},
 		SignIn: &signin.Options{Choose: func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) { return ways[0].ID, nil }},
 	})

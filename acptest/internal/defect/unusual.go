@@ -1,0 +1,16 @@
+package defect
+
+// Unusual are changes that make a peer unusual and leave it right.
+var Unusual = []Defect{
+	{Name: "tells_no_capabilities", Does: "has no member agentCapabilities", ToCheck: changes(responds("initialize", `"result"`).without("65535"), becomes(`{"protocolVersion":1}`))},
+	{Name: "empty_option_ids", Does: "offers an option whose id is empty", ToCheck: changes(is("session/request_permission"), replace(`"optionId":"allow_once"`, `"optionId":""`)),
+		ToPeer: changes(chosen(`"optionId":""`), option("allow_once"))},
+	{Name: "tells_news", Does: "tells what is new when a session is opened", ToCheck: follows(responds("session/new", `"result"`), update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Version 2 is there."}`))},
+	{Name: "answers_null", Does: "answers with null where the result has no members", ToCheck: changes(responds("session/set_mode", `"result"`), becomes("null"))},
+	{Name: "spells_out", Does: "has members that nobody knows", ToCheck: changes(responds("session/new", `"result"`), replace(`"sessionId":`, `"_meta":{"x":null},"vendor":[1],"sessionId":`))},
+}
+
+// Refusing is a peer that answers requests of a method with an error, because nobody is signed in.
+func Refusing(method string) Defect {
+	return Defect{Name: "refuses_" + method, ToPeer: answersItself(is(method), `"error":{"code":-32000,"message":"Authentication required"}`)}
+}
