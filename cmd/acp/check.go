@@ -31,6 +31,7 @@ type checkOptions struct {
 	prompts     pairs
 	env         pairs
 	json, junit bool
+	strict      bool
 
 	args []string // the command line from the role on, for the commands that the report shows
 }
@@ -84,6 +85,7 @@ func checkPeer(args []string) (err error) {
 	flags.StringVar(&o.options.Cwd, "cwd", "", "the folder in which sessions work (a temporary one)")
 	flags.StringVar(&o.options.Auth, "auth", "", "the id of the method by which sessions are signed in")
 	flags.DurationVar(&o.options.Wait, "wait", 10*time.Second, "how long to wait for an answer")
+	flags.BoolVar(&o.strict, "strict", false, "fail also if a check is inconclusive")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
 	flags.BoolVar(&o.junit, "junit", false, "print the report as JUnit XML")
 	if usage {
@@ -209,24 +211,30 @@ func (o *checkOptions) run(target acptest.Target) error {
 	if err := o.print(report); err != nil {
 		return err
 	}
-	return verdictCode(report)
+	return verdictCode(report, o.strict)
 }
 
 // verdictCode returns the error with the exit code of a report: 1 if a check of the tier must has
-// failed, and 3 if only others have.
-func verdictCode(report *acptest.Report) error {
-	code := 0
+// failed, 2 if what needs a session, or anything at all, could not be checked, and 3 if only others have
+// failed, or with strict are inconclusive.
+func verdictCode(report *acptest.Report, strict bool) error {
+	code, checked, open := 0, false, false
 	for _, r := range report.Results {
+		failed := r.Verdict == acptest.Fail || strict && r.Verdict == acptest.Inconclusive
+		checked = checked || r.Verdict != acptest.Inconclusive
+		open = open || r.Verdict == acptest.Inconclusive
 		switch {
-		case r.Verdict != acptest.Fail:
-		case r.Tier == acptest.Must:
+		case r.Verdict == acptest.Fail && r.Tier == acptest.Must:
 			code = 1
-		case code == 0:
+		case failed && code == 0:
 			code = 3
 		}
 	}
-	if code != 0 {
-		return &codeError{code, ""}
+	switch {
+	case code != 1 && open && report.Blocked != "", code != 1 && !checked:
+		return &codeError{2, report.Blocked}
+	case code != 0:
+		return &codeError{code, report.Blocked}
 	}
 	return nil
 }

@@ -10,11 +10,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acptest"
-	"github.com/acpkit/go-sdk/stream/safetext"
 )
-
-// shownOfPeer is the number of bytes of a text of the peer in a line of the report.
-const shownOfPeer = 4000
 
 // page is where each check is described, under its id in lower case.
 const page = "https://github.com/acpkit/go-sdk/blob/main/docs/checks.md#"
@@ -64,25 +60,31 @@ func counts(report *acptest.Report) map[acptest.Verdict]int {
 func (o *checkOptions) printText(w io.Writer, report *acptest.Report) error {
 	var b strings.Builder
 	var reasons []string
-	same := map[string][]string{} // ids of inconclusive checks by their reason
+	same := map[string][]string{}    // ids of inconclusive checks by their reason
+	ends := map[string]acptest.End{} // of the peer in the first of them
 	for _, r := range report.Results {
 		if r.Verdict == acptest.Inconclusive {
 			if same[r.Reason] == nil {
 				reasons = append(reasons, r.Reason)
+				ends[r.Reason] = r.End
 			}
 			same[r.Reason] = append(same[r.Reason], r.ID)
 		}
 	}
 	for _, reason := range reasons {
-		fmt.Fprintf(&b, "\nINCONCLUSIVE %s\n  %-8s %s\n", strings.Join(same[reason], " "), "because", safetext.OneLine(reason, shownOfPeer))
+		fmt.Fprintf(&b, "\nINCONCLUSIVE %s\n  %-8s %s", strings.Join(same[reason], " "), "because", reason)
+		if end := ends[reason]; end.Exit != "" {
+			b.WriteString(end.String())
+		}
+		b.WriteString("\n")
 	}
 	for _, r := range report.Results {
 		if r.Verdict == acptest.Fail {
-			fmt.Fprintf(&b, "\n%s\n  %-8s %s, section %s, %s%s\n  %-8s %s\n", r, "rule", r.Tier, r.Fact, page, strings.ToLower(r.ID), "alone", o.alone(r.ID))
+			fmt.Fprintf(&b, "\n%s\n  %-8s %s%s\n  %-8s %s\n", r, "check", page, strings.ToLower(r.ID), "alone", o.alone(r.ID))
 		}
 	}
 	n := counts(report)
-	peer := strings.TrimSpace(report.Role + " " + safetext.OneLine(report.Peer, shownOfPeer))
+	peer := strings.TrimSpace(report.Role + " " + report.Peer)
 	if report.Version != 0 {
 		peer += fmt.Sprintf(", version %d of the protocol", report.Version)
 	}
@@ -102,6 +104,7 @@ type jsonReport struct {
 	Version  int          `json:"version"`
 	Role     string       `json:"role"`
 	Peer     string       `json:"peer"`
+	Blocked  string       `json:"blocked,omitempty"`
 	Protocol int          `json:"protocol"`
 	Results  []jsonResult `json:"results"`
 }
@@ -114,7 +117,7 @@ type jsonResult struct {
 }
 
 func (o *checkOptions) printJSON(w io.Writer, report *acptest.Report) error {
-	out := jsonReport{reportVersion, report.Role, report.Peer, report.Version, []jsonResult{}}
+	out := jsonReport{reportVersion, report.Role, report.Peer, report.Blocked, report.Version, []jsonResult{}}
 	for _, r := range report.Results {
 		out.Results = append(out.Results, jsonResult{r, page + strings.ToLower(r.ID), o.alone(r.ID), r.Took.Milliseconds()})
 	}
@@ -129,6 +132,7 @@ type junitSuite struct {
 	Name     string      `xml:"name,attr"`
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"` // inconclusive checks, with -strict
 	Skipped  int         `xml:"skipped,attr"`
 	Cases    []junitCase `xml:"testcase"`
 }
@@ -138,10 +142,12 @@ type junitCase struct {
 	Name    string     `xml:"name,attr"`
 	Seconds float64    `xml:"time,attr"`
 	Failure *junitText `xml:"failure"`
+	Error   *junitText `xml:"error"`
 	Skipped *junitText `xml:"skipped"`
 }
 
 type junitText struct {
+	Type    string `xml:"type,attr"` // the verdict
 	Message string `xml:"message,attr"`
 	Text    string `xml:",chardata"`
 }
@@ -150,12 +156,17 @@ func (o *checkOptions) printJUnit(w io.Writer, report *acptest.Report) error {
 	n := counts(report)
 	suite := junitSuite{Name: strings.TrimSpace("acp check " + report.Role + " " + report.Peer), Tests: len(report.Results),
 		Failures: n[acptest.Fail], Skipped: n[acptest.Skip] + n[acptest.Inconclusive]}
+	if o.strict {
+		suite.Errors, suite.Skipped = n[acptest.Inconclusive], n[acptest.Skip]
+	}
 	for _, r := range report.Results {
 		c := junitCase{Class: "acp." + report.Role + "." + string(r.Tier), Name: r.ID, Seconds: float64(r.Took) / float64(time.Second)}
-		text := &junitText{r.Reason, r.String() + "\n" + o.alone(r.ID)}
+		text := &junitText{string(r.Verdict), r.Reason, r.String() + "\n" + o.alone(r.ID)}
 		switch {
 		case r.Verdict == acptest.Fail:
 			c.Failure = text
+		case r.Verdict == acptest.Inconclusive && o.strict:
+			c.Error = text
 		case r.Verdict != acptest.Pass:
 			c.Skipped = text
 		}

@@ -37,11 +37,14 @@ var commands = []command{
 	{"view", "show a recording in a browser, or as text", viewRecording},
 	{"fixture", "print a recording as a Go test", writeFixture},
 	{"check", "check whether an agent or a client is right", checkPeer},
+	{"serve", "share the sessions of an agent between editors and a page", serve},
+	{"attach", "connect an editor with what acp serve serves", attach},
 	{"recordings", "list the recordings, or remove them", recordings},
 	{"version", "print the version", printVersion},
 }
 
 func main() {
+	witness()
 	if launched, err := acptest.Launched(); launched { // by a client that is checked
 		os.Exit(exitCode(err))
 	}

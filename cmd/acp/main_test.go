@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	acpkit "github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // acpEnv makes the test binary the command acp.
@@ -92,6 +97,12 @@ var plays = map[string]func(args []string){
 			panic(err)
 		}
 		os.Exit(6)
+	},
+	// bold is an agent that repeats each prompt as Markdown.
+	"bold": func([]string) {
+		_ = kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acpkit.StopReason, error) {
+			return acpkit.StopReasonEndTurn, s.Text(ctx, "**"+acpkit.PlainText(p.Blocks...)+"**")
+		}}).Serve(context.Background(), stream.Stdio())
 	},
 	// reply responds to each line with the same line.
 	"reply": func([]string) {

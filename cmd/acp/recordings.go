@@ -12,7 +12,11 @@ import (
 	"github.com/acpkit/go-sdk/cmd/acp/internal/fixture"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/view"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
+
+// shownOfCommand is the number of bytes of a command in the list of recordings.
+const shownOfCommand = 1000
 
 func recordings(args []string) error {
 	flags := newFlags("recordings", "[-rm]")
@@ -48,6 +52,7 @@ func recordings(args []string) error {
 		} else if errors.Is(err, recording.ErrNotRecording) {
 			about = "no recording"
 		}
+		about = safetext.OneLine(about, shownOfCommand)
 		fmt.Fprintf(table, "%s\t%d KiB\t%s\t%s\n", f.Path, (f.Size+1023)>>10, when, about)
 	}
 	return table.Flush()

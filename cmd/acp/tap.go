@@ -14,7 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// catchUp is how long the recording may take to catch up after the end of the traffic.
+// catchUp is how long the disk may write nothing, when the recording catches up after the end of the
+// traffic.
 const catchUp = 5 * time.Second
 
 // tapOptions are the flags of tap.
@@ -68,6 +69,16 @@ func (o *tapOptions) record(command []string) *recording.Recorder {
 	}
 	fmt.Fprintf(os.Stderr, "acp: recording to %s (see it with: acp view)\n", rec.Path)
 	return rec
+}
+
+// finish ends a recording, and says what is missing in it.
+func finish(rec *recording.Recorder) {
+	switch loss := rec.Close(catchUp); {
+	case loss.Messages > 0:
+		fmt.Fprintf(os.Stderr, "acp: the recording is not whole: %d messages of %d bytes are missing in it\n", loss.Messages, loss.Bytes)
+	case loss.Cut > 0:
+		fmt.Fprintf(os.Stderr, "acp: the recording is not whole: of %d messages it has only the beginning\n", loss.Cut)
+	}
 }
 
 // startError returns the error for an agent that cannot be started, with the code that a shell

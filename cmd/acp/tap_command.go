@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,9 +35,11 @@ func tapCommand(args []string, o *tapOptions) error {
 	// has gone returns an error.
 	signal.Notify(signals, append(watched(), syscall.SIGPIPE)...)
 	rec := o.record(args)
-	in, out, err := startAgent(cmd)
+	group := newGroup() // before the agent, so that it gets each signal to the group that the agent gets
+	in, out, said, err := startAgent(cmd)
+	early := len(signals) // the agent has not got them, or they have ended it
 	if err != nil {
-		if rec.Close(catchUp) && rec != nil {
+		if rec.Close(catchUp); rec != nil {
 			_ = os.Remove(rec.Path)
 		}
 		return startError(args[0], err)
@@ -46,53 +49,75 @@ func tapCommand(args []string, o *tapOptions) error {
 		pump(in, os.Stdin, client)
 		client.End("")
 	}()
-	passed := make(chan struct{})
-	go func() { // ends soon after the agent
-		defer close(passed)
-		pump(os.Stdout, out, agent)
-	}()
+	var passed sync.WaitGroup
+	passed.Go(func() { pump(os.Stdout, out, agent) }) // ends soon after the agent
+	passed.Go(func() {                                // ends soon after the agent
+		lane := agent.Stderr()
+		pump(os.Stderr, said, lane)
+		lane.End("")
+	})
 	go func() { // ends with the program
 		for sig := range signals {
-			pass(sig, cmd.Process)
+			if passOn(sig) && (!group.got(sig) || early > 0) {
+				_ = cmd.Process.Signal(sig) // it may have ended
+			}
+			early--
+			if sig != syscall.SIGPIPE {
+				client.Note(recording.Signal, sig.String())
+			}
 		}
 	}()
 	_ = cmd.Wait() // the state says how it ended
+	all := make(chan struct{})
+	go func() { // ends with the pumps, or with the program
+		passed.Wait()
+		close(all)
+	}()
 	var late <-chan time.Time
-	if out.SetReadDeadline(time.Now().Add(linger)) != nil { // on Windows
+	now := time.Now()
+	if errors.Join(out.SetReadDeadline(now.Add(linger)), said.SetReadDeadline(now.Add(linger))) != nil { // on Windows
 		late = time.After(catchUp)
 	}
 	select {
-	case <-passed:
+	case <-all:
 	case <-late:
 	}
-	agent.End(cmd.ProcessState.String())
-	rec.Close(catchUp)
+	agent.End("")
+	agent.Note(recording.Exit, cmd.ProcessState.String())
+	finish(rec)
 	endLike(cmd.ProcessState)
 	return nil
 }
 
-// startAgent starts the agent and returns its input and output.
-func startAgent(cmd *exec.Cmd) (in, out *os.File, err error) {
+// startAgent starts the agent and returns its input, its output and its standard error.
+func startAgent(cmd *exec.Cmd) (in, out, said *os.File, err error) {
 	runtime.LockOSThread() // a leash may end the agent when the thread that has started it ends
 	inR, in, err := os.Pipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer inR.Close()
 	out, outW, err := os.Pipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer outW.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, os.Stderr
+	said, saidW, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer saidW.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, saidW
 	leash(cmd)
-	return in, out, cmd.Start()
+	return in, out, said, cmd.Start()
 }
 
 // pump passes on what it reads until one of the two files ends or fails. It closes both then, so that
-// each peer sees the end of the other.
+// each peer sees the end of the other. Standard error stays open, for this program.
 func pump(to, from *os.File, lane *recording.Lane) {
-	defer to.Close()
+	if to != os.Stderr {
+		defer to.Close()
+	}
 	defer from.Close()
 	buf := make([]byte, 64<<10)
 	for {

@@ -47,7 +47,7 @@ func tapNetwork(o *tapOptions) error {
 // serve serves clients until ctx ends.
 func (o *tapOptions) serve(ctx context.Context, listener net.Listener) error {
 	rec := o.record([]string{"-listen", o.listen, "-to", o.to})
-	defer rec.Close(catchUp)
+	defer finish(rec)
 	at := "http://%s and ws://%[1]s"
 	if listener.Addr().Network() == "unix" {
 		at = "unix:%s"

@@ -99,10 +99,10 @@ func TestBytesPassUnchanged(t *testing.T) {
 		byDir[rec.Dir]++
 		assert.NotEqual(t, recording.Gap, rec.Kind)
 	}
-	assert.Equal(t, byDir[recording.Client], byDir[recording.Agent])
+	assert.Equal(t, byDir[recording.Client]+1, byDir[recording.Agent], "and the exit of the agent")
 	assert.Greater(t, byDir[recording.Agent], 800)
 	last := list[len(list)-1]
-	assert.Equal(t, []any{recording.End, recording.Agent, "exit status 0"}, []any{last.Kind, last.Dir, last.Line})
+	assert.Equal(t, []any{recording.Exit, recording.Agent, "exit status 0"}, []any{last.Kind, last.Dir, last.Line})
 }
 
 // Whatever the agent does, the client sees the same with and without tap.
@@ -129,6 +129,13 @@ func TestEndsAsWithoutTap(t *testing.T) {
 			assert.True(t, without == with, "%.300v\n%.300v", without, with)
 			_, list := theRecording(t, state)
 			assert.Equal(t, with.state, list[len(list)-1].Line)
+			said := ""
+			for _, rec := range list {
+				if rec.Kind == recording.Stderr {
+					said += rec.Line + "\n"
+				}
+			}
+			assert.Equal(t, strings.TrimSpace(strings.ToValidUTF8(rest, "\ufffd")), strings.TrimSpace(said))
 		})
 	}
 }

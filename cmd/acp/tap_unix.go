@@ -10,10 +10,6 @@ import (
 	"time"
 )
 
-// isForeground reports whether the Ctrl-C of a terminal reaches this program. It reaches the agent
-// too then. Where that cannot be found out, the agent gets the signal twice.
-var isForeground = func() bool { return false }
-
 // watched returns the signals that are passed on. A signal that this program ignores is not among
 // them: the agent has inherited that it is ignored.
 func watched() []os.Signal {
@@ -23,14 +19,9 @@ func watched() []os.Signal {
 	return slices.DeleteFunc(all, signal.Ignored)
 }
 
-// pass passes a signal on to the agent, unless the terminal has sent it to both. SIGPIPE is not
-// passed on, because it is about the output of this program.
-func pass(sig os.Signal, agent *os.Process) {
-	fromTerminal := (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && isForeground()
-	if sig != syscall.SIGPIPE && !fromTerminal {
-		_ = agent.Signal(sig) // it may have ended
-	}
-}
+// passOn reports whether the agent gets a signal that this program gets. SIGPIPE is about the output of
+// this program.
+func passOn(sig os.Signal) bool { return sig != syscall.SIGPIPE }
 
 // endLike ends this program as the agent has ended.
 func endLike(agent *os.ProcessState) {

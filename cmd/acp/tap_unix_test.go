@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
 )
 
 // begin starts a program outside of the terminal's foreground, and returns its input and output.
@@ -60,6 +62,58 @@ func TestSignalsPass(t *testing.T) {
 	assert.Equal(t, 5, exit.ExitCode())
 }
 
+// A signal to the process group, which clients and terminals send, reaches the agent once.
+func TestSignalsToTheGroupPassOnce(t *testing.T) {
+	t.Parallel()
+	all := watched()
+	state := t.TempDir()
+	cmd := tapped(state, agent("signals", strconv.Itoa(2*len(all))))
+	_, out := begin(t, cmd) // the leader of a group
+	assert.Equal(t, "ready", next(t, out))
+	recorded := func() (signals int) {
+		files, err := recording.List(state + "/acpkit/recordings")
+		require.NoError(t, err)
+		r, err := recording.Open(files[0].Path)
+		require.NoError(t, err)
+		defer r.Close()
+		for rec, err := r.Next(); err == nil; rec, err = r.Next() {
+			if rec.Kind == recording.Signal {
+				signals++
+			}
+		}
+		return signals
+	}
+	sent := 0
+	for _, sig := range all {
+		for _, to := range []int{-cmd.Process.Pid, cmd.Process.Pid} { // to all, and to tap alone
+			require.NoError(t, syscall.Kill(to, sig.(syscall.Signal)))
+			assert.Equal(t, sig.String(), next(t, out))
+			sent++
+			if sent < 2*len(all) { // the agent exits after the last one
+				require.Eventually(t, func() bool { return recorded() == sent }, time.Minute, time.Millisecond, "a second one at the same time would be the same signal")
+			}
+		}
+	}
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	assert.Equal(t, 5, exit.ExitCode())
+}
+
+// A signal to the process group reaches the agent once also if it is sent as soon as the agent can tell.
+func TestEarlySignalsToTheGroup(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		cmd := tapped(t.TempDir(), agent("signals", "2"))
+		_, out := begin(t, cmd)
+		assert.Equal(t, "ready", next(t, out))
+		require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGUSR1))
+		assert.Equal(t, syscall.SIGUSR1.String(), next(t, out))
+		require.NoError(t, syscall.Kill(cmd.Process.Pid, syscall.SIGUSR2)) // behind a second SIGUSR1, if there is one
+		assert.Equal(t, syscall.SIGUSR2.String(), next(t, out))
+		require.Error(t, cmd.Wait())
+	}
+}
+
 // An agent that a signal ends looks as it would without tap.
 func TestAgentEndedByASignal(t *testing.T) {
 	t.Parallel()
@@ -80,33 +134,42 @@ func TestAgentEndedByASignal(t *testing.T) {
 	}
 }
 
-// Kill -9 leaves neither an agent nor a recording that cannot be read.
+// Kill -9 leaves neither an agent nor a recording that cannot be read, and the recording has every message
+// that was passed on.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("this system does not end a process with its parent, as Linux does: the agent ends with its input")
 	}
-	state := t.TempDir()
-	cmd := tapped(state, agent("hang"))
-	in, out := begin(t, cmd)
-	_, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"a"}`+"\n")
-	require.NoError(t, err)
-	var pid int
-	_, err = fmt.Sscan(next(t, out), &pid)
-	require.NoError(t, err)
-	dir := state + "/acpkit/recordings/"
-	require.Eventually(t, func() bool { // the recording may come a moment later
-		names, err := os.ReadDir(dir)
+	for round := range 10 {
+		state := t.TempDir()
+		cmd := tapped(state, agent("hang"))
+		in, out := begin(t, cmd)
+		var pid int
+		_, err := fmt.Sscan(next(t, out), &pid)
 		require.NoError(t, err)
-		require.Len(t, names, 1)
-		text, err := os.ReadFile(dir + names[0].Name())
-		return err == nil && strings.Count(string(text), "\n") == 3
-	}, time.Minute, time.Millisecond)
-	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait())
-	assert.Eventually(t, func() bool { return isGone(pid) }, time.Minute, time.Millisecond)
-	_, list := theRecording(t, state)
-	require.Len(t, list, 2)
+		reply := tapped(t.TempDir(), agent("reply"))
+		if round > 0 { // the messages of a client that waits for each response
+			require.NoError(t, cmd.Process.Kill())
+			state = t.TempDir()
+			reply = tapped(state, agent("reply"))
+			in, out = begin(t, reply)
+		}
+		passed := 2 * round * round
+		for i := range passed / 2 {
+			_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"a"}`+"\n", i)
+			require.NoError(t, err)
+			next(t, out)
+		}
+		if round == 0 {
+			reply, passed = cmd, 1 // the line of the agent
+		}
+		require.NoError(t, reply.Process.Kill())
+		require.Error(t, reply.Wait())
+		assert.Eventually(t, func() bool { return isGone(pid) }, time.Minute, time.Millisecond)
+		_, list := theRecording(t, state)
+		require.Len(t, list, passed)
+	}
 }
 
 // isGone reports whether a process has ended, also if nobody has waited for it.

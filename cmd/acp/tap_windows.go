@@ -37,6 +37,15 @@ func joinJob(*exec.Cmd) {
 // and this program ends when the agent does.
 func watched() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-func pass(os.Signal, *os.Process) {}
+func passOn(os.Signal) bool { return false }
+
+// group is empty: the console sends signals to all.
+type group struct{}
+
+func newGroup() *group { return nil }
+
+func (*group) got(os.Signal) bool { return true }
+
+func witness() {}
 
 func endLike(agent *os.ProcessState) { os.Exit(agent.ExitCode()) }

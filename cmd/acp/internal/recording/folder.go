@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/filelock"
 )
 
 const (
@@ -18,7 +21,7 @@ const (
 	suffix   = ".jsonl"
 )
 
-// Folder returns the folder of this user's recordings. It may not exist yet.
+// Folder returns the folder of this user's recordings, which is a temporary one if there is no home. It may not exist yet.
 func Folder() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "acpkit", "recordings"), nil
@@ -28,7 +31,13 @@ func Folder() (string, error) {
 		return filepath.Join(dir, "acpkit", "recordings"), err
 	}
 	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".local", "state", "acpkit", "recordings"), err
+	if u, userErr := user.Current(); err != nil && userErr == nil {
+		home = u.HomeDir
+	}
+	if home == "" { // an editor has started the program with PATH alone, for an account without a home
+		return filepath.Join(os.TempDir(), fmt.Sprintf("acpkit-%d", os.Getuid()), "recordings"), nil
+	}
+	return filepath.Join(home, ".local", "state", "acpkit", "recordings"), nil
 }
 
 // File is a recording in a folder.
@@ -69,7 +78,7 @@ func isLive(path string) bool {
 		return false
 	}
 	defer f.Close()
-	return isHeld(f)
+	return filelock.IsLocked(f)
 }
 
 // create makes a new recording that this process is writing, after it has made room for it.
@@ -85,7 +94,7 @@ func create(dir string, now time.Time) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hold(f); err != nil {
+	if err := filelock.Lock(f); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	return f, nil

@@ -3,12 +3,16 @@ package recording
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/filelock"
 )
 
 func TestFolder(t *testing.T) {
@@ -32,6 +36,20 @@ func TestFolder(t *testing.T) {
 	assert.True(t, list[0].Live)
 	require.NoError(t, f.Close())
 	assert.False(t, isLive(f.Name()))
+}
+
+// Some editors start programs with PATH alone. Recordings then are where they are otherwise.
+func TestFolderWithoutHome(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the system has a folder for caches of its own there")
+	}
+	account, err := user.Current()
+	require.NoError(t, err)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	dir, err := Folder()
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(account.HomeDir, ".local", "state", "acpkit", "recordings"), dir)
 }
 
 func TestOnlyTheUserReadsRecordings(t *testing.T) {
@@ -64,7 +82,7 @@ func TestLimitsOfTheFolder(t *testing.T) {
 	live, err := os.Create(old)
 	require.NoError(t, err)
 	defer live.Close()
-	require.NoError(t, hold(live))
+	require.NoError(t, filelock.Lock(live))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600))
 	for i := range 60 {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("2001-%02d.jsonl", i)), nil, 0o600))

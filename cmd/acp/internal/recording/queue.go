@@ -16,27 +16,47 @@ const (
 	// the id and the session of most messages.
 	keptBegin = 512
 
-	// Writing the recording must not take the processors from the peers. Messages are written when
-	// none has come for pause, when the oldest has waited for about maxPause, or when the queue is
-	// half full.
-	pause    = 5 * time.Millisecond
+	// patience is how long a lane waits until what it was given is in the file. A free writer takes some
+	// microseconds. A disk that takes longer has the peers wait once, until the queue is empty again.
+	patience = 500 * time.Millisecond
+	// A peer that has sent more than maxRush messages before they are read sends as fast as it can. It waits
+	// no more then, and leaves the processors to the peers: messages are written when none has come for
+	// pause, or the oldest has waited for about maxPause.
+	maxRush  = 16
+	pause    = 2 * time.Millisecond
 	maxPause = 250 * time.Millisecond
 )
 
 // queue carries what the peers send from the lanes to the goroutine that writes the recording. A lane
-// never waits. When the queue is full, messages are dropped until it is empty again.
+// waits until that has written, so that a program that is killed has lost nothing that it has passed on,
+// unless the writer cannot keep up. When the queue is full, messages are dropped until it is empty again.
 type queue struct {
 	start time.Time
 	limit int // of size; above three quarters of it, only the beginnings of messages are queued
 
 	mu       sync.Mutex    // guards the fields below, and those of lanes
 	arrived  sync.Cond     // signalled when something is queued or the queue is closed
-	last     time.Duration // when something was queued last
 	list     []part        // what is queued, the oldest first
 	size     int           // of what is queued or being written
+	queued   int64         // how many parts were queued
+	inFile   int64         // how many of them are written
+	wrote    chan struct{} // closed when inFile grows; nil while no lane waits
+	slow     bool          // lanes do not wait, until the queue is empty
+	rushed   time.Duration // when a peer has last sent as fast as it can; 0 means never
 	dropping bool
 	behind   []*Lane // the lanes that have dropped messages; their gaps are recorded when the queue is empty
 	closed   bool    // nothing more is queued
+	taken    []part  // the batch that is being written
+
+	discarding bool // the recording has ended before the traffic
+	loss       Loss
+}
+
+// Loss is what is missing in a recording.
+type Loss struct {
+	Messages int64 // that are not in it
+	Bytes    int64 // of those
+	Cut      int64 // messages of which only the beginning is
 }
 
 // part is a piece of what one lane has passed.
@@ -58,7 +78,35 @@ func (q *queue) put(p part) {
 	p.text = bytes.Clone(p.text)
 	q.list = append(q.list, p)
 	q.size += len(p.text) + partSize
-	q.last = p.time
+	q.queued++
+	q.arrived.Signal()
+}
+
+// wait waits until all that is queued is in the file, unless the writer is slow or the peer is fast. The
+// caller holds mu.
+func (q *queue) wait(at time.Duration, messages int) {
+	if messages > maxRush {
+		q.slow, q.rushed = true, at
+	}
+	if q.inFile == q.queued || q.slow || q.closed {
+		return
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for until := q.queued; q.inFile < until && !q.slow && !q.closed; {
+		if q.wrote == nil {
+			q.wrote = make(chan struct{})
+		}
+		wrote := q.wrote
+		q.mu.Unlock()
+		select {
+		case <-wrote:
+			q.mu.Lock()
+		case <-late.C:
+			q.mu.Lock()
+			q.slow = q.inFile < until
+		}
+	}
 }
 
 // take waits for parts, and returns the oldest with their size. It returns no parts when the queue is
@@ -70,7 +118,7 @@ func (q *queue) take() (batch []part, size int) {
 		q.arrived.Wait()
 	}
 	began := time.Since(q.start)
-	for now := began; now-q.last < pause && now-began < maxPause && q.size < q.limit/2 && !q.closed; {
+	for now := began; q.rushed > 0 && now-q.rushed < pause && now-began < maxPause && q.size < q.limit/2 && q.wrote == nil && !q.closed; {
 		q.mu.Unlock()
 		time.Sleep(pause)
 		q.mu.Lock()
@@ -80,142 +128,96 @@ func (q *queue) take() (batch []part, size int) {
 	for ; n < len(q.list) && size < batchSize; n++ {
 		size += len(q.list[n].text) + partSize
 	}
-	batch, q.list = q.list[:n:n], q.list[n:]
-	return batch, size
+	q.taken, q.list = q.list[:n:n], q.list[n:]
+	return q.taken, size
 }
 
-// wrote makes room for more, after a batch from take was written. If nothing more is queued, it queues
-// the gaps of the lanes that have dropped messages. It reports whether the queue is empty.
-func (q *queue) wrote(batch []part, size int) (empty bool) {
-	clear(batch) // the list still refers to it
+// done makes room for more, after a batch from take was written. If nothing more is queued, it queues the
+// gaps of the lanes that have dropped messages.
+func (q *queue) done(batch []part, size int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.size -= size; len(q.list) > 0 {
-		return false
+	q.inFile += int64(len(batch))
+	clear(batch) // the list still refers to it
+	q.taken = nil
+	if q.size -= size; q.wrote != nil {
+		close(q.wrote)
+		q.wrote = nil
+	}
+	if len(q.list) > 0 {
+		return
 	}
 	for _, l := range q.behind {
 		if l.dropped > 0 {
 			q.put(part{lane: l, time: time.Since(q.start), rec: l.gap()})
 		}
 	}
-	q.dropping, q.behind = false, nil
-	return len(q.list) == 0
+	q.slow, q.dropping, q.behind = false, false, nil
 }
 
-// close ends queueing: lanes ignore what they are given from now on. With discard, what is in the queue
-// is dropped.
-func (q *queue) close(discard bool) {
+// close ends queueing: lanes ignore what they are given from now on.
+func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed = true; discard {
-		q.list, q.size = nil, 0
+	q.closed = true
+	q.arrived.Signal()
+}
+
+// discard drops all that is not in the file, and what lanes are given from now on. With failed, the
+// batch that was taken last is not in it.
+func (q *queue) discard(failed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed, q.discarding = true, true
+	if failed {
+		q.loss = q.lossLocked()
+		q.taken = nil
+	}
+	for _, p := range q.list {
+		q.loss.miss(p)
+	}
+	q.list, q.size = nil, 0
+	if q.wrote != nil { // nobody waits for a disk that does not write
+		close(q.wrote)
+		q.wrote = nil
 	}
 	q.arrived.Signal()
 }
 
-// Lane records what one peer of a connection sends. Each method is called by one goroutine at a
-// time; none ever waits for the recording. The methods of a nil Lane do nothing.
-type Lane struct {
-	q    *queue
-	conn int
-	dir  Dir
-
-	size, kept    int64 // of the current line: its length so far, and how much of it was queued
-	dropped, lost int64 // messages that were dropped since the last gap, and their length
-
-	line []byte // the beginning of a line; only the goroutine that writes the recording uses it
-}
-
-// Write records a piece of the bytes that the peer sends, which are lines. It keeps no reference to
-// b.
-func (l *Lane) Write(b []byte) {
-	if l == nil {
-		return
-	}
-	q := l.q
-	at := time.Since(q.start)
+// progress returns how much is in the file, and what is missing in it. It reports whether the recording
+// has ended before the traffic.
+func (q *queue) progress() (inFile int64, loss Loss, discarding bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(b) > 0 && !q.closed {
-		if l.kept == l.size && l.kept < maxMessage && !q.dropping && q.size < q.limit*3/4 {
-			piece := b[:min(len(b), batchSize)]
-			q.put(part{lane: l, time: at, text: piece})
-			b = b[len(piece):]
-			if i := bytes.LastIndexByte(piece, '\n'); i >= 0 {
-				l.size, piece = 0, piece[i+1:]
-			}
-			l.size += int64(len(piece))
-			l.kept = l.size
-			continue
-		}
-		line, rest, ended := bytes.Cut(b, newline)
-		l.crowded(at, line, ended)
-		b = rest
-	}
-	q.arrived.Signal()
+	return q.inFile, q.lossLocked(), q.discarding
 }
 
-var newline = []byte{'\n'}
-
-// Message records a whole message.
-func (l *Lane) Message(msg []byte) {
-	if bytes.IndexByte(msg, '\n') >= 0 { // JSON has it only between values, where a space means the same
-		msg = bytes.ReplaceAll(msg, newline, []byte{' '})
+// lossLocked returns what is missing if the batch that was taken last is.
+func (q *queue) lossLocked() Loss {
+	loss := q.loss
+	for _, p := range q.taken {
+		loss.miss(p)
 	}
-	l.Write(msg)
-	l.Write(newline)
+	return loss
 }
 
-// End records that the peer sends nothing more, and how it ended if that is known.
-func (l *Lane) End(how string) {
-	if l == nil {
-		return
-	}
-	l.q.mu.Lock()
-	defer l.q.mu.Unlock()
-	if l.q.closed {
-		return
-	}
-	at := time.Since(l.q.start)
-	if l.size > 0 {
-		l.crowded(at, nil, true)
-	}
-	if l.dropped > 0 {
-		l.q.put(part{lane: l, time: at, rec: l.gap()})
-	}
-	l.q.put(part{lane: l, time: at, rec: &Record{Kind: End, Line: how}})
-	l.q.arrived.Signal()
+// lose counts messages that are in the file no more.
+func (q *queue) lose(messages int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.loss.Messages += messages
 }
 
-// crowded queues the first bytes of a line while the queue has room for them, and counts the rest.
-func (l *Lane) crowded(at time.Duration, piece []byte, ended bool) {
-	q := l.q
-	q.dropping = q.dropping || q.size >= q.limit
-	begin := piece[:min(int64(len(piece)), max(keptBegin-l.kept, 0))]
-	if len(begin) > 0 && l.kept == l.size && !q.dropping {
-		q.put(part{lane: l, time: at, text: begin})
-		l.kept += int64(len(begin))
-	}
-	l.size += int64(len(piece))
+// miss counts the messages that end in a part that is not recorded.
+func (l *Loss) miss(p part) {
+	l.Messages += int64(bytes.Count(p.text, newline))
+	l.Bytes += int64(len(p.text))
 	switch {
-	case !ended:
-		return
-	case l.kept == l.size && !q.dropping:
-		q.put(part{lane: l, time: at, text: newline})
-	case l.kept > 0 && !q.dropping:
-		q.put(part{lane: l, time: at, cut: l.size})
-	case l.size > 0:
-		if l.dropped++; l.dropped == 1 {
-			q.behind = append(q.behind, l)
-		}
-		l.lost += l.size
+	case p.cut > 0:
+		l.Messages++
+		l.Bytes += p.cut
+		l.Cut--
+	case p.rec != nil && p.rec.Kind != Gap: // which counts already
+		l.Messages++
 	}
-	l.kept, l.size = 0, 0
-}
-
-// gap returns the record of what the lane has dropped, and forgets it.
-func (l *Lane) gap() *Record {
-	rec := &Record{Kind: Gap, Dropped: l.dropped, Bytes: l.lost}
-	l.dropped, l.lost = 0, 0
-	return rec
 }

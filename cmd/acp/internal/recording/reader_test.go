@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/internal/filelock"
 )
 
 const (
@@ -128,7 +130,7 @@ func TestFollow(t *testing.T) {
 	name := write(t, someHead+one)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
-	require.NoError(t, hold(f))
+	require.NoError(t, filelock.Lock(f))
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Open(name)
 		require.NoError(t, err)

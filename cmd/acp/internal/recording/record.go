@@ -51,6 +51,10 @@ const (
 	Invalid      Kind = "invalid" // a line that is no message of JSON-RPC
 	Gap          Kind = "gap"     // records were dropped here, because the disk was too slow
 	End          Kind = "end"     // the peer sends nothing more on the connection
+	Stderr       Kind = "stderr"  // a line of the peer's standard error
+	Signal       Kind = "signal"  // one was sent to the agent, through the program that records
+	Exit         Kind = "exit"    // the process of the peer has ended
+	Cut          Kind = "cut"     // the recording ends before the traffic; it has no Dir
 )
 
 // Record is one line of a recording after its head.
@@ -70,8 +74,9 @@ type Record struct {
 	// Raw is the message as it was sent, without white space around it. Its line feeds, which
 	// only network peers send, are spaces. It is nil if the record has Line or Size.
 	Raw json.RawMessage `json:"raw,omitempty"`
-	// Line is a line that is no message, with U+FFFD in place of what is not UTF-8. In a record of
-	// kind End it says how the peer ended, such as "exit status 1", if that is known.
+	// Line is a line that is no message or of standard error, with U+FFFD in place of what is not
+	// UTF-8. Of a Signal it is the name, of an Exit how the process ended, such as "exit status 1", of
+	// an End and a Cut the reason, if that is known.
 	Line string `json:"line,omitempty"`
 	// Masked reports that Raw or Line is not what was sent: credentials are masked, or long base64
 	// is a digest.
@@ -80,8 +85,8 @@ type Record struct {
 	// long or the disk too slow. Kind, ID, Method and Session come from its beginning.
 	Size int64 `json:"size,omitempty"`
 
-	// Dropped is how many records a Gap stands for, and Bytes how long their messages were. All
-	// were sent by Dir.
+	// Dropped is how many messages a Gap or a Cut stands for, and Bytes how long they were. Those of a
+	// Gap were sent by Dir. The number of a Cut is 0 if it is not known.
 	Dropped int64 `json:"dropped,omitempty"`
 	Bytes   int64 `json:"bytes,omitempty"`
 

@@ -10,11 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode"
 
 	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/stream/mask"
 )
 
 // pruneEvery is how many bytes are written before the limits of the folder are applied again.
@@ -35,16 +38,19 @@ type Recorder struct {
 	failed func(error)
 
 	// Only the goroutine of write uses the fields below.
-	file    io.Closer
+	file    io.WriteCloser
 	out     *bufio.Writer
 	started time.Time
 	raw     bool
 	seq     uint64
+	conn    int  // of the last record
+	told    Loss // in the gaps that are recorded
 	written int64
+	ends    []end // of what is in the file, after the last batches
 	checked int64 // the value of written when the limits of the folder were last applied
 	buf     bytes.Buffer
 	encoder *json.Encoder // into buf
-	masker  masker
+	masker  mask.Masker
 }
 
 // Create begins a recording in a folder, which it creates if necessary. Of the head it takes Version
@@ -82,7 +88,8 @@ func (r *Recorder) begin(head Head) error {
 		head.Command, _ = texts(&r.masker, head.Command)
 	}
 	_ = r.encoder.Encode(head) // texts and a time
-	_, _ = r.buf.WriteTo(r.out)
+	r.written, _ = r.buf.WriteTo(r.out)
+	r.ends = []end{{r.written, 0}}
 	return r.out.Flush()
 }
 
@@ -95,18 +102,30 @@ func (r *Recorder) Connect() (client, agent *Lane) {
 	return &Lane{q: r.queue, conn: n, dir: Client}, &Lane{q: r.queue, conn: n, dir: Agent}
 }
 
-// Close ends the recording and waits until everything is written, but no longer than patience. It
-// reports whether everything is written.
-func (r *Recorder) Close(patience time.Duration) bool {
+// Close ends the recording and waits until everything is written, unless the disk writes nothing for as
+// long as patience. It returns what is missing in the recording, which the recording says too if the disk
+// can be written.
+func (r *Recorder) Close(patience time.Duration) Loss {
 	if r == nil {
-		return true
+		return Loss{}
 	}
-	r.queue.close(false)
-	select {
-	case <-r.ended:
-		return true
-	case <-time.After(patience):
-		return false
+	r.queue.close()
+	for before := int64(-1); ; {
+		inFile, _, _ := r.queue.progress()
+		stuck := inFile == before
+		if before = inFile; stuck {
+			r.queue.discard(false)
+			patience = min(patience, time.Second) // for the record about it
+		}
+		select {
+		case <-r.ended:
+			stuck = true
+		case <-time.After(patience):
+		}
+		if stuck {
+			_, loss, _ := r.queue.progress()
+			return loss
+		}
 	}
 }
 
@@ -123,14 +142,54 @@ func (r *Recorder) write() {
 		for _, p := range batch {
 			r.part(p)
 		}
-		empty := r.queue.wrote(batch, size)
-		if err = r.check(); empty && err == nil {
+		if err = r.check(); err == nil {
 			err = r.out.Flush()
 		}
+		if err == nil {
+			r.ends = append(r.ends[max(0, len(r.ends)-7):], end{r.written, r.seq})
+			r.queue.done(batch, size)
+		}
 	}
-	if r.queue.close(true); err != nil {
+	if err != nil {
+		r.queue.discard(true)
+		r.cut(err.Error(), 0, 0) // more will be missing
 		r.failed(err)
+	} else if _, loss, discarding := r.queue.progress(); discarding {
+		r.cut("the disk was too slow", loss.Messages-r.told.Messages, loss.Bytes-r.told.Bytes)
 	}
+}
+
+// end is where a batch ends in the file, and the number of its last record.
+type end struct {
+	offset int64
+	seq    uint64
+}
+
+// cut records that the recording ends here. On a full disk it takes the place of the records that were
+// written last, as many as it needs.
+func (r *Recorder) cut(why string, messages, bytes int64) {
+	file, ok := r.file.(interface {
+		io.Seeker
+		Truncate(size int64) error
+	})
+	last := r.ends[len(r.ends)-1].seq
+	for _, e := range slices.Backward(r.ends) {
+		if ok && (file.Truncate(e.offset) != nil || !seeks(file, e.offset)) {
+			return // the program says it too
+		}
+		r.seq = e.seq
+		r.out.Reset(r.file)
+		r.record(part{lane: &Lane{conn: r.conn}, time: time.Since(r.started)}, &Record{Kind: Cut, Line: why, Dropped: messages, Bytes: bytes})
+		if r.out.Flush() == nil || !ok {
+			r.queue.lose(int64(last - e.seq))
+			return
+		}
+	}
+}
+
+func seeks(file io.Seeker, offset int64) bool {
+	_, err := file.Seek(offset, io.SeekStart)
+	return err == nil
 }
 
 // check returns the error of writing if there was one, and applies the limits of the folder.
@@ -161,6 +220,10 @@ func (r *Recorder) part(p part) {
 		r.line(p)
 	}
 	if p.rec != nil {
+		if p.rec.Kind == Gap {
+			r.told.Messages += p.rec.Dropped
+			r.told.Bytes += p.rec.Bytes
+		}
 		l.line = nil // the rest of this line was dropped: it counts in the gap
 		r.record(p, p.rec)
 	}
@@ -171,6 +234,10 @@ func (r *Recorder) line(p part) {
 	l := p.lane
 	text := bytes.TrimFunc(l.line, func(c rune) bool { return unicode.IsSpace(c) || c == '\ufeff' })
 	switch {
+	case l.stderr && p.cut > 0:
+		r.record(p, &Record{Kind: Stderr, Size: p.cut})
+	case l.stderr && len(text) > 0:
+		r.plain(p, &Record{Kind: Stderr, Line: string(bytes.TrimRight(l.line, " \r\t"))})
 	case p.cut > 0:
 		r.record(p, beginning(text, p.cut))
 	case len(text) > 0:
@@ -187,16 +254,34 @@ func (r *Recorder) whole(p part, text []byte) {
 	rec := &Record{Kind: kinds[m.Kind], Session: m.SessionID, ID: m.ID, Method: m.Method, Raw: text}
 	looksLikeJSON := text[0] == '{' || text[0] == '['
 	if !r.raw && looksLikeJSON {
-		rec.Raw, rec.Masked = r.masker.json(text)
+		rec.Raw, rec.Masked = r.masker.JSON(text)
 	}
-	if rec.Kind != Invalid {
+	switch {
+	case rec.Kind != Invalid:
 		r.record(p, rec)
-		return
+	case looksLikeJSON:
+		rec.Line, rec.Raw = string(rec.Raw), nil
+		r.record(p, rec)
+	default:
+		rec.Line, rec.Raw = string(text), nil
+		r.plain(p, rec)
 	}
-	rec.Line, rec.Raw = string(rec.Raw), nil
-	if !r.raw && !looksLikeJSON {
+}
+
+// plain records a line that is no JSON. The lines of a private key look like nothing, so all that follow
+// its first one are masked.
+func (r *Recorder) plain(p part, rec *Record) {
+	l := p.lane
+	begins, ends := strings.LastIndex(rec.Line, "-----BEGIN "), strings.LastIndex(rec.Line, "-----END ")
+	goesOn := begins > ends && strings.Contains(rec.Line[begins:], "PRIVATE KEY") || l.key && ends < 0
+	switch {
+	case r.raw:
+	case l.key:
+		rec.Line, rec.Masked = mask.Masked, true
+	default:
 		rec.Line, rec.Masked = texts(&r.masker, rec.Line)
 	}
+	l.key = goesOn
 	r.record(p, rec)
 }
 
@@ -233,6 +318,7 @@ func beginning(text []byte, size int64) *Record {
 // record writes a record.
 func (r *Recorder) record(p part, rec *Record) {
 	r.seq++
+	r.conn = p.lane.conn
 	rec.Seq, rec.Time, rec.Dir, rec.Conn = r.seq, r.started.Add(p.time).UTC(), p.lane.dir, p.lane.conn
 	raw := rec.Raw
 	rec.Raw = nil // it is added below as it is, because the encoder would change its white space
@@ -246,4 +332,13 @@ func (r *Recorder) record(p part, rec *Record) {
 	if r.written += int64(len(b)); r.buf.Cap() > 1<<20 {
 		r.buf = bytes.Buffer{}
 	}
+}
+
+// texts masks a line that is no JSON, or the arguments of a command, and reports whether the result
+// differs.
+func texts[T string | []string](m *mask.Masker, plain T) (out T, differs bool) {
+	text, _ := json.Marshal(plain) // texts can always be encoded, and Masked JSON is JSON
+	text, differs = m.JSON(text)
+	_ = json.Unmarshal(text, &out)
+	return out, differs
 }

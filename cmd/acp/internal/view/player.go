@@ -79,8 +79,7 @@ func (p *player) apply1(method string, call *played) {
 		with(call.params, func(req *acp.PromptRequest) { p.thread.Prompt(req.Prompt) })
 	case "session/request_permission":
 		with(call.params, func(req *acp.RequestPermissionRequest) {
-			p.thread.Permission(req)
-			p.asked(call)
+			call.key = p.thread.Permission(req)
 		})
 	case "session/load":
 		p.reload(call)
@@ -99,8 +98,7 @@ func (p *player) apply2(method string, call *played) {
 		})
 	case "session/request_permission":
 		with(call.params, func(req *v2.RequestPermissionRequest) {
-			v2thread.Permission(p.thread, req)
-			p.asked(call)
+			call.key = v2thread.Permission(p.thread, req)
 		})
 	case "session/resume":
 		with(call.params, func(req *v2.ResumeSessionRequest) {
@@ -115,12 +113,6 @@ func (p *player) apply2(method string, call *played) {
 func (p *player) reload(call *played) {
 	call.before = p.thread.Snapshot()
 	p.thread.Reset()
-}
-
-// asked notes the newest permission request of the thread.
-func (p *player) asked(call *played) {
-	listed := p.thread.Snapshot().Permissions
-	call.key = listed[len(listed)-1].Key
 }
 
 // answered plays a response.

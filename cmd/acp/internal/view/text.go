@@ -39,14 +39,17 @@ func Text(ctx context.Context, w io.Writer, r *Recording) error {
 }
 
 func (r *Recording) line(w io.Writer, pos int32) error {
-	rows, err := r.rows([]int32{pos})
+	rows, err := r.rows([]int32{pos}, &filter{})
 	if err != nil {
 		return err
 	}
 	m := rows[0]
-	arrow, what := "->", m.Method // from the client
-	if m.Dir == recording.Agent {
+	arrow, what := "->", m.What // from the client
+	switch m.Dir {
+	case recording.Agent:
 		arrow = "<-"
+	case "":
+		arrow = "  "
 	}
 	switch {
 	case m.Latency != nil:

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -206,7 +207,7 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	assert.Equal(t, all.Rows[4].Session, response.Session)
 	assert.Equal(t, "Fix it", all.Rows[4].Text)
 	assert.Equal(t, "sessionId s currentModeId ask", all.Rows[3].Text)
-	assert.Equal(t, "agent_message_chunk look.", all.Rows[6].Text)
+	assert.Equal(t, "look.", all.Rows[6].Text)
 	assert.Equal(t, "Edit in_progress toolCallId t", strings.TrimPrefix(all.Rows[7].Text, "tool_call "))
 	assert.Equal(t, "code -32601 Method not found errorId abc", all.Rows[12].Text)
 	assert.True(t, all.Rows[12].Failed)
@@ -214,18 +215,18 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	assert.Equal(t, "open-tool-call", response.Faults[0].Rule)
 	assert.Equal(t, "capability", all.Rows[11].Faults[0].Rule)
 	assert.Equal(t, "message", all.Rows[13].Faults[0].Rule)
-	assert.Equal(t, []uint64{11, 12, 14}, get[answer](s, "messages?faults=1").seqs())
-	assert.Equal(t, []uint64{11}, get[answer](s, "messages?faults=1&method=session/prompt").seqs())
-	assert.Equal(t, []uint64{6, 7, 8}, get[answer](s, "messages?method=session/update").seqs())
+	assert.Equal(t, []uint64{11, 12, 14}, get[answer](s, "messages?only=faults").seqs())
+	assert.Equal(t, []uint64{11}, get[answer](s, "messages?only=faults&what=session/prompt").seqs())
+	assert.Equal(t, []uint64{6, 7}, get[answer](s, "messages?what=agent_message_chunk").seqs())
 	assert.Equal(t, []uint64{1, 2, 3, 14}, get[answer](s, "messages?session=0").seqs())
 	assert.Equal(t, []uint64{7}, get[answer](s, "messages?search=LOOK").seqs())
 	assert.Equal(t, []uint64{14}, get[answer](s, "messages?search=banner").seqs())
-	assert.Empty(t, get[answer](s, "messages?method=nothing").Rows)
+	assert.Empty(t, get[answer](s, "messages?what=nothing").Rows)
 
-	at := get[answer](s, "messages?method=session/update&seq=7&n=2")
+	at := get[answer](s, "messages?what=agent_message_chunk&seq=7&n=2")
 	assert.Equal(t, []uint64{6, 7}, at.seqs())
 	assert.Equal(t, 1, at.Place)
-	assert.Equal(t, []uint64{8}, get[answer](s, "messages?method=session/update&seq=8&n=2").seqs(), "the chunk that has it")
+	assert.Equal(t, []uint64{8}, get[answer](s, "messages?what=tool_call&seq=8&n=2").seqs(), "the chunk that has it")
 	assert.Equal(t, []uint64{5}, get[answer](s, "messages?time=5500&n=1").seqs(), "the last one before a time")
 	end := get[answer](s, "messages?from=1000&n=5")
 	assert.Equal(t, []uint64{11, 12, 13, 14}, end.seqs())
@@ -235,12 +236,12 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 		Messages int
 		Ended    bool
 		Sessions []sessionInfo
-		Methods  []string
+		Kinds    map[string]int
 	}](s, "info")
 	assert.Equal(t, 14, info.Messages)
 	assert.True(t, info.Ended)
 	assert.Equal(t, []sessionInfo{{1, "", "", 4, 1}, {1, "s", "", 10, 2}}, info.Sessions)
-	assert.Contains(t, info.Methods, "session/request_permission")
+	assert.Equal(t, 2, info.Kinds["session/request_permission"])
 
 	p := get[plot](s, "plot")
 	assert.Equal(t, 5, total(p.Client))
@@ -327,6 +328,31 @@ func TestStateFromEveryCheckpoint(t *testing.T) {
 	assert.Greater(t, states, 500)
 }
 
+// Of the agents in use in November 2026 the page shows what their command has printed, or why it did not run, at the
+// end of each conversation, whichever form they have chosen for it.
+func TestOutputOfAgentsIsShown(t *testing.T) {
+	for name, want := range map[string]string{
+		"chat-claude.work": "shell-says-hi", "chat-codex.work": "shell-says-hi", "chat-copilot.work": "shell-says-hi", "chat-gemini.work": "shell-says-hi",
+		"chat-goose.load": "shell-says-hi", "chat-opencode.work": "shell-says-hi", "zedcodex.perm-yes": "shell-says-hi",
+		"claude.perm-no": "User refused permission to run tool", "chat-copilot.deny": "Path already exists", "chat-zedcodex.work": "thread 'main'",
+	} {
+		r := opened(t, recorded(t, "../../../../internal/recordings/transcripts-november/"+name+".jsonl"))
+		s := newSite(t, r)
+		shown := ""
+		for i, of := range r.sessions {
+			if of.id == "" {
+				continue
+			}
+			last := r.entries[of.positions[len(of.positions)-1]].Seq
+			b, err := json.Marshal(get[map[string]any](s, fmt.Sprintf("state?session=%d&seq=%d", i, last)))
+			require.NoError(t, err)
+			shown += string(b)
+		}
+		shown = strings.ReplaceAll(shown, "echo shell-says-hi", "") // the command itself
+		assert.Contains(t, shown, want, name)
+	}
+}
+
 // comparable returns a snapshot as JSON, without what counts within a thread.
 func comparable(t *testing.T, s *thread.Snapshot) string {
 	c := *s
@@ -369,7 +395,7 @@ func recorded(t *testing.T, file string) string {
 // What masking has changed is no fault of a peer.
 func TestMaskedMessagesBreakNoSchema(t *testing.T) {
 	bad := `> {"id":5,"method":"session/prompt","params":{"sessionId":"s","prompt":"masked"}}`
-	assert.Equal(t, []uint64{5}, get[answer](newSite(t, opened(t, script(append(turn[:4:4], bad)...))), "messages?faults=1&method=session/prompt").seqs()[:1])
+	assert.Equal(t, []uint64{5}, get[answer](newSite(t, opened(t, script(append(turn[:4:4], bad)...))), "messages?only=faults&what=session/prompt").seqs()[:1])
 	text := script(append(turn[:4:4], bad)...)
 	text = strings.Replace(text, `"seq":5,`, `"seq":5,"masked":true,`, 1)
 	rows := get[answer](newSite(t, opened(t, text)), "messages?seq=5&n=1").Rows
@@ -392,12 +418,12 @@ func TestLongMessagesAreFolded(t *testing.T) {
 	assert.Less(t, len(m.Parts[1].Text), 200)
 	assert.Equal(t, len(quoted)-2, m.Parts[1].Size)
 	assert.Contains(t, m.Parts[2].Text, `"short"`)
-	assert.Equal(t, long, s.do(s.Token+"/api/text?seq=1&fold=1").Body.String())
+	assert.Equal(t, long, unfold(s, 1))
 	assert.Equal(t, 404, s.do(s.Token+"/api/text?seq=1&fold=2").Code)
 
 	m = get[struct{ Parts []part }](s, "message?seq=2")
 	assert.Equal(t, 1, m.Parts[1].Fold)
-	assert.Equal(t, strings.Repeat("junk ", 1000), s.do(s.Token+"/api/text?seq=2&fold=1").Body.String())
+	assert.Equal(t, strings.Repeat("junk ", 1000), unfold(s, 2))
 	assert.Less(t, s.do(s.Token+"/api/message?seq=3").Body.Len(), 3<<20, "of 4 MiB when it is indented")
 	assert.Equal(t, 404, s.do(s.Token+"/api/message?seq=4").Code)
 }
@@ -575,14 +601,121 @@ func TestOpen(t *testing.T) {
 	assert.Contains(t, said.String(), "open the address above")
 }
 
-// Of a long text the beginning and the end are shown, also between characters of several bytes.
-func TestShorten(t *testing.T) {
-	quotes := map[string]string{"short": strings.Repeat(`"`, 3000), "long": "begin" + strings.Repeat("ä", 10_000) + "end"}
-	b, err := json.Marshal(shorten(quotes))
-	require.NoError(t, err)
-	var got map[string]string
-	require.NoError(t, json.Unmarshal(b, &got))
-	assert.Equal(t, quotes["short"], got["short"], "it is long only as JSON")
-	assert.Regexp(t, `^beginä+\n… 15912 bytes …\nä+end$`, got["long"])
-	assert.LessOrEqual(t, len(got["long"]), shownOfText+40)
+// The page draws the whole state after each message, so that one is bounded whatever a peer has sent.
+func TestTheStateIsBounded(t *testing.T) {
+	block := `{"type":"content","content":{"type":"text","text":"` + strings.Repeat("x", 300) + `"}}`
+	blocks := strings.Repeat(block+",", 999) + block
+	entries := strings.Repeat(`{"content":"c","priority":"low","status":"pending"},`, 4999) + `{"content":"last","priority":"low","status":"pending"}`
+	update := func(body string) string {
+		return `< {"method":"session/update","params":{"sessionId":"s","update":{` + body + `}}}`
+	}
+	all := append(slices.Clone(turn[:5]),
+		update(`"sessionUpdate":"session_info_update","title":"`+strings.Repeat("t", 1<<20)+`"`),
+		update(`"sessionUpdate":"plan","entries":[`+entries+`]`))
+	for i := range 60 {
+		all = append(all, update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"t%d","title":"%s","content":[%s]`, i, strings.Repeat("t", 10_000), blocks)))
+	}
+	s := newSite(t, opened(t, script(all...)))
+	answer := s.do(s.Token + "/api/state?session=1&seq=" + fmt.Sprint(len(all))).Body.Bytes()
+	assert.Less(t, len(answer), 4<<20)
+	var state struct {
+		Items []struct {
+			Value struct{ Content []struct{ Type string } }
+		}
+		Total int
+		Rest  struct {
+			Plans []struct{ Entries []struct{ Content string } }
+		}
+	}
+	require.NoError(t, json.Unmarshal(answer, &state))
+	assert.Equal(t, 61, state.Total)
+	assert.Less(t, len(state.Items), 61)
+	last := state.Items[len(state.Items)-1].Value.Content
+	assert.Len(t, last, 101)
+	assert.Equal(t, "900 earlier ones are left out", last[0].Type)
+	plan := state.Rest.Plans[0].Entries
+	assert.Equal(t, []string{"4900 earlier ones are left out", "last"}, []string{plan[0].Content, plan[100].Content})
+	assert.Less(t, s.do(s.Token+"/api/info").Body.Len(), 4<<10)
+}
+
+// unfold reads the first long text of a message in its pieces.
+func unfold(s site, seq int) (text string) {
+	s.t.Helper()
+	for from := 0; ; {
+		piece := get[struct {
+			Text       string
+			Next, Left int
+		}](s, fmt.Sprintf("text?seq=%d&fold=1&from=%d", seq, from))
+		require.LessOrEqual(s.t, len(piece.Text), pieceOfText)
+		text += piece.Text
+		if from = piece.Next; from == 0 {
+			assert.Zero(s.t, piece.Left)
+			return text
+		}
+	}
+}
+
+// A long text is read in pieces, none of which has a part of a character.
+func TestPiecesOfText(t *testing.T) {
+	long := strings.Repeat("ä世界 ", 200_000)
+	quoted, _ := json.Marshal(long)
+	s := newSite(t, opened(t, script(`> {"method":"a","params":`+string(quoted)+`}`)))
+	assert.Equal(t, long, unfold(s, 1))
+	assert.Equal(t, 404, s.do(s.Token+"/api/text?seq=1&fold=1&from=-1").Code)
+	assert.Equal(t, 404, s.do(s.Token+"/api/text?seq=1&fold=1&from=99999999").Code)
+}
+
+// What went wrong is counted, and the chunks of one text are one row until they are listed.
+func TestChunksAndWrongs(t *testing.T) {
+	lines := append(turn[:7:7],
+		`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"Other"}}}}`,
+		`< {"id":3,"error":{"code":-32603,"message":"broke"}}`,
+	)
+	text := script(lines...)
+	for i, rest := range []string{
+		`"dir":"agent","conn":1,"kind":"stderr","line":"panic: nothing"`, `"dir":"client","conn":1,"kind":"signal","line":"interrupt"`,
+		`"dir":"agent","conn":1,"kind":"exit","line":"exit status 2"`, `"dir":"","conn":1,"kind":"cut","line":"disk full","dropped":7,"bytes":70`,
+	} {
+		text += fmt.Sprintf(`{"seq":%d,"time":"2026-11-20T10:00:01Z",%s}`+"\n", len(lines)+1+i, rest)
+	}
+	s := newSite(t, opened(t, text))
+	list := get[answer](s, "messages?folded=1")
+	assert.Equal(t, []uint64{1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13}, list.seqs())
+	assert.Equal(t, []any{"Let me look.", 2, "agent_message_chunk"}, []any{list.Rows[5].Text, list.Rows[5].Chunks, list.Rows[5].What})
+	assert.Equal(t, []any{"panic: nothing", "stderr"}, []any{list.Rows[8].Text, list.Rows[8].What})
+	assert.Equal(t, "the recording ends here, and the traffic went on: disk full: 7 messages of 70 bytes missing", list.Rows[11].Text)
+	assert.Equal(t, 5, get[answer](s, "messages?folded=1&seq=7").Place, "a chunk that is folded is at the row of the first one")
+	assert.Equal(t, []uint64{6, 7, 8}, get[answer](s, "messages?folded=1&what=agent_message_chunk&open=6").seqs())
+	assert.Equal(t, []uint64{9, 12, 13}, get[answer](s, "messages?only=errors").seqs())
+	assert.Equal(t, []uint64{1, 3, 5, 11}, get[answer](s, "messages?dir=client").seqs())
+	assert.Empty(t, get[answer](s, "messages?only=slow").seqs())
+	info := get[map[string]any](s, "info")
+	assert.Equal(t, []any{1.0, 12.0}, []any{info["errors"], info["crash"]})
+	plot := get[struct {
+		Stderr  []int
+		Crashed []bool
+	}](s, "plot")
+	assert.Equal(t, []any{1, true}, []any{plot.Stderr[len(plot.Stderr)-1], plot.Crashed[len(plot.Crashed)-1]})
+	copied := s.do(s.Token + "/api/lines?what=agent_message_chunk").Body.String()
+	assert.Equal(t, 3, strings.Count(copied, "\n"), "all chunks, also those of one row")
+	assert.Contains(t, copied, `{"jsonrpc":"2.0",`+lines[6][3:]+"\n")
+}
+
+// A peer with endless kinds and sessions does not make the page endless, which reads the list of both again
+// and again.
+func TestKindsAndSessionsAreBounded(t *testing.T) {
+	var lines []string
+	for i := range 3000 {
+		lines = append(lines, fmt.Sprintf(`< {"method":"m%d%s","params":{"sessionId":"s%d"}}`, i, strings.Repeat("x", 1000), i))
+	}
+	s := newSite(t, opened(t, script(lines...)))
+	info := get[struct {
+		Kinds    map[string]int
+		Sessions []sessionInfo
+	}](s, "info")
+	assert.Len(t, info.Sessions, sessionsAtMost)
+	assert.Len(t, info.Kinds, kindsAtMost+1)
+	assert.Equal(t, 3000-kindsAtMost, info.Kinds["other"])
+	assert.Less(t, s.do(s.Token+"/api/info").Body.Len(), 150_000)
+	assert.Equal(t, 3000-kindsAtMost, get[answer](s, "messages?what=other").Total)
 }
