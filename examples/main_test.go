@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"bufio"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -9,6 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // playEnv is the environment variable that selects the agent that the test binary runs.
@@ -31,6 +37,19 @@ var speak = map[string]func(args []string){
 			panic(err)
 		}
 		os.Exit(code)
+	},
+	// stream is an agent that sends text until it is cancelled.
+	"stream": func([]string) {
+		_ = agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent {
+			return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+				for ctx.Err() == nil {
+					if err := c.Session(req.SessionID).Message(ctx, "x"); err != nil {
+						return nil, err
+					}
+				}
+				return nil, context.Cause(ctx)
+			}}
+		}, nil)
 	},
 	// respond prints one line for each that it reads, and ends with its input. Its log is
 	// one line too.

@@ -207,7 +207,7 @@ func TestAskSaysThatItWaits(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	assert.Equal(t, "ask: waiting for the agent to start; Ctrl-C ends it. Welcome\n", line)
+	assert.Equal(t, "ask: waiting for the agent to open a session; Ctrl-C ends it. Welcome\n", line)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	assert.Error(t, cmd.Wait())
 }

@@ -69,11 +69,12 @@ func told(err error) error {
 	}
 	text := fmt.Sprintf("%.300s", err)
 	if loop.SaysTooLong(text) {
-		return kind.ContextTooLarge.New(text).WithCause(errors.Join(err, loop.ErrTooLong))
+		return kind.ContextTooLarge.New(text).WithCause(errors.Join(err, loop.ErrTooLong)) //errlint:ignore the person decides by what the service says
 	}
-	e := *classify.Error(err)
-	e.Message = text
-	return &e
+	record, _ := kind.From(classify.Error(err))
+	told := *record
+	told.Message = text //errlint:ignore the person decides by what the service says
+	return &told
 }
 
 func stop(answer *anthropic.Message) loop.Stop {

@@ -6,7 +6,7 @@
 // it built in. With -listen it serves over WebSocket and HTTP instead, and prints its URL:
 //
 //	go run ./examples/agent -listen 127.0.0.1:8080
-//	ACP_TOKEN=... go run ./examples/chat -url http://127.0.0.1:8080/acp
+//	ACP_TOKEN=... go run ./examples/chat -- go run ./examples/bridge -url http://127.0.0.1:8080/acp
 //
 // Clients must send the token in ACP_TOKEN. If it is not set, one is made and shown on the terminal,
 // because every user of this machine can reach a port. A Unix socket in a folder of your own, as with

@@ -25,8 +25,8 @@ type asker struct{}
 
 func (asker) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
 
-func (asker) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil // this program allows nothing
+func (asker) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return acp.SelectKind(req.Options, acp.PermissionOptionKindRejectOnce), nil // this program allows nothing
 }
 
 func ask(ctx context.Context, question string, agent *exec.Cmd) (text string, err error) {
@@ -46,16 +46,17 @@ func ask(ctx context.Context, question string, agent *exec.Cmd) (text string, er
 		return "", err
 	}
 	slow := time.AfterFunc(2*time.Second, func() {
-		log.Print("ask: waiting for the agent to start; Ctrl-C ends it. ", safetext.OneLine(process.Noise(), 200))
+		log.Print("ask: waiting for the agent to open a session; Ctrl-C ends it. ", safetext.OneLine(process.Noise(), 200))
 	})
+	defer slow.Stop()
 	conn, err = client.Connect(ctx, process, func(*client.Conn) acp.Client { return asker{} }, nil)
-	slow.Stop()
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
 	cwd, _ := os.Getwd()
 	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: cwd})
+	slow.Stop()
 	if err != nil {
 		return "", err
 	}

@@ -33,7 +33,7 @@ func (c *chat) askUser(ctx context.Context, q *permission.Question) (string, err
 	}
 	for i, o := range q.Options {
 		theirs := ""
-		if o.Name != "" && o.Name != o.Label {
+		if o.Name != "" && o.Name != o.Label && o.Kind != permission.AllowAlways && o.Kind != permission.RejectAlways { // whose labels have it
 			theirs = fmt.Sprintf(` (the agent calls it "%s")`, strings.ReplaceAll(safetext.OneLine(o.Name, shownOfName), `"`, `\"`))
 		}
 		option := fmt.Sprintf("  %d %s%s", i+1, o.Label, theirs)

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,8 +82,9 @@ func TestRejectThatAlwaysAllows(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `? the agent asks: "Look at it\n? write nothing\n \x201 Allow once"
 ? write `+filepath.Join(file, "a.go")+`
-  1 Always allow writing to a.go in this session (the agent calls it "Reject")
+  1 Always allow, as far as this agent decides: "Reject"
   2 Reject (the agent calls it "Allow once\n \x203 Cancel")
+  3 Always reject writing to a.go in this session
 choose a number: `, out.String())
 }
 
@@ -120,6 +123,35 @@ func TestNothingBelowAQuestion(t *testing.T) {
 	keys.press("1\n")
 	assert.Equal(t, "yes", <-answer)
 	assert.Contains(t, shownBy(s, out), "? read a.txt", "it is shown when the question is answered")
+}
+
+// What the agent has said while a question was on the screen stands above the end of its turn.
+func TestEndOfATurnWaitsForTheQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		s, th := newScreen(&out, false), thread.New()
+		v := newView(s, "s", th, "/work")
+		c := &chat{screen: s}
+		c.view.Store(v)
+		release := v.hold() // an agent that has the answer of another client goes on before chat has taken its question back
+		th.Apply(&acp.AgentMessageChunk{Content: acp.Text("done")})
+		over := make(chan struct{})
+		go func() { // ends with the question
+			defer close(over)
+			c.drawEnd(t.Context())
+			s.note("(end turn)")
+		}()
+		synctest.Wait()
+		assert.Empty(t, shownBy(s, &out))
+		release()
+		<-over
+		assert.Equal(t, "done\n(end turn)\n", shownBy(s, &out))
+
+		defer v.hold()()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // Ctrl-C
+		c.drawEnd(ctx)
+	})
 }
 
 func shownBy(s *screen, out *bytes.Buffer) string {

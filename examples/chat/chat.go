@@ -34,8 +34,8 @@ type chat struct {
 
 	// The fields below belong to the connection.
 	start    *start
-	process  *stream.Process // nil if chat has not started the agent
-	conn     *client.Conn    // nil until the agent has responded
+	process  *stream.Process
+	conn     *client.Conn // nil until the agent has responded
 	threads  *thread.Set
 	session  *client.Session
 	sessions []*acp.SessionInfo   // the last list
@@ -111,7 +111,7 @@ func (c *chat) converse(ctx context.Context, file io.Writer) error {
 	c.conn.Close()
 	err = errors.Join(err, ignoreEnd(c.conn.Wait()))
 	stop()
-	if c.process != nil && lived {
+	if lived {
 		if exit, ok := errors.AsType[*stream.ExitError](c.process.Wait()); ok && exit.Signal != "" {
 			c.notice("the agent did not end by itself and was ended (signal: " + exit.Signal + ")")
 		}

@@ -22,7 +22,7 @@ import (
 // another one.
 func converse(t *testing.T, s settings, typed string) string {
 	t.Helper()
-	if s.agent == nil && s.url == "" {
+	if s.agent == nil {
 		agent := exampleAgent(t)
 		s.agent = []string{agent, "-state", t.TempDir()}
 	}

@@ -116,6 +116,9 @@ func (c *chat) setOption(ctx context.Context, args []string) error {
 	case o.Type == thread.OptionBoolean:
 		return c.session.SetConfigOptionBool(ctx, acp.SessionConfigID(o.ID), args[1] == "on")
 	}
+	if offered := values(o); len(offered) > 0 && !slices.Contains(offered, args[1]) {
+		return fmt.Errorf("%s is one of %s", o.ID, strings.Join(offered, ", "))
+	}
 	return c.session.SetConfigOption(ctx, acp.SessionConfigID(o.ID), acp.SessionConfigValueID(args[1]))
 }
 
@@ -205,6 +208,9 @@ func (c *chat) complete(before string) (lines []string) {
 				all = k.values(c, words[1:])
 			}
 		}
+	}
+	if !strings.HasPrefix(before, "/") && !strings.HasPrefix(before, ":") {
+		prefix, all = "", suggestions(c.snapshot().Suggestions)
 	}
 	for _, s := range all {
 		if strings.HasPrefix(prefix+s, before) {

@@ -23,7 +23,7 @@ func TestCommands(t *testing.T) {
 		"modes":              {":mode\n:mode auto\n:mode\n", []string{"* ask ", "  auto ", "  ask ", "* auto "}},
 		"no such mode":       {":mode fast\n:mode\n", []string{"no such mode", "* ask"}},
 		"options":            {":set\n:set detail\n:set detail full\n:set detail\n", []string{"brief | full", "detail: brief", "detail: full"}},
-		"no such option":     {":set depth 3\n:set detail none\n", []string{"there is no option depth", "this option has no such value"}},
+		"no such option":     {":set depth 3\n:set detail none\n", []string{"there is no option depth", "detail is one of brief, full"}},
 		"no such command":    {":write\n", []string{"there is no command :write; :help lists them"}},
 		"which session":      {":load\n", []string{":sessions lists them"}},
 		"no such session":    {":load nope\nhelp\n", []string{"the session cannot be opened", "(end turn)"}},
@@ -95,6 +95,16 @@ func TestCompletion(t *testing.T) {
 		":load t":        {":load two"},
 		":nonsense ":     nil,
 		"hello":          nil,
+	} {
+		assert.Equal(t, want, c.complete(before), before)
+	}
+	assert.EqualError(t, c.setOption(t.Context(), []string{"detail", "none"}), "detail is one of brief, full")
+	assert.EqualError(t, c.setOption(t.Context(), []string{"fast", "none"}), "fast is on or off")
+	th.Do(thread.SuggestionsChanged{Suggestions: []thread.Suggestion{
+		{Prompt: []thread.Block{{Type: thread.BlockText, Text: "Run the tests"}}}, {Prompt: []thread.Block{{Type: thread.BlockText, Text: "/plan it"}}},
+	}})
+	for before, want := range map[string][]string{
+		"": {"Run the tests", "/plan it"}, "Run ": {"Run the tests"}, "Rx": nil, "/p": {"/plan "}, ":m": {":mode "},
 	} {
 		assert.Equal(t, want, c.complete(before), before)
 	}

@@ -55,7 +55,7 @@ func linesOf(text *string) []string {
 }
 
 // tableAtMost bounds the table of compared. Texts that differ in more lines are shown as replaced.
-const tableAtMost = 4 << 20
+const tableAtMost = 1 << 20
 
 // compared returns the lines of both texts, as few of them as changes as possible.
 func compared(a, b []string) (all []diffLine) {

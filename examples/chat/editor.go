@@ -305,7 +305,7 @@ func (e *editor) complete() {
 	if common == before {
 		shown := make([]string, len(all))
 		for i, line := range all {
-			shown[i] = strings.TrimSpace(line[strings.LastIndexAny(strings.TrimSpace(line), " ")+1:])
+			shown[i] = strings.TrimSpace(line[strings.LastIndexAny(before, " ")+1:])
 		}
 		e.screen.put(dim, shownOfLine, strings.Join(shown, "  "))
 		return

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
-	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // explained is an error with a text for the user, which may have several lines.
@@ -39,15 +36,9 @@ func (c *chat) explain(what string, err error) error {
 		return &explained{client.Explain(c.conn, asked), err} // lists the ways to sign in
 	}
 	text := client.Explain(c.conn, err)
-	said, _, _ := strings.Cut(text, ": error id ") // the id is for the log of the agent
-	status, _ := errors.AsType[*stream.StatusError](err)
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		text += " Start one, for example with: go run ./examples/agent -listen 127.0.0.1:8080"
-	case status != nil && status.Code == http.StatusUnauthorized:
-		text += " Set it in " + remote.TokenVariable + "."
-	case strings.HasSuffix(said, "Internal error (-32603)") && c.settings.url == "" && !c.settings.verbose:
-		text += "\nThe agent may have logged the reason. Start chat with -v to see what it logs."
+	said, _, _ := strings.Cut(rpcerr.Explain(err), ": error id ") // the id is for the log of the agent
+	if strings.HasSuffix(said, "Internal error (-32603)") && !c.settings.verbose {
+		text += "\nStart chat with -v to see what it logs."
 	}
 	if what != "" {
 		text = what + ": " + text

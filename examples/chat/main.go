@@ -3,7 +3,7 @@
 //	go run ./examples/chat                          # the example agent, and a prompt to type at
 //	go run ./examples/chat -yes -prompt "run ls"    # one turn, nothing asked
 //	go run ./examples/chat -- gemini --acp          # another agent
-//	ACP_TOKEN=... go run ./examples/chat -url http://127.0.0.1:8080/acp    # one that listens
+//	ACP_TOKEN=... go run ./examples/chat -- go run ./examples/bridge -url http://127.0.0.1:8080/acp    # one that listens
 //
 // The agent gets the text files below the working directory, and terminals that run
 // with your rights. Chat asks before each write and each command, whether or not the agent
@@ -74,7 +74,6 @@ type settings struct {
 	record  string
 	auth    string
 	verbose bool
-	url     string
 	list    bool
 	load    string
 	system  string
@@ -89,6 +88,7 @@ that is built in and needs no model. Others are, for example:
 
   chat -- gemini --acp
   chat -- npx @agentclientprotocol/claude-agent-acp
+  chat -- bridge -url https://host/acp
 
 Flags:
 `
@@ -108,7 +108,6 @@ func parse(args []string, out io.Writer) (settings, error) {
 	flags.StringVar(&s.dir, "dir", ".", "`folder` to work in; the agent gets no files outside")
 	flags.StringVar(&s.record, "record", "", "write the conversation to this `file`, one JSON object a line")
 	flags.StringVar(&s.auth, "auth", "", "`id` of the way to sign in if the agent asks for it")
-	flags.StringVar(&s.url, "url", "", "talk to the agent at this `URL` (http, https, ws, wss, or unix:PATH) instead of starting one; ACP_TOKEN is sent to it")
 	flags.BoolVar(&s.list, "list", false, "list the sessions that the agent has stored for the folder, and end")
 	flags.StringVar(&s.load, "load", "", "go on with the session of this `id`")
 	flags.StringVar(&s.system, "system", "", "append this `text` to the instructions of the agent, if it takes that")
@@ -118,15 +117,10 @@ func parse(args []string, out io.Writer) (settings, error) {
 		return s, err
 	}
 	s.agent = flags.Args()
-	var err error
-	switch {
-	case s.yes && s.no:
-		err = errors.New("-yes and -no exclude each other")
-	case s.url != "" && len(s.agent) > 0:
-		err = errors.New("-url and a command exclude each other")
-	}
-	if err != nil {
+	if s.yes && s.no {
+		err := errors.New("-yes and -no exclude each other")
 		fmt.Fprintln(out, "chat:", err)
+		return s, err
 	}
-	return s, err
+	return s, nil
 }

@@ -30,28 +30,42 @@ const mainEnv = "CHAT_TEST_MAIN"
 // programsEnv names a folder with the built examples, for systems without a go command.
 const programsEnv = "EXAMPLES_TEST_PROGRAMS"
 
-// example builds one of the example agents, once for all tests.
-var example = sync.OnceValues(func() (string, error) {
+// built returns a folder with the example agent and the bridge, which are built once for all tests.
+var built = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(programsEnv); dir != "" {
-		return filepath.Join(dir, "agent.exe"), nil
+		return dir, nil
 	}
 	dir, err := os.MkdirTemp("", "example-agent")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "agent.exe") // any name will do elsewhere than on Windows
-	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
+	for _, name := range []string{"agent", "bridge"} {
+		path := filepath.Join(dir, name+".exe") // any name will do elsewhere than on Windows
+		out, err := exec.Command("go", "build", "-ldflags=-w", "-o", path, "github.com/acpkit/go-sdk/examples/"+name).CombinedOutput()
+		if err != nil {
+			os.Stderr.Write(out)
+			return dir, err
+		}
 	}
-	return path, err
+	return dir, nil
 })
+
+func example(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := built()
+	require.NoError(t, err)
+	return filepath.Join(dir, name+".exe")
+}
 
 func exampleAgent(t *testing.T) string {
 	t.Helper()
-	path, err := example()
-	require.NoError(t, err)
-	return path
+	return example(t, "agent")
+}
+
+// bridge is the agent at a URL, as a command.
+func bridge(t *testing.T, url string) []string {
+	t.Helper()
+	return []string{example(t, "bridge"), "-url", url}
 }
 
 func TestMain(m *testing.M) {
@@ -68,14 +82,18 @@ func TestMain(m *testing.M) {
 		play(text)
 		return
 	}
+	if what := os.Getenv(floodEnv); what != "" {
+		flood(what)
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == "login" { // the agent named this program, so it gets no variable of the test
 		fmt.Println("logging in")
 		(&lockedAgent{Door: os.Args[2]}).unlock()
 		return
 	}
 	code := m.Run()
-	if path, err := example(); err == nil && os.Getenv(programsEnv) == "" {
-		os.RemoveAll(filepath.Dir(path))
+	if dir, err := built(); err == nil && os.Getenv(programsEnv) == "" {
+		os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
@@ -90,6 +108,7 @@ type lockedAgent struct {
 	Hangs   bool   // signing in never ends
 	Fails   bool   // signing in fails
 	Applies bool   // it appends system prompts, and says them
+	Slow    string // a pipe that it reads before it opens a session
 
 	conn   *agent.Conn
 	open   bool
@@ -167,6 +186,11 @@ func (a *lockedAgent) AppliesSystemPrompt(mode acp.SystemPromptMode) bool {
 
 func (a *lockedAgent) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	a.system = req.SystemPrompt.Text()
+	if a.Slow != "" {
+		if _, err := os.ReadFile(a.Slow); err != nil {
+			return nil, err
+		}
+	}
 	return &acp.NewSessionResponse{SessionID: "s"}, a.check("session/new")
 }
 

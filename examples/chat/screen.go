@@ -74,8 +74,13 @@ func (s *screen) paint(style, text string) string {
 const shownOfLine = 2000
 
 // line prints one line of chat, with at most shownOfLine bytes. Line breaks and control characters in
-// the text are escaped.
+// the text are escaped. What is cut costs nothing.
 func (s *screen) line(style, format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = text[:min(len(text), shownOfLine+1)]
+		}
+	}
 	s.whole(style, shownOfLine, fmt.Sprintf(format, args...))
 }
 
@@ -180,6 +185,16 @@ func (s *screen) output(id string, data []byte) {
 func (s *screen) outputLine(line string) {
 	s.endLine()
 	fmt.Fprintln(s.out, s.paint(dim, "  │ "+safetext.Lines(line, len(line))))
+}
+
+// endOutput prints the rest of the output of a command.
+func (s *screen) endOutput(id string) {
+	s.lock()
+	defer s.unlock()
+	if s.rest[id] != "" {
+		s.outputLine(s.rest[id])
+	}
+	delete(s.rest, id)
 }
 
 // endTurn prints the rest of the output of commands.

@@ -24,6 +24,7 @@ func (c *chat) begin(ctx context.Context) error {
 	}
 	var session *client.Session
 	err = c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		defer c.opens("a new session")()
 		session, err = c.conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: c.dir, SystemPrompt: system})
 		return err
 	})
@@ -34,6 +35,11 @@ func (c *chat) begin(ctx context.Context) error {
 	c.view.Store(newView(c.screen, session.ID(), c.threads.Thread(session.ID()), c.dir))
 	c.draw()
 	return nil
+}
+
+// opens says that chat waits for the agent to open a session, until stop is called: it may start servers for it.
+func (c *chat) opens(what string) (stop func()) {
+	return waiting(c.notice, func() string { return c.agentTitle() + " to open " + what + "; Ctrl-C ends chat" })
 }
 
 // system returns the system prompt that the user has given, or nil. It is sent whenever a session is opened,
@@ -71,6 +77,7 @@ func (c *chat) load(ctx context.Context, id acp.SessionID) error {
 	c.view.Store(v)
 	var session *client.Session
 	err = c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
+		defer c.opens("the session")()
 		if loads {
 			shown := func(context.Context, acp.SessionUpdate) {} // by the thread
 			session, err = c.conn.StartLoadedSession(ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: c.dir, SystemPrompt: system}, shown)
@@ -94,15 +101,20 @@ func (c *chat) load(ctx context.Context, id acp.SessionID) error {
 // moment for its last updates.
 func (c *chat) turn(ctx context.Context, prompt string) error {
 	c.pending, c.signing = prompt, false
+	program := ctx
 	ctx, end := c.console.interrupts.turn(ctx)
 	defer end()
+	stop := waiting(c.notice, c.view.Load().working)
 	var over *acp.PromptResponse
 	err := c.host.SignIn(ctx, c.conn, func(ctx context.Context) (err error) {
 		over, err = c.session.Prompt(ctx, acp.Text(prompt)).Wait()
 		return err
 	})
-	c.draw()
-	c.screen.endTurn()
+	stop()
+	if err == nil && ctx.Err() != nil {
+		ctx = program // the questions of a cancelled turn end by themselves
+	}
+	c.drawEnd(ctx)
 	switch {
 	case errors.Is(err, context.Canceled) && c.signing:
 		c.screen.note("(not signed in)")
@@ -112,12 +124,30 @@ func (c *chat) turn(ctx context.Context, prompt string) error {
 		return c.explain("the turn failed", err)
 	default:
 		c.screen.line(dim, "(%s)", words(string(over.StopReason)))
-		if c.settings.prompt != "" && over.StopReason != acp.StopReasonEndTurn {
-			return &client.StopError{Reason: over.StopReason} // for the exit status
+		stop := &client.StopError{Reason: over.StopReason}
+		switch {
+		case over.StopReason == acp.StopReasonEndTurn:
+		case c.settings.prompt != "":
+			return stop // for the exit status, and for what to do
+		case over.StopReason != acp.StopReasonCancelled:
+			_, next, _ := strings.Cut(client.Explain(c.conn, stop), "\n")
+			c.screen.note(next)
 		}
 	}
 	c.pending = ""
 	return nil
+}
+
+// drawEnd draws the rest of a turn. A question that another client has answered leaves the screen beside it, and
+// what the agent said meanwhile would stand below the end of the turn: drawEnd waits for it, or until ctx is done.
+func (c *chat) drawEnd(ctx context.Context) {
+	v := c.view.Load()
+	select {
+	case <-v.answered():
+	case <-ctx.Done():
+	}
+	v.draw()
+	c.screen.endTurn()
 }
 
 func (c *chat) listSessions(ctx context.Context) error {

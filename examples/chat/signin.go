@@ -14,15 +14,11 @@ import (
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
-// signIn returns how the user can sign in: by a call, on the terminal if there is one, and by
-// variables if chat starts the agent.
+// signIn returns how the user can sign in: by a call, by variables, and on the terminal if there is one.
 func (c *chat) signIn() *signin.Options {
-	o := &signin.Options{Choose: c.chooseWay, Show: c.showCommand}
-	if c.settings.url == "" {
-		o.Variables = c.askVariables
-		if c.console.tty != nil {
-			o.Command = func() *exec.Cmd { return c.command(context.Background()) }
-		}
+	o := &signin.Options{Choose: c.chooseWay, Show: c.showCommand, Variables: c.askVariables}
+	if c.console.tty != nil {
+		o.Command = func() *exec.Cmd { return c.command(context.Background()) }
 	}
 	return o
 }

@@ -16,17 +16,14 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/stream"
-	"github.com/acpkit/go-sdk/stream/remote"
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
 
 // endGrace is how long the agent may take to end by itself. Tests shorten it.
 var endGrace = 5 * time.Second
 
-func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
-	if c.settings.url != "" {
-		return remote.Dial(ctx, c.settings.url, &remote.DialOptions{Header: remote.TokenHeader})
-	}
+// startAgent sets c.process.
+func (c *chat) startAgent(ctx context.Context) (err error) {
 	options := &stream.CommandOptions{OnStderr: c.start.stderr, OnNoise: c.start.skipped, Grace: endGrace}
 	if c.settings.verbose {
 		options.OnStderr = func(line string) {
@@ -34,12 +31,8 @@ func (c *chat) connect(ctx context.Context) (stream.Stream, error) {
 			c.print("agent: " + line)
 		}
 	}
-	process, err := stream.Command(c.command(ctx), options)
-	if err != nil {
-		return nil, err
-	}
-	c.process = process
-	return process, nil
+	c.process, err = stream.Command(c.command(ctx), options)
+	return err
 }
 
 func (s *settings) argv() []string {
@@ -153,10 +146,10 @@ func (c *chat) initialize(alive context.Context, file io.Writer) error {
 
 // introduced returns a connection that is ready for sessions.
 func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, error) {
-	wire, err := c.connect(alive)
-	if err != nil {
+	if err := c.startAgent(alive); err != nil {
 		return nil, err
 	}
+	var wire stream.Stream = c.process
 	if file != nil {
 		wire = record(wire, file)
 	}
@@ -168,9 +161,12 @@ func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, 
 		Sending: []acp.Middleware{c.threads.Sending},
 		Logger:  slog.New(slog.NewTextHandler(c.console.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	if err = conn.Start(alive); err == nil {
+	err := conn.Start(alive)
+	if err == nil {
 		caps := c.host.Capabilities(served)
-		caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}} // no method implies it
+		// No method implies these.
+		caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}, PromptSuggestions: &acp.PromptSuggestionsCapabilities{}}
+		caps.Plan = &acp.PlanCapabilities{}
 		_, err = conn.Initialize(alive, &acp.InitializeRequest{
 			ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"}, ClientCapabilities: caps,
 		})
@@ -191,10 +187,7 @@ func (c *chat) updated(_ context.Context, n *acp.SessionNotification) error {
 }
 
 func (s *settings) agentName() string {
-	switch {
-	case s.url != "":
-		return s.url
-	case len(s.agent) == 0:
+	if len(s.agent) == 0 {
 		return "the example agent"
 	}
 	return short(strings.Join(s.agent, " "), 60)
@@ -210,7 +203,7 @@ func short(s string, n int) string {
 // The program prints what it waits for after waitingAfter, and again every waitingEvery.
 var waitingAfter, waitingEvery = 2 * time.Second, 10 * time.Second
 
-// waiting prints what the program waits for, until stop is called.
+// waiting prints what the program waits for, unless that is empty, until stop is called.
 func waiting(say func(string), what func() string) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	start := time.Now()
@@ -221,12 +214,16 @@ func waiting(say func(string), what func() string) (stop func()) {
 		for {
 			select {
 			case <-timer.C:
-				line := "waiting for " + what()
+				timer.Reset(waitingEvery)
+				text := what()
+				if text == "" {
+					continue
+				}
+				line := "waiting for " + text
 				if waited := time.Since(start); waited >= waitingEvery {
 					line += fmt.Sprintf(" (%d s)", int(waited.Seconds()))
 				}
 				say(line)
-				timer.Reset(waitingEvery)
 			case <-quit:
 				return
 			}

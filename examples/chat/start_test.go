@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,15 +46,15 @@ func TestStartsThatFail(t *testing.T) {
 		"another version":     {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":9}}'; read line`), []string{"version 9", "speaks version 1"}},
 		"a reason":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"API key is missing"}}'; read line`), []string{"API key is missing (-32603)"}},
 		"an error":            {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":"OPENAI_API_KEY is not set"}}'; read line`), []string{"OPENAI_API_KEY is not set"}},
-		"no token":            {settings{dir: dir, url: locked.URL + "/acp"}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
-		"no token, WebSocket": {settings{dir: dir, url: "ws" + strings.TrimPrefix(locked.URL, "http") + "/acp"}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
+		"no token":            {settings{dir: dir, agent: bridge(t, locked.URL+"/acp")}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
+		"no token, WebSocket": {settings{dir: dir, agent: bridge(t, "ws"+strings.TrimPrefix(locked.URL, "http")+"/acp")}, []string{"HTTP status 401", "Set it in ACP_TOKEN."}},
 		"no reason":           {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'; read line`), []string{"Internal error (-32603)", "chat with -v"}},
 		"no reason, an id":    {sh(`read line; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error","data":{"errorId":"u3cyfdz5"}}}'; read line`), []string{"Internal error (-32603): error id u3cyfdz5", "chat with -v"}},
 		"no such folder":      {settings{dir: filepath.Join(dir, "none")}, []string{"there is no folder " + dir, "-dir"}},
 		"not a folder":        {settings{dir: file}, []string{"is not a folder", "-dir"}},
 		"no folder to record": {settings{dir: dir, record: filepath.Join(dir, "none", "x")}, []string{"-record"}},
-		"no agent listens":    {settings{dir: dir, url: "http://127.0.0.1:1/acp"}, []string{"No agent listens there"}},
-		"no scheme":           {settings{dir: dir, url: "host/acp"}, []string{"ws, wss, http, https or unix"}},
+		"no agent listens":    {settings{dir: dir, agent: bridge(t, "http://127.0.0.1:1/acp")}, []string{"No agent listens there"}},
+		"no scheme":           {settings{dir: dir, agent: bridge(t, "host/acp")}, []string{"unix, ws, wss, http and https"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.s.prompt = "x"
@@ -69,6 +70,22 @@ func TestStartsThatFail(t *testing.T) {
 			assert.NotRegexp(t, "(stream|streamhttp|websocket|client|host|acp): ", text(err))
 			assert.Less(t, time.Since(began), 4*time.Second, "without waiting for a grace")
 		})
+	}
+}
+
+// A turn that ends early says what the person can do now.
+func TestTurnsThatEndEarly(t *testing.T) {
+	const agent = `read a; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'
+read a; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}'
+read a; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"%s"}}'; read a`
+	for reason, next := range map[string]string{
+		"refusal":           "(refusal)\nThe agent does not take this prompt, and will not remember it.",
+		"max_tokens":        "(max tokens)\nThe model has reached its limit of tokens.",
+		"max_turn_requests": "(max turn requests)\nThe agent has reached its limit of requests to its model.",
+		"_tired":            "( tired)\nThis is a reason of the agent's own",
+	} {
+		screen := converse(t, settings{agent: []string{"sh", "-c", fmt.Sprintf(agent, reason)}}, "x\n")
+		assert.Contains(t, screen, next)
 	}
 }
 
@@ -135,7 +152,26 @@ func TestSlowStartAndEnd(t *testing.T) {
 	go func() { done <- run(t.Context(), s, console) }() // ends with the agent
 	assert.Contains(t, <-told, "chat: waiting for sh -c")
 	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
-	assert.Contains(t, <-told, "chat: waiting for the agent to end")
+	waitForLine(told, "chat: waiting for the agent to end")
+	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
+	require.NoError(t, <-done)
+}
+
+// An agent may start servers before it opens a session.
+func TestSlowSession(t *testing.T) {
+	before := waitingAfter
+	waitingAfter = 100 * time.Millisecond
+	defer func() { waitingAfter = before }()
+	fifo := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	console := noConsole()
+	told := make(chan string, 8)
+	console.err = lineWriter(told)
+	s := lock(t, lockedAgent{Methods: "[]", Slow: fifo})
+	s.dir, s.prompt = t.TempDir(), "x"
+	done := make(chan error, 1)
+	go func() { done <- run(t.Context(), s, console) }() // ends with the agent
+	waitForLine(told, " to open a new session;")
 	require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0))
 	require.NoError(t, <-done)
 }
@@ -151,6 +187,12 @@ func TestStuckAgent(t *testing.T) {
 	s := settings{dir: t.TempDir(), prompt: "help", agent: []string{"sh", "-c", `"$0" -state "$1"; exec sleep 1000`, agent, t.TempDir()}}
 	require.NoError(t, run(t.Context(), s, console))
 	assert.Contains(t, notes.String(), "chat: the agent did not end by itself and was ended (signal: terminated)\n")
+}
+
+// waitForLine waits until a line with the text is told.
+func waitForLine(told <-chan string, text string) {
+	for !strings.Contains(<-told, text) {
+	}
 }
 
 // lineWriter sends each write to a channel.
@@ -181,13 +223,13 @@ func TestRemoteAgent(t *testing.T) {
 	for _, url := range []string{url, "ws" + strings.TrimPrefix(url, "http")} {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "a.txt"), "hello\n")
-		screen := converse(t, settings{url: url, dir: dir, yes: true, prompt: "read a.txt, then run `echo from the shell`"}, "")
+		screen := converse(t, settings{agent: bridge(t, url), dir: dir, yes: true, prompt: "read a.txt, then run `echo from the shell`"}, "")
 		for _, want := range []string{"▸ Read a.txt", "hello", "▸ Run echo from the shell", "from the shell", "Everything is done.", "(end turn)"} {
 			assert.Contains(t, screen, want)
 		}
 	}
 	t.Setenv("ACP_TOKEN", "wrong")
-	assert.ErrorContains(t, run(t.Context(), settings{url: url, dir: t.TempDir(), prompt: "help"}, noConsole()), "401")
+	assert.ErrorContains(t, run(t.Context(), settings{agent: bridge(t, url), dir: t.TempDir(), prompt: "help"}, noConsole()), "401")
 	require.NoError(t, agent.Process.Signal(syscall.SIGTERM))
 	assert.NoError(t, agent.Wait(), "it shuts down")
 }
@@ -200,7 +242,7 @@ func TestAgentWithoutATokenHasNoFilesOfItsOwn(t *testing.T) {
 	defer agent.Process.Kill()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "hello\n")
-	screen := converse(t, settings{url: url, dir: dir, yes: true}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
+	screen := converse(t, settings{agent: bridge(t, url), dir: dir, yes: true}, "read a.txt\nrun touch made\nwrite made: x\nsearch hello\n")
 	assert.Equal(t, 1, strings.Count(screen, "this client does not offer it"), "clients cannot search: %s", screen)
 	assert.Contains(t, screen, "a.txt has 1 line.")
 	assert.FileExists(t, filepath.Join(dir, "made"))
@@ -229,7 +271,7 @@ func TestAgentAtAUnixSocket(t *testing.T) {
 	assert.Equal(t, address, url)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.txt"), "hello\n")
-	assert.Contains(t, converse(t, settings{url: url, dir: dir, yes: true, prompt: "read a.txt"}, ""), "a.txt has 1 line.")
+	assert.Contains(t, converse(t, settings{agent: bridge(t, url), dir: dir, yes: true, prompt: "read a.txt"}, ""), "a.txt has 1 line.")
 	require.NoError(t, agent.Process.Signal(syscall.SIGTERM))
 	assert.NoError(t, agent.Wait())
 }

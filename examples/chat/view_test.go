@@ -29,6 +29,13 @@ func TestView(t *testing.T) {
 	entry := func(text string, status acp.PlanEntryStatus) acp.PlanEntry {
 		return acp.PlanEntry{Content: text, Status: status, Priority: acp.PlanEntryPriorityHigh}
 	}
+	suggest := func(texts ...string) acp.SessionUpdate {
+		u := &acp.PromptSuggestionsUpdate{}
+		for _, text := range texts {
+			u.Suggestions = append(u.Suggestions, acp.PromptSuggestion{Prompt: []acp.ContentBlock{acp.Text(text)}})
+		}
+		return u
+	}
 	for name, tt := range map[string]struct {
 		updates []acp.SessionUpdate
 		want    string
@@ -41,6 +48,17 @@ func TestView(t *testing.T) {
 			change("1", acp.ToolCallStatusCompleted), change("1", "")}, "I look.\n▸ Read a\n✓ Read a\n"},
 		"two at once": {[]acp.SessionUpdate{call("1", "A", acp.ToolCallStatusInProgress), call("2", "B", acp.ToolCallStatusInProgress),
 			change("1", acp.ToolCallStatusCompleted), change("2", acp.ToolCallStatusFailed, text("no\nway"))}, "▸ A\n▸ B\n✓ A\n✗ B\n  no\n  way\n"},
+		"what a call reports": {[]acp.SessionUpdate{call("1", "Run", acp.ToolCallStatusInProgress, text("one\n")), say("Wait."),
+			change("1", acp.ToolCallStatusCompleted, text("```console\none\ntwo\n```"))}, "▸ Run\nWait.\n  │ one\n  │ two\n✓ Run\n"},
+		"a failure": {[]acp.SessionUpdate{call("1", "Write", acp.ToolCallStatusPending, &acp.Diff{Path: "/work/a", NewText: "x"}),
+			&acp.ToolCallUpdate{ToolCallID: "1", Status: acp.ToolCallStatusFailed, RawOutput: []byte(`{"message":"Path already exists"}`)}},
+			"▸ Write\n  a  +1 -0\n  + x\n✗ Write\n  Path already exists\n"},
+		"much": {[]acp.SessionUpdate{call("1", "Read", acp.ToolCallStatusCompleted, text(strings.Repeat("x\n", 22)))}, "▸ Read\n" + strings.Repeat("  │ x\n", 20) + "  │ ... 2 lines more\n✓ Read\n"},
+		"output in _meta": {[]acp.SessionUpdate{call("1", "Run", acp.ToolCallStatusInProgress),
+			&acp.ToolCallUpdate{ToolCallID: "1", Meta: acp.Meta{"terminal_output_delta": map[string]any{"data": "one\ntw"}}}, call("2", "Other", ""),
+			&acp.ToolCallUpdate{ToolCallID: "1", Status: acp.ToolCallStatusCompleted, RawOutput: []byte(`"one\ntwo\n"`), Meta: acp.Meta{
+				"terminal_output": map[string]any{"data": "o\n"}, "terminal_exit": map[string]any{"exit_code": 2.}}}},
+			"▸ Run\n  │ one\n▸ Other\n  │ two\n  (exit status 2)\n✓ Run\n"},
 		"a diff": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/work/a/b.go", OldText: new("one\ntwo\n"), NewText: "one\n2\n"})},
 			"▸ Edit\n  a/b.go  +1 -1\n    one\n  - two\n  + 2\n"},
 		"a new file elsewhere": {[]acp.SessionUpdate{call("1", "Edit", acp.ToolCallStatusInProgress, &acp.Diff{Path: "/tmp/x", NewText: "one\n"})},
@@ -50,6 +68,17 @@ func TestView(t *testing.T) {
 			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusInProgress), entry("b", acp.PlanEntryStatusPending)}},
 			&acp.Plan{Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusCompleted), entry("b", acp.PlanEntryStatusInProgress)}},
 		}, "plan:\n  ▸ a\n  · b\nplan:\n  ✓ a\n  ▸ b\n"},
+		"several plans": {[]acp.SessionUpdate{
+			&acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusPending)}}},
+			&acp.PlanUpdate{Plan: &acp.PlanMarkdown{PlanID: "m", Content: "# M\nmore", Path: "/work/m.md"}},
+			&acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusPending)}}},
+			&acp.PlanRemoved{PlanID: "a"},
+			&acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: []acp.PlanEntry{entry("a", acp.PlanEntryStatusPending)}}},
+		}, "plan:\n  · a\nplan: /work/m.md\n# M\nmore\nplan:\n  · a\n"},
+		"suggestions": {[]acp.SessionUpdate{
+			suggest("Run the tests", ":quit", "two\nlines", "\x1b[2J", "", "Commit"), say("Hi"), suggest(), suggest("Run the tests"),
+		}, "suggested: Run the tests\nsuggested: Commit\nHi\nsuggested: Run the tests\n"},
+		"many suggestions":        {[]acp.SessionUpdate{suggest("1", "2", "3", "4", "5", "6")}, "suggested: 1\nsuggested: 2\nsuggested: 3\nsuggested: 4\nsuggested: 5\n"},
 		"a notice":                {[]acp.SessionUpdate{&acp.Notice{Severity: "warning", Title: "slow today"}}, "warning: slow today\n"},
 		"a notice with details":   {[]acp.SessionUpdate{&acp.Notice{Severity: "warning", Title: "slow today", Description: "The model is busy.\nWait."}}, "warning: slow today\n  The model is busy.\n  Wait.\n"},
 		"an image":                {[]acp.SessionUpdate{&acp.AgentMessageChunk{Content: &acp.ImageContent{Data: "x", MIMEType: "image/png"}}}, "[image]\n"},
@@ -78,13 +107,13 @@ func TestCallsThatTheTurnLeftOpen(t *testing.T) {
 	th.Apply(&acp.ToolCall{ToolCallID: "1", Title: "Run", Status: acp.ToolCallStatusInProgress})
 	th.EndTurn(&acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil)
 	v.draw()
-	for range 2 * recent {
+	for range 8 {
 		th.Apply(&acp.Notice{Severity: "info", Title: "later"})
 		v.draw()
 	}
 	th.Apply(&acp.ToolCallUpdate{ToolCallID: "1", Status: acp.ToolCallStatusFailed})
 	v.draw()
-	assert.Equal(t, "▸ Run\n◦ Run (ended)\n"+strings.Repeat("info: later\n", 2*recent)+"✗ Run\n", out.String())
+	assert.Equal(t, "▸ Run\n◦ Run (ended)\n"+strings.Repeat("info: later\n", 8)+"✗ Run\n", out.String())
 }
 
 // A message that no longer begins with what was printed is printed anew.

@@ -9,24 +9,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
-	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
@@ -47,27 +42,18 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ", ") }
 func (l *list) Set(v string) error { *l = append(*l, v); return nil }
 
-// job holds the flags.
-type job struct {
-	dir           string
-	allow, writes list
-	limit         time.Duration
-	log           string
-	prompt        string
-	agent         []string
-}
-
 // shownOfLine is the number of bytes of a line about what was denied.
 const shownOfLine = 4000
 
 func main() {
 	stream.EndOnSignal(nil) // a signal ends the agent too
-	var j job
-	flag.StringVar(&j.dir, "dir", ".", "`folder` to work in")
-	flag.Var(&j.allow, "allow", "`command` that the agent may run, such as \"go test *\"; may be repeated")
-	flag.Var(&j.writes, "write", "`files` that it may write, such as \"**/*.go\", below the folder; may be repeated")
-	flag.DurationVar(&j.limit, "time", 10*time.Minute, "how long it may take")
-	flag.StringVar(&j.log, "log", "", "write every message to this `file`, one JSON object a line")
+	var allow, writes list
+	dir := flag.String("dir", ".", "`folder` to work in")
+	flag.Var(&allow, "allow", "`command` that the agent may run, such as \"go test *\"; may be repeated")
+	flag.Var(&writes, "write", "`files` that it may write, such as \"**/*.go\", below the folder; may be repeated")
+	limit := flag.Duration("time", 10*time.Minute, "how long it may take")
+	silence := flag.Duration("silence", 0, "how long the agent may send nothing during its turn; 0 means no limit")
+	log := flag.String("log", "", "write every message to this `file`, one JSON object a line")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: ci [FLAG ...] PROMPT AGENT [ARG ...]\n\nFlags:")
 		flag.PrintDefaults()
@@ -76,123 +62,84 @@ func main() {
 		flag.Usage()
 		os.Exit(exitUsage)
 	}
-	j.prompt, j.agent = flag.Arg(0), flag.Args()[1:]
-	ctx, cancel := context.WithTimeout(context.Background(), j.limit)
-	denied, err := j.run(ctx, os.Stdout)
+	opts := &host.RunOptions{
+		Dir: *dir, Denied: tell, Conn: &client.Options{IdleLimit: *silence},
+		Process: &stream.CommandOptions{OnStderr: func(line string) { fmt.Fprintln(os.Stderr, safetext.Lines(line, len(line))) }},
+	}
+	var err error
+	if opts.Rules, err = rules(*dir, allow, writes); err == nil && *log != "" {
+		opts.Log, err = create(*log)
+	}
+	if err != nil {
+		fail(err)
+		os.Exit(exitFailed)
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), *limit, fmt.Errorf("the time of -time, %v, is over: %w", *limit, context.DeadlineExceeded))
+	res, err := host.Run(ctx, exec.Command(flag.Arg(1), flag.Args()[2:]...), flag.Arg(0), opts)
 	late := ctx.Err() != nil
 	cancel()
+	fmt.Println(safetext.Lines(res.Text, len(res.Text)))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "ci:", client.Explain(nil, err))
+		fail(err)
 	}
-	os.Exit(status(err, denied, late))
+	os.Exit(status(res, err, late))
 }
 
-func status(err error, denied, late bool) int {
-	stop, stopped := errors.AsType[*client.StopError](err)
+func fail(err error) { fmt.Fprintln(os.Stderr, "ci:", client.Explain(nil, err)) }
+
+func status(res *host.RunResult, err error, late bool) int {
+	_, silent := errors.AsType[*acp.IdleError](err)
 	switch {
-	case late:
+	case late || silent:
 		return exitTime
-	case stopped && (stop.Reason == acp.StopReasonMaxTokens || stop.Reason == acp.StopReasonMaxTurnRequests):
-		return exitLimit
-	case stopped:
-		return exitRefused
 	case err != nil:
 		return exitFailed
-	case denied:
+	case res.StopReason == acp.StopReasonMaxTokens, res.StopReason == acp.StopReasonMaxTurnRequests:
+		return stopped(res, exitLimit)
+	case res.StopReason != acp.StopReasonEndTurn:
+		return stopped(res, exitRefused)
+	case len(res.Denied) > 0:
 		return exitDenied
 	}
 	return 0
 }
 
-// run runs the agent for one turn, and reports whether something was denied.
-func (j *job) run(ctx context.Context, out io.Writer) (bool, error) {
-	dir, err := filepath.Abs(j.dir)
+func stopped(res *host.RunResult, status int) int {
+	fail(&client.StopError{Reason: res.StopReason})
+	return status
+}
+
+// tell says what was denied.
+func tell(r permission.Record) {
+	for _, line := range r.Question.Lines() {
+		more := ""
+		if n := len(line) - shownOfLine; n > 0 {
+			more = fmt.Sprintf(" (%d bytes more)", n)
+		}
+		fmt.Fprintln(os.Stderr, "ci: denied:", safetext.OneLine(line, shownOfLine)+more)
+	}
+}
+
+// rules returns the rules that allow what the flags name. Everything else is denied.
+func rules(dir string, allow, writes []string) (rules []permission.Rule, err error) {
+	dir, err = filepath.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir) // rules name files without symlinks
 	}
-	if err != nil {
-		return false, err
+	if len(allow) > 0 {
+		rules = append(rules, permission.Rule{Name: "-allow", Decision: permission.Allow, Commands: allow})
 	}
-	var denied atomic.Bool
-	h, err := host.New(&host.Options{
-		Roots:     []string{dir},
-		Terminals: &terminals.Options{},
-		Permission: &permission.Options{
-			Rules:   j.rules(dir),
-			Extract: permission.ExtractKnown,
-			Audit: func(r permission.Record) {
-				if r.Outcome.Decision == permission.Deny {
-					denied.Store(true)
-					for _, line := range r.Question.Lines() {
-						more := ""
-						if n := len(line) - shownOfLine; n > 0 {
-							more = fmt.Sprintf(" (%d bytes more)", n)
-						}
-						fmt.Fprintln(os.Stderr, "ci: denied:", safetext.OneLine(line, shownOfLine)+more)
-					}
-				}
-			},
-		},
-	})
-	if err != nil {
-		return false, err
-	}
-	defer h.Close()
-	process, err := stream.Command(exec.Command(j.agent[0], j.agent[1:]...), &stream.CommandOptions{OnStderr: func(line string) {
-		fmt.Fprintln(os.Stderr, safetext.Lines(line, len(line)))
-	}})
-	if err != nil {
-		return false, err
-	}
-	wire := stream.Stream(process)
-	if j.log != "" {
-		file, err := os.OpenFile(j.log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-		if err == nil {
-			defer file.Close()
-			err = file.Chmod(0o600) // others may be able to read one that existed
-		}
-		if err != nil {
-			return false, errors.Join(err, process.Close())
-		}
-		wire = logged(wire, file)
-	}
-	conn, err := client.Connect(ctx, wire, h.Client, nil)
-	if err != nil {
-		return false, err
-	}
-	defer func() { conn.Close(); _ = conn.Wait() }() // the turn is over, with or without an error
-	session, err := conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: dir})
-	if err != nil {
-		return false, err
-	}
-	text, err := session.Prompt(ctx, acp.Text(j.prompt)).Text()
-	fmt.Fprintln(out, safetext.Lines(text, len(text)))
-	return denied.Load(), err
-}
-
-// rules returns the rules that allow what the flags name. Everything else is denied, because nobody
-// can be asked.
-func (j *job) rules(dir string) []permission.Rule {
-	var rules []permission.Rule
-	if len(j.allow) > 0 {
-		rules = append(rules, permission.Rule{Name: "-allow", Decision: permission.Allow, Commands: j.allow})
-	}
-	for _, pattern := range j.writes {
+	for _, pattern := range writes {
 		rules = append(rules, permission.Rule{Name: "-write", Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/" + pattern}})
 	}
-	return rules
+	return rules, err
 }
 
-func logged(s stream.Stream, out io.Writer) stream.Stream {
-	enc := json.NewEncoder(out)
-	var mu sync.Mutex // guards enc: reading and writing happen at the same time
-	return stream.Tap(s, func(dir stream.Direction, msg []byte) {
-		mu.Lock()
-		defer mu.Unlock()
-		enc.Encode(struct {
-			Time      time.Time       `json:"time"`
-			Direction string          `json:"direction"`
-			Message   json.RawMessage `json:"message"`
-		}{time.Now(), dir.String(), msg})
-	})
+// create creates the log, which only the user can read.
+func create(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = file.Chmod(0o600) // others may be able to read one that existed
+	}
+	return file, err
 }

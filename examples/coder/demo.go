@@ -84,6 +84,9 @@ var program = map[string]string{
 		"\tif got := Sum(2, 3); got != 5 {\n\t\tt.Errorf(\"Sum(2, 3) = %d, want 5\", got)\n\t}\n}\n",
 }
 
+// runTests names what it compiles, because the first time that takes half a minute in which go test is silent.
+const runTests = "go build -v testing . && go test ./..."
+
 // script is a model that chooses its next call by the results of the earlier ones.
 type script struct{ dir string }
 
@@ -104,7 +107,8 @@ func (m *script) next(messages []loop.Message) []loop.Event {
 		if _, err := os.Stat(m.dir); err != nil {
 			return say("The demo is over: the test passes, and its folder is removed. Start coder with -demo again to see it once more.")
 		}
-		return append(say(fmt.Sprintf("I work in %s, a folder of this demo. First I run the tests.\n", m.dir)), call("run_command", map[string]any{"command": "go test ./..."}))
+		return append(say(fmt.Sprintf("I work in %s, a folder of this demo. First I run the tests. Go names each package that it has to compile before.\n", m.dir)),
+			call("run_command", map[string]any{"command": runTests}))
 	}
 	r := last.Results[0]
 	text := r.Parts[0].Text
@@ -123,7 +127,7 @@ func (m *script) next(messages []loop.Message) []loop.Event {
 		return append(say("Sum subtracts where it should add.\n"),
 			call("edit_file", map[string]any{"path": "sum.go", "edits": []map[string]string{{"old": "return a - b", "new": "return a + b"}}}))
 	}
-	return append(say("Now I run the tests again.\n"), call("run_command", map[string]any{"command": "go test ./..."}))
+	return append(say("Now I run the tests again.\n"), call("run_command", map[string]any{"command": runTests}))
 }
 
 // edited reports whether an edit was made.

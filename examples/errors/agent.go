@@ -110,13 +110,13 @@ func fail(ctx context.Context, how string, attempt int) error {
 	case "fatal":
 		return kind.Fatal.New("The account was deleted.").WithDebug("since migration 7")
 	}
-	return kind.Validation.Errorf("I do not know how to %q.", how)
+	return kind.Validation.Newf(nil, "I do not know how to %q.", how)
 }
 
 // fetchArticles is a tool with a contract. It fails as declared, and the compiler
 // knows the names.
 func fetchArticles(ids ...string) error {
-	return NoMatch.Failf("None of the %d ids returned an article", len(ids)).WithHint(NoMatch.Recovery())
+	return NoMatch.Failf(nil, "None of the %d ids returned an article", len(ids)).WithHint(NoMatch.Recovery())
 }
 
 // caught is the code of a service. Every failure in it becomes an error with a kind.

@@ -187,7 +187,7 @@ func splitSteps(prompt string) (steps []string) {
 		}
 		step = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(step), "and"))
 		step = strings.TrimRight(step, ", ")
-		if !strings.HasSuffix(step, " .") { // a folder, not the end of a sentence
+		if !strings.HasSuffix(step, " .") && !strings.HasSuffix(step, "..") && !strings.HasSuffix(step, "/.") { // a folder, as in ./..., is no end of a sentence
 			step = strings.TrimSuffix(step, ".")
 		}
 		if step != "" {

@@ -6,9 +6,12 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"log"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,9 +65,16 @@ func New(state string, local bool) (*kit.Agent, error) {
 // DefaultState returns the folder for the sessions of this user. Files that end in .json in it were
 // written by earlier versions of this program; nothing reads or deletes them.
 func DefaultState() string {
+	if u, err := user.Current(); err == nil && os.Getenv("HOME") == "" { // some editors pass on PATH alone
+		os.Setenv("HOME", u.HomeDir)
+	}
 	dir, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
-		dir = os.TempDir()
+		dir = filepath.Join(os.TempDir(), fmt.Sprint("acpkit-", os.Getuid()))
+		log.Printf("There is no folder for sessions (%v), so they are in %s.", err, dir)
 	}
 	return filepath.Join(dir, "acpkit-example-agent")
 }

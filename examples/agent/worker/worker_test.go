@@ -115,7 +115,7 @@ func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileReques
 	return nil, nil
 }
 
-// A write does not depend on the old text, an append does.
+// A file that the agent itself does not see is new.
 func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	c := &throwing{}
 	a, err := New(t.TempDir(), true)
@@ -127,12 +127,12 @@ func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	require.NoError(t, conn.Start(t.Context()))
 	_, err = conn.Initialize(t.Context(), &acp.InitializeRequest{})
 	require.NoError(t, err)
-	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w"})
+	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()}) // where the agent sees that there is no file
 	require.NoError(t, err)
 	text, err := session.Prompt(t.Context(), acp.Text("append to new: more")).Text()
 	require.NoError(t, err)
-	assert.Contains(t, text, "Internal error")
-	assert.Empty(t, c.written)
+	assert.Contains(t, text, "Wrote")
+	assert.Equal(t, "more\n", c.written)
 	text, err = session.Prompt(t.Context(), acp.Text("write new: text")).Text()
 	require.NoError(t, err)
 	assert.Contains(t, text, "Wrote")
@@ -140,4 +140,11 @@ func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	require.NoError(t, conn.Close())
 	require.NoError(t, conn.Wait())
 	require.NoError(t, <-served)
+}
+
+// The dots at the end of an input are part of it.
+func TestDotsAtTheEnd(t *testing.T) {
+	for prompt, want := range map[string]string{"run go test ./...": "run go test ./...", "list .": "list .", "list ..": "list ..", "read a.txt.": "read a.txt", "list ./.": "list ./."} {
+		assert.Equal(t, []string{want}, splitSteps(prompt))
+	}
 }
