@@ -82,7 +82,7 @@ func TestSessions(t *testing.T) {
 }
 
 // TestSpread shares the updates of one prompt among sessions, as only the curve of this
-// SDK does, and reads saved measurements.
+// SDK does, and goes on after saved measurements.
 func TestSpread(t *testing.T) {
 	contenders := contendersOf(t)
 	i := slices.IndexFunc(contenders, func(c Contender) bool { return c.Name == "acpkit" })
@@ -98,6 +98,11 @@ func TestSpread(t *testing.T) {
 	again := Results{}
 	require.NoError(t, again.load(file))
 	assert.Equal(t, results, again)
+	var told strings.Builder
+	for _, mode := range modes {
+		again.alternate(t.Context(), &told, contenders[i:i+1], c, mode, 2)
+	}
+	assert.Empty(t, told.String(), "it is not measured again")
 }
 
 // TestStartAndMemory runs the measurements that are not works.

@@ -19,15 +19,15 @@ type Case struct {
 var cases = []Case{
 	{"rtt", work.Spec{Work: "rtt", N: 30_000}},
 	{"rtt64", work.Spec{Work: "rtt64", N: 100_000}},
-	{"updates", work.Spec{Work: "updates", N: 200_000}},
-	{"updates-synced", work.Spec{Work: "updates", N: 200_000, Sync: 500}},
-	{"mixed", work.Spec{Work: "mixed", N: 200_000}},
-	{"mixed-synced", work.Spec{Work: "mixed", N: 200_000, Sync: 500}},
-	{"read-ascii-1M", work.Spec{Work: "read", N: 100, Kind: "ascii", Size: 1 << 20}},
-	{"read-go-1M", work.Spec{Work: "read", N: 100, Kind: "go", Size: 1 << 20}},
-	{"read-ascii-10M", work.Spec{Work: "read", N: 20, Kind: "ascii", Size: 10 << 20}},
-	{"read-go-10M", work.Spec{Work: "read", N: 20, Kind: "go", Size: 10 << 20}},
-	{"load", work.Spec{Work: "load", N: 100_000}},
+	{"updates", work.Spec{Work: "updates", N: 100_000}},
+	{"updates-synced", work.Spec{Work: "updates", N: 100_000, Sync: 500}},
+	{"mixed", work.Spec{Work: "mixed", N: 100_000}},
+	{"mixed-synced", work.Spec{Work: "mixed", N: 100_000, Sync: 500}},
+	{"read-ascii-1M", work.Spec{Work: "read", N: 50, Kind: "ascii", Size: 1 << 20}},
+	{"read-go-1M", work.Spec{Work: "read", N: 50, Kind: "go", Size: 1 << 20}},
+	{"read-ascii-10M", work.Spec{Work: "read", N: 8, Kind: "ascii", Size: 10 << 20}},
+	{"read-go-10M", work.Spec{Work: "read", N: 8, Kind: "go", Size: 10 << 20}},
+	{"load", work.Spec{Work: "load", N: 50_000}},
 }
 
 // quick shrinks the case for a look or a test.

@@ -4,6 +4,8 @@
 //	go run .                        everything; writes RESULTS.md
 //	go run . -quick                 everything with small counts, once; floors are not judged
 //	go run . -work updates,rtt64 -contender acpkit,coder -mode stdio -n 3
+//	go run . -continue all.json     everything, and what an earlier run has put into the file is not made again
+//	go run . -work growth           how the cost of the agent kit grows with what is stored, alone
 //
 // A run builds one program for each contender (peers/..., and ts/peer.mjs with
 // node) and starts a fresh process for every measurement. In every round each
@@ -20,6 +22,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,6 +30,8 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+
+	"github.com/acpkit/go-sdk/internal/bench/growth"
 )
 
 // options are the flags.
@@ -34,7 +39,7 @@ type options struct {
 	works, contenders, modes string
 	rounds                   int
 	quick                    bool
-	out, raw, with           string
+	out, file                string
 }
 
 // whole reports whether nothing is left out.
@@ -50,8 +55,7 @@ func main() {
 	flag.IntVar(&o.rounds, "n", 5, "rounds")
 	flag.BoolVar(&o.quick, "quick", false, "small counts and one round; floors are not judged")
 	flag.StringVar(&o.out, "o", "", "write the tables to this `file` too (a whole run writes RESULTS.md)")
-	flag.StringVar(&o.raw, "json", "", "write all measurements to this `file`")
-	flag.StringVar(&o.with, "with", "", "report this `file` of an earlier run's measurements too, where they are not made again")
+	flag.StringVar(&o.file, "continue", "", "keep all measurements in this `file`, and make those that it lacks")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -64,6 +68,9 @@ func main() {
 func run(ctx context.Context, o options) error {
 	if o.quick {
 		o.rounds = 1
+	}
+	if o.works == "growth" {
+		return growth.Run(ctx, os.Stdout, o.quick)
 	}
 	if o.whole() && o.out == "" {
 		o.out = "RESULTS.md"
@@ -80,20 +87,15 @@ func run(ctx context.Context, o options) error {
 	for name, err := range missing {
 		fmt.Fprintf(os.Stderr, "%s is left out: %v\n", name, err)
 	}
-	results, shown := o.measure(ctx, os.Stderr, contenders)
-	if o.with != "" {
-		if err := results.load(o.with); err != nil {
+	results := Results{}
+	if o.file != "" {
+		if err := results.load(o.file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		shown = cases
 	}
-	if err := ctx.Err(); err != nil {
+	shown, err := o.measure(ctx, os.Stderr, results, contenders)
+	if err != nil {
 		return err
-	}
-	if o.raw != "" {
-		if err := results.save(o.raw); err != nil {
-			return err
-		}
 	}
 	out := io.Writer(os.Stdout)
 	if o.out != "" {
@@ -108,11 +110,17 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// measure runs what the flags select.
-func (o options) measure(ctx context.Context, w io.Writer, contenders []Contender) (Results, []Case) {
-	results := Results{}
+// measure adds to results what the flags select, and returns the works of it. A run that is stopped loses the
+// rounds of one work.
+func (o options) measure(ctx context.Context, w io.Writer, results Results, contenders []Contender) ([]Case, error) {
 	want := list(o.works, nil)
 	wants := func(name string) bool { return len(want) == 0 || slices.Contains(want, name) }
+	keep := func() error {
+		if err := ctx.Err(); err != nil || o.file == "" {
+			return err
+		}
+		return results.save(o.file)
+	}
 	var shown []Case
 	for _, c := range cases {
 		if !wants(c.Name) {
@@ -128,21 +136,29 @@ func (o options) measure(ctx context.Context, w io.Writer, contenders []Contende
 				of = c.remote(mode)
 			}
 			results.alternate(ctx, w, contenders, of, mode, o.rounds)
+			if err := keep(); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if wants("start") {
-		results.starts(ctx, w, contenders, 4*o.rounds)
+	for _, part := range []struct {
+		name string
+		run  func()
+	}{
+		{"start", func() { results.starts(ctx, w, contenders, 4*o.rounds) }},
+		{"idle", func() { results.idle(ctx, w, contenders) }},
+		{"heap", func() { results.heaps(ctx, w, contenders) }},
+		{"curves", func() { results.curves(ctx, w, contenders, o.rounds, o.quick) }},
+	} {
+		if !wants(part.name) {
+			continue
+		}
+		part.run()
+		if err := keep(); err != nil {
+			return nil, err
+		}
 	}
-	if wants("idle") {
-		results.idle(ctx, w, contenders)
-	}
-	if wants("heap") {
-		results.heaps(ctx, w, contenders)
-	}
-	if wants("curves") {
-		results.curves(ctx, w, contenders, o.rounds, o.quick)
-	}
-	return results, shown
+	return shown, nil
 }
 
 func list(s string, all []string) []string {

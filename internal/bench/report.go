@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/internal/bench/work"
@@ -47,9 +48,10 @@ func (t *table) write(w io.Writer) {
 // report writes everything that was measured.
 func (r Results) report(w io.Writer, contenders []Contender, shown []Case, o options) {
 	fmt.Fprintf(w, "# Results\n\nWritten by `go run .` in `internal/bench`; main.go says how it measures, work/task.go what the works are.\n\n")
+	fmt.Fprintf(w, "- measured until %s, with the versions of other SDKs in go.mod and ts/package.json\n", time.Now().UTC().Format("2 January 2006"))
 	fmt.Fprintf(w, "- %s, %d cores, %s, %s\n- medians of %d rounds\n", cpuName(), runtime.NumCPU(), runtime.Version(), nodeVersion(), o.rounds)
-	if o.with != "" {
-		fmt.Fprintln(w, "- from several runs (`-with`); what is compared was measured in the same one")
+	if o.file != "" {
+		fmt.Fprintln(w, "- possibly from several runs (`-continue`); what is compared was measured in the same one")
 	}
 	fmt.Fprintln(w)
 	for _, mode := range slices.Concat(modes, remoteModes) {

@@ -42,12 +42,19 @@ func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Conten
 }
 
 // rounds measures what run does, and tells w what shown says of it: in every round each contender
-// once, beginning with another one. A contender that failed is not tried again.
+// once, beginning with another one. A contender that failed is not tried again. Rounds that r has are not made again.
 func (r Results) rounds(w io.Writer, contenders []Contender, n int, name, mode string, run func(Contender) work.Result, shown func(work.Result) string) {
+	key := func(peer Contender) Key { return Key{name, mode, peer.Name} }
+	if !slices.ContainsFunc(contenders, func(c Contender) bool { return len(r[key(c)]) < n && r.ok(key(c)) || len(r[key(c)]) == 0 }) {
+		return
+	}
+	for _, c := range contenders {
+		delete(r, key(c)) // half of the rounds of a run that was stopped
+	}
 	for round := range n {
 		for i := range contenders {
 			peer := contenders[(i+round)%len(contenders)]
-			key := Key{name, mode, peer.Name}
+			key := key(peer)
 			if len(r[key]) > 0 && !r.ok(key) {
 				continue
 			}
@@ -119,7 +126,7 @@ func wall(r work.Result) float64 { return r.Wall }
 
 func cpu(r work.Result) float64 { return r.Client.CPU + r.Agent.CPU }
 
-// measurement is one line of a file that -json writes.
+// measurement is one line of the file of -continue.
 type measurement struct {
 	Key    Key         `json:"key"`
 	Round  int         `json:"round"`
@@ -144,14 +151,13 @@ func (r Results) save(path string) error {
 	return f.Close()
 }
 
-// load adds the measurements that save wrote of all cells that r does not have.
+// load adds the measurements that save wrote.
 func (r Results) load(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	saved := Results{}
 	for dec := json.NewDecoder(f); ; {
 		var m measurement
 		if err := dec.Decode(&m); errors.Is(err, io.EOF) {
@@ -159,12 +165,7 @@ func (r Results) load(path string) error {
 		} else if err != nil {
 			return fmt.Errorf("reading %s: %w", path, err)
 		}
-		saved[m.Key] = append(saved[m.Key], m.Result)
-	}
-	for k, all := range saved {
-		if len(r[k]) == 0 {
-			r[k] = all
-		}
+		r[m.Key] = append(r[m.Key], m.Result)
 	}
 	return nil
 }

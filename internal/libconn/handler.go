@@ -12,11 +12,11 @@ import (
 
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/internal/errs"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/rpc/order"
 	"github.com/acpkit/go-sdk/internal/wire"
-	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // New returns a handler for any number of connections. For each it calls newOwn with the peer, and
@@ -50,18 +50,25 @@ type end struct {
 
 	mu      sync.Mutex // guards the fields below
 	running map[jsonrpc2.ID]*request
-	queue   []func() // notifications; the first is being handled
-	open    bool
-	opening chan struct{} // closed when the last handshake that was read is over
+	queue   []func()   // notifications; the first is being handled
+	opening *handshake // the last one that was read
+}
+
+// handshake is a request that opens a connection. What was read behind it waits for it, and not for the next one, which may
+// be over before.
+type handshake struct {
+	over chan struct{} // closed when it is
+	ok   bool          // set before
 }
 
 type request struct {
 	*jsonrpc2.Request
-	ctx           context.Context
-	cancel        context.CancelCauseFunc
-	session       string // whose end ends the request, unless it is empty
-	before, opens chan struct{}
-	refused       error
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	session string     // whose end ends the request, unless it is empty
+	before  *handshake // that was read last
+	opens   *handshake // if this is one
+	refused error
 }
 
 // Handle never waits, because the connection does not read before it returns.
@@ -83,7 +90,7 @@ func (h *handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 			q.session = envelope.SessionID(paramsOf(r))
 		}
 		if r.Method == h.cfg.Handshake {
-			q.opens = make(chan struct{})
+			q.opens = &handshake{over: make(chan struct{})}
 			e.opening = q.opens
 		}
 		if e.running[r.ID] != nil {
@@ -99,7 +106,7 @@ func (h *handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 		}
 	case handled:
 		e.queue = append(e.queue, func() {
-			if e.isOpen(ctx, before) {
+			if before.opened(ctx) {
 				e.bare.Notification(ctx, r.Method, paramsOf(r))
 			}
 		})
@@ -113,7 +120,9 @@ func (h *handler) end(ctx context.Context, conn *jsonrpc2.Conn) *end {
 	if known, ok := h.ends.Load(conn); ok {
 		return known.(*end)
 	}
-	e := &end{conn: conn, open: h.cfg.Handshake == "", running: map[jsonrpc2.ID]*request{}}
+	none := &handshake{over: make(chan struct{}), ok: h.cfg.Handshake == ""}
+	close(none.over)
+	e := &end{conn: conn, opening: none, running: map[jsonrpc2.ID]*request{}}
 	cfg, table := h.cfg, endpoint.Table{}
 	e.broken = panics.Guard(func() error {
 		v, err := h.build(conn, &table)
@@ -137,17 +146,18 @@ func (e *end) cancelLocked(cause error, which func(*request) bool) {
 	}
 }
 
-// isOpen waits for a handshake that was read before, and reports whether one has succeeded.
-func (e *end) isOpen(ctx context.Context, before chan struct{}) bool {
-	if before != nil {
-		select {
-		case <-before:
-		case <-ctx.Done():
-		}
+// opened waits for the end of the handshake or of ctx, and reports whether it has succeeded.
+func (s *handshake) opened(ctx context.Context) bool {
+	select {
+	case <-s.over:
+	case <-ctx.Done():
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.open
+	select {
+	case <-s.over:
+		return s.ok
+	default:
+		return false
+	}
 }
 
 func (e *end) handleQueue() {
@@ -169,7 +179,7 @@ func (e *end) serve(q *request) {
 	var result json.RawMessage
 	var err error
 	failed := panics.Contained(func() {
-		switch open := e.isOpen(q.ctx, q.before); {
+		switch open := q.before.opened(q.ctx); {
 		case q.refused != nil:
 			err = q.refused
 		case e.broken != nil:
@@ -193,13 +203,11 @@ func (e *end) serve(q *request) {
 	}
 	e.mu.Unlock()
 	if err := e.conn.SendResponse(q.ctx, response); err != nil {
-		e.bare.Logger().Debug("acp: a response could not be sent", "error", rpcerr.LogText(err))
+		e.bare.Logger().Debug("acp: a response could not be sent", "error", errs.LogText(err))
 	}
 	q.cancel(context.Canceled)
 	if q.opens != nil {
-		e.mu.Lock()
-		e.open = err == nil
-		e.mu.Unlock()
-		close(q.opens)
+		q.opens.ok = err == nil
+		close(q.opens.over)
 	}
 }

@@ -3,6 +3,8 @@ package params
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -48,6 +50,21 @@ func kinds(blocks []acp.ContentBlock) (list []string) {
 		}
 	}
 	return list
+}
+
+// Suggested returns why suggestions must not be sent to a client with these capabilities by an agent that has
+// advertised what told reports: the missing capability, or what is wrong.
+func Suggested(u *acp.PromptSuggestionsUpdate, client, told func(path string) bool) (missing, wrong string) {
+	for _, s := range endpoint.ValueOf(u).Suggestions {
+		blank := len(s.Prompt) > 0 && !slices.ContainsFunc(s.Prompt, func(b acp.ContentBlock) bool {
+			text, ok := b.(*acp.TextContent)
+			return !ok || strings.TrimSpace(endpoint.ValueOf(text).Text) != ""
+		})
+		if missing, wrong = Rules.Suggestion(kinds(s.Prompt), blank, client, told); missing+wrong != "" {
+			return missing, wrong
+		}
+	}
+	return "", ""
 }
 
 func session(dirs []string, servers []acp.MCPServer, prompt *acp.SystemPrompt, options []acp.InitialSessionConfigOption) rules.Request {

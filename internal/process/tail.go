@@ -8,7 +8,8 @@ import (
 
 // Tail keeps the end of what is written to it. Its methods are safe for concurrent use.
 type Tail struct {
-	Limit int // bytes; set before the first Write
+	Limit  int                     // bytes; set before the first Write
+	Decode func(raw []byte) string // returns the text of bytes; nil replaces what is not valid UTF-8
 
 	mu   sync.Mutex // guards the fields below
 	buf  []byte     // the last bytes, up to twice the limit
@@ -56,7 +57,11 @@ func (t *Tail) Text(ended bool) (s string, truncated bool) {
 	if !ended {
 		b = b[:len(b)-incomplete(b)]
 	}
-	s = string(b)
+	if t.Decode != nil {
+		s = t.Decode(b)
+	} else {
+		s = string(b)
+	}
 	t.mu.Unlock()
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if cut := len(s) - t.Limit; cut > 0 { // replacement characters are longer than the bytes they replace

@@ -188,6 +188,24 @@ func OfProtocol(kind string) string {
 	return kind
 }
 
+// Suggestion returns why an agent must not suggest a prompt with these kinds of content: a capability that
+// the client did not advertise, or what is wrong with the prompt. blank means that it is nothing but blank
+// text. told reports what the agent itself has advertised.
+func (v *Version) Suggestion(kinds []string, blank bool, client, told func(path string) bool) (missing, wrong string) {
+	if blank {
+		return "", "must be more than blank text"
+	}
+	for _, kind := range kinds {
+		if path := "session.promptSuggestions." + kind; !client(path) {
+			return path, ""
+		}
+		if !told(v.Prompt + kind) {
+			return "", "the agent did not advertise " + v.Prompt + kind
+		}
+	}
+	return "", ""
+}
+
 // Refuse changes the rows of t so that they refuse methods that were not advertised, all but one whose
 // params need other capabilities, and params that rule refuses.
 func Refuse(t *endpoint.Table, except string, advertised func(capability string) bool, rule func(params any) *rpcerr.RequestError) {
@@ -207,7 +225,7 @@ func Refuse(t *endpoint.Table, except string, advertised func(capability string)
 func Client(has func(path string) bool, mode string, url *string) *rpcerr.RequestError {
 	if url != nil {
 		if err := endpoint.CheckWebURL(*url); err != nil {
-			return rpcerr.InvalidParams(nil).WithDetail("url " + err.Error())
+			return rpcerr.InvalidParams(nil).WithDetail("url " + err.Error()) //errlint:ignore CheckWebURL says what is wrong with a value of the caller
 		}
 	}
 	if has != nil && mode != "" && !has("elicitation."+mode) {

@@ -8,14 +8,28 @@ require (
 	github.com/acpkit/go-sdk/draft2 v0.0.0-00010101000000-000000000000
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
+	github.com/nats-io/nats.go v1.55.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/mod v0.42.0
 )
 
 require (
+	github.com/acpkit/go-sdk/agent/journal/jetstream v0.0.0-00010101000000-000000000000 // indirect
+	github.com/antithesishq/antithesis-sdk-go v0.9.0-default-no-op // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
+	github.com/klauspost/compress v1.20.4 // indirect
+	github.com/minio/highwayhash v1.0.4 // indirect
+	github.com/nats-io/jwt/v2 v2.8.3 // indirect
+	github.com/nats-io/nats-server/v2 v2.15.3 // indirect
+	github.com/nats-io/nkeys v0.4.17 // indirect
+	github.com/nats-io/nuid v1.0.1 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
+)
+
+require (
 	github.com/acpkit/go-sdk/acptest v0.0.0-00010101000000-000000000000
 	github.com/acpkit/go-sdk/cmd/acp v0.0.0-00010101000000-000000000000 // indirect
-	github.com/coder/websocket v1.8.15 // indirect
+	github.com/coder/websocket v1.8.15
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-playground/locales v0.14.2 // indirect
@@ -32,9 +46,9 @@ require (
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
 )
 
 replace github.com/acpkit/go-sdk => ../..
@@ -45,6 +59,11 @@ replace github.com/acpkit/go-sdk/acptest => ../../acptest
 
 replace github.com/acpkit/go-sdk/cmd/acp => ../../cmd/acp
 
-tool github.com/acpkit/go-sdk/cmd/acp
+tool (
+	github.com/acpkit/go-sdk/cmd/acp
+	github.com/nats-io/nats-server/v2
+)
 
 replace github.com/acpkit/go-sdk/draft2 => ../../draft2
+
+replace github.com/acpkit/go-sdk/agent/journal/jetstream => ../../agent/journal/jetstream

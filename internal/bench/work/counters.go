@@ -81,3 +81,6 @@ func watchHeap() {
 		}
 	}()
 }
+
+// CPU returns the user and system time of this process in seconds, or 0 if it is not known.
+func CPU() float64 { return cpuSeconds() }

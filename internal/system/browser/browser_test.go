@@ -1,4 +1,4 @@
-// Package browser holds the tests of the page of acp view in a real browser. It has no code of its
+// Package browser holds the tests of the pages of acp view and acp serve in a real browser. It has no code of its
 // own.
 //
 // Where Chromium is missing the tests say so and are skipped; with the environment variable CI set
@@ -8,6 +8,7 @@ package browser_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -46,7 +47,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir, "github.com/acpkit/go-sdk/cmd/acp", "github.com/acpkit/go-sdk/examples/agent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir, "github.com/acpkit/go-sdk/cmd/acp", "github.com/acpkit/go-sdk/examples/agent", "github.com/acpkit/go-sdk/examples/chat").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, out)
 	}
@@ -54,6 +55,9 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv(actorVar) != "" {
+		os.Exit(act())
+	}
 	code := m.Run()
 	if dir, err := programs(); err == nil {
 		_ = os.RemoveAll(dir)
@@ -207,6 +211,11 @@ func recording(t *testing.T, lines ...string) string {
 			Params, Result struct{ SessionID string }
 		}
 		text := line[2:]
+		if kind, text, ok := strings.Cut(text, "! "); ok { // a record that is no message
+			quoted, _ := json.Marshal(text)
+			fmt.Fprintf(w, `"kind":%q,"line":%s}`+"\n", kind, quoted)
+			continue
+		}
 		if json.Unmarshal([]byte(text), &m) != nil {
 			quoted, _ := json.Marshal(text)
 			fmt.Fprintf(w, `"kind":"invalid","line":%s}`+"\n", quoted)
@@ -239,8 +248,13 @@ var begin = []string{
 	`> {"id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Fix it"}]}}`,
 }
 
-// chunk is an update with a text.
+// chunk is an update with a text, which is a message of its own.
 func chunk(text string) string {
+	return chunkOf(fmt.Sprintf("m%x", sha256.Sum256([]byte(text)))[:9], text)
+}
+
+// chunkOf is a part of a message.
+func chunkOf(message, text string) string {
 	quoted, _ := json.Marshal(text)
-	return `< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + string(quoted) + `}}}}`
+	return `< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","messageId":"` + message + `","content":{"type":"text","text":` + string(quoted) + `}}}}`
 }

@@ -97,7 +97,7 @@ func TestALiveSessionIsFollowed(t *testing.T) {
 
 func quote(s string) string { return "`" + s + "`" }
 
-var write = flag.Bool("write", false, "write the pictures of docs/acp.md and README.md")
+var write = flag.Bool("write", false, "write the pictures of docs/acp.md")
 
 // The pictures show examples/agent behind acp tap, and a recording with faults, in the dark.
 //
@@ -112,6 +112,7 @@ func TestPictures(t *testing.T) {
 	a.ask(t, "run go run greet.go")
 	require.NoError(t, a.conn.Close())
 	address := serve(t)
+	resize(t, ctx, 1280, 720)
 	scheme(t, ctx, "light")
 	open(t, ctx, address)
 	until(t, ctx, status+`.includes('messages, 0 faults') && !`+status+`.includes('still recording') && `+thread+`.includes('Bonjour')`)
@@ -120,7 +121,7 @@ func TestPictures(t *testing.T) {
 	picture(t, ctx, "acp-view.png")
 
 	lines := append(begin[:5:5],
-		chunk("Let me look at "), chunk("the test that fails."),
+		chunkOf("m", "Let me look at "), chunkOf("m", "the test that fails."),
 		`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"Run go test ./...","kind":"execute","status":"in_progress"}}}`,
 		`< {"id":0,"method":"terminal/create","params":{"sessionId":"s","command":"go","args":["test","./..."]}}`,
 		`> {"id":0,"error":{"code":-32601,"message":"Method not found","data":{"method":"terminal/create"}}}`,

@@ -17,7 +17,11 @@ func TestAHundredThousandMessages(t *testing.T) {
 	ctx := tab(t)
 	lines := append([]string(nil), begin...)
 	for i := range 100_000 {
-		lines = append(lines, chunk(fmt.Sprintf("word %d ", i)))
+		line := chunkOf(fmt.Sprint("m", i/500), fmt.Sprintf("word %d ", i))
+		if i%2 == 0 { // a row for each
+			line = strings.Replace(line, "agent_message", "agent_thought", 1)
+		}
+		lines = append(lines, line)
 	}
 	address := serve(t, recording(t, lines...))
 	open(t, ctx, address)
@@ -67,7 +71,7 @@ func TestHostileTextsAreShownAsText(t *testing.T) {
 		until(t, ctx, fmt.Sprintf(`%s.startsWith('%d') && %s === '%d'`, message, seq, chosen, seq))
 	}
 	until(t, ctx, thread+`.includes('<script>window.hacked = 1</script>')`)
-	assert.True(t, eval[bool](t, ctx, thread+`.includes('<b>bold ')`))
+	assert.True(t, eval[bool](t, ctx, thread+`.includes('<b>bold \\u{202e}gnihton\\u{202c}')`), "what turns a text round is shown as an escape")
 	assert.True(t, eval[bool](t, ctx, `[...document.querySelectorAll('#thread .text, .row .text')].every(e => getComputedStyle(e).unicodeBidi === 'isolate')`))
 	assert.Zero(t, eval[int](t, ctx, `window.hacked ?? 0`))
 	assert.Equal(t, 1, eval[int](t, ctx, `document.scripts.length`))
@@ -79,7 +83,8 @@ func TestHostileTextsAreShownAsText(t *testing.T) {
 	until(t, ctx, `document.querySelector('#message .fold')?.textContent.includes('10 MiB')`)
 	assert.Less(t, eval[int](t, ctx, message+`.length`), 2000)
 	run(t, ctx, `document.querySelector('#message .fold').click()`)
-	until(t, ctx, message+`.length > 10_000_000`)
+	until(t, ctx, message+`.length > 250_000`)
+	assert.Less(t, eval[int](t, ctx, message+`.length`), 300_000, "it unfolds in pieces")
 }
 
 func TestKeys(t *testing.T) {

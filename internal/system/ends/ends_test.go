@@ -355,7 +355,9 @@ func TestVersionError(t *testing.T) {
 				tt.want.Requested, tt.want.Own, got.Err = own, []int{own}, nil
 				assert.Equal(t, tt.want, got)
 				assert.EqualError(t, err, tt.text)
-				data, err := json.Marshal(rpcerr.From(err).Data)
+				wire, ok := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
+				require.True(t, ok)
+				data, err := json.Marshal(wire.Data)
 				require.NoError(t, err)
 				assert.JSONEq(t, fmt.Sprintf(`{"requested":%d,"supported":%s}`, own, tt.proxied), string(data))
 				assert.Error(t, c.Call(t.Context(), "session/new", json.RawMessage(e.params["session/new"]), nil), "not initialized")

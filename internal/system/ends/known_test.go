@@ -3,8 +3,12 @@ package ends_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
@@ -115,6 +119,58 @@ func TestCheckIDs(t *testing.T) {
 					call("session/set_mode", `{"sessionId":"s","modeId":"b"}`, `Invalid params: unknown mode "b"`)
 				}
 			})
+		})
+	}
+}
+
+// With Options.CheckIDs, a session is forked only at a cursor that the agent has sent, and where it allows
+// that now.
+func TestCheckCursors(t *testing.T) {
+	fork, none := acp.Some(acp.CursorCapabilities{Fork: &acp.CursorForkCapabilities{}}), acp.Null[acp.CursorCapabilities]()
+	at := &acp.CursorUserMessageAnchor{MessageID: "m", Position: acp.CursorAnchorPositionAfter}
+	for name, start := range map[string]func(s stream.Stream) (c conn, send func(acp.CursorUpdate) error, initialize, open string){
+		"version 1": func(s stream.Stream) (conn, func(acp.CursorUpdate) error, string, string) {
+			c := agent.New(s, func(*agent.Conn) acp.Agent { return &peertest.FullAgent{} }, &agent.Options{CheckIDs: true, Unstable: true})
+			return c, func(u acp.CursorUpdate) error { return c.Session("s").Update(t.Context(), &u) }, `{"protocolVersion":1,"clientCapabilities":{"session":{"cursors":{}}}}`, "session/load"
+		},
+		"version 2": func(s stream.Stream) (conn, func(acp.CursorUpdate) error, string, string) {
+			c := agent2.New(s, func(*agent2.Conn) acp2.Agent { return &peertest2.FullAgent{} }, &agent2.Options{CheckIDs: true, Unstable: true})
+			return c, func(u acp.CursorUpdate) error {
+				return c.Session("s").Update(t.Context(), &acp2.CursorUpdate{CursorID: u.CursorID, Capabilities: u.Capabilities, Anchor: u.Anchor})
+			}, `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`, "session/resume"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			near, peer := rawpeer.Pipe(t)
+			c, send, initialize, open := start(near)
+			rawpeer.Start(t, c)
+			peer.Call("0", "initialize", initialize)
+			peer.Next()
+			peer.Call("9", open, `{"sessionId":"s","cwd":"/","mcpServers":[]}`)
+			require.Nil(t, peer.Next().Error)
+			forks := func(session, cursor string) bool {
+				peer.Call("1", "session/fork", `{"sessionId":"`+session+`","cwd":"/","cursorId":"`+cursor+`"}`)
+				m := peer.Next()
+				return m.Error == nil || !strings.Contains(m.Error.Message, "unknown cursor")
+			}
+			for _, step := range []struct {
+				u    acp.CursorUpdate
+				want bool
+			}{
+				{acp.CursorUpdate{CursorID: "c", Anchor: at}, false},
+				{acp.CursorUpdate{CursorID: "c", Capabilities: fork}, true},
+				{acp.CursorUpdate{CursorID: "c"}, true},
+				{acp.CursorUpdate{CursorID: "other", Anchor: at, Capabilities: fork}, true},
+				{acp.CursorUpdate{CursorID: "c", Capabilities: none}, false},
+				{acp.CursorUpdate{CursorID: "c", Capabilities: acp.Some(acp.CursorCapabilities{})}, false},
+				{acp.CursorUpdate{CursorID: "c", Capabilities: fork}, true},
+			} {
+				require.NoError(t, send(step.u))
+				peer.Next()
+				assert.Equal(t, step.want, forks("s", "c"), "%+v", step.u)
+			}
+			assert.False(t, forks("t", "c"))
+			assert.False(t, forks("s", "d"))
 		})
 	}
 }

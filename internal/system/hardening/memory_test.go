@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
 )
 
@@ -124,7 +124,7 @@ func TestUnreadTurnWithMetas(t *testing.T) {
 	eachUser(t, func(t *testing.T, newUser func(*testing.T, userSetup) *user) {
 		const backlog = 16 << 20
 		handled := make(chan struct{}, 1)
-		u := newUser(t, userSetup{limits: client.Limits{Backlog: backlog}, onUpdate: func(string) { handled <- struct{}{} }})
+		u := newUser(t, userSetup{limits: acp.Limits{Backlog: backlog}, onUpdate: func(string) { handled <- struct{}{} }})
 		u.open()
 		wait := u.prompt(t.Context())
 		prompt := u.Expect("session/prompt")

@@ -34,7 +34,7 @@ type user struct {
 
 // userSetup says what a user is like.
 type userSetup struct {
-	limits   client.Limits
+	limits   acp.Limits
 	onUpdate func(text string)
 }
 
@@ -94,7 +94,7 @@ func newUser2(t *testing.T, s userSetup) *user {
 			}
 		}
 	}
-	c, p := startClient2(t, cl, &client2.Options{Limits: client2.Limits(s.limits)}, nil)
+	c, p := startClient2(t, cl, &client2.Options{Limits: s.limits}, nil)
 	req := &acp2.NewSessionRequest{Cwd: "/"}
 	return &user{
 		echoPeer: p,

@@ -103,10 +103,12 @@ func TestProxyIsNoStricterThanAClient(t *testing.T) {
 				r.run([]recorded{
 					{Dir: "send", Raw: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`},
 					{Dir: "recv", Raw: `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`},
+					{Dir: "send", Raw: `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`},
+					{Dir: "recv", Raw: `{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s1"}}`},
 					{Dir: "recv", Raw: line},
 				})
 				require.False(t, t.Failed())
-				assert.Equal(t, 3, r.passed)
+				assert.Equal(t, 5, r.passed)
 			})
 		})
 	}

@@ -128,6 +128,9 @@ func TestExampleSessionsUnderAcpx(t *testing.T) {
 			done := func(args ...string) string {
 				t.Helper()
 				got := run(t, p.dir, p.env, "", command(args...)...)
+				if strings.HasSuffix(strings.TrimSpace(got.stderr), "read ECONNRESET") { // acpx has reached its process of the turn before, which ends by its ttl
+					got = run(t, p.dir, p.env, "", command(args...)...)
+				}
 				require.Zero(t, got.code, "%v\nstdout: %s\nstderr: %s", args, got.stdout, got.stderr)
 				assert.NotContains(t, got.stderr, "level=", "the agent has nothing to warn of")
 				return got.stdout
@@ -254,7 +257,7 @@ func TestTypeScriptClientOfVersion2WithExample(t *testing.T) {
 		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask cat notes",
 		"state_update running", "tool_call_update in_progress", "tool_call_update completed", "agent_message_chunk", "state_update idle",
 		"user_message", "state_update running", "tool_call_update pending", "state_update requires_action", "ask exec sleep 60",
-		"state_update running", "tool_call_update in_progress", "tool_call_update", "tool_call_update failed", "state_update idle",
+		"state_update running", "tool_call_update in_progress", "tool_call_update failed", "state_update idle",
 	}, story(report.Seen))
 	assert.Equal(t, []string{
 		"user_message", "tool_call_update completed", "agent_message", "user_message", "tool_call_update completed", "agent_message",

@@ -176,11 +176,11 @@ func TestMCPServers(t *testing.T) {
 		`mcp__every__get-env {}`:                                        `"TOKEN": "given"`,
 		`mcp__every_http__get-sum {"a":2,"b":3}`:                        `^completed: The sum of 2 and 3 is 5\.$`,
 		`mcp__files__read_text_file {"path":"` + dir + `/none.txt"}`:    `^failed: .*ENOENT`,
-		`mcp__files__read_text_file {"path":"/etc/passwd"}`:             `^failed: Access denied`,
+		`mcp__files__read_text_file {"path":"/etc/passwd"}`:             `^failed: Error: Access denied`,
 		`mcp__files__write_file {"path":"` + dir + `/a","content":"x"}`: `^completed: Successfully wrote`,
 		`mcp__files__list_directory {"path":"` + dir + `"}`:             `\[FILE\] big\.txt`,
 		`mcp__go__greet {"name":"Ann"}`:                                 `^completed: Hi Ann$`,
-		`mcp__go__greet__structured_ {"name":"Ann"}`:                    `^completed: \{"message":"Hi Ann"\}$`,
+		`mcp__go__greet__structured__aaj3jzdd {"name":"Ann"}`:           `^completed: \{"message":"Hi Ann"\}$`,
 		`mcp__go__ping {}`:                                              `^completed:$`,
 		`mcp__go__roots {}`:                                             `^completed: $`,
 		`mcp__go_http__greet {"name":"Ann"}`:                            `^completed: Hi Ann$`,
@@ -222,7 +222,7 @@ func TestMCPServerTroubles(t *testing.T) {
 		<-s.progress
 		killed <- exec.Command("sh", "-c", `kill -9 "$(cat "$0")"`, pid).Run()
 	}()
-	require.Equal(t, `failed: The MCP server "every" has ended during the call: it may have taken effect.`, s.ask(t, t.Context(), long))
+	require.Equal(t, `failed: Error: The MCP server "every" has ended during the call: it may have taken effect.`, s.ask(t, t.Context(), long))
 	require.NoError(t, <-killed)
 	assert.Regexp(t, `(?s)The MCP server "every" has ended.*completed: Echo: again$`, s.ask(t, t.Context(), `mcp__every__echo {"message":"again"}`))
 }

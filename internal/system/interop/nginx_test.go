@@ -81,9 +81,28 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// nginx starts nginx with the recipe in front of servers. edit changes the configuration.
+// nginx starts nginx with the recipe of docs/remote.md in front of servers. edit changes the configuration.
 // It returns the address of nginx and the certificates to trust.
 func nginx(t *testing.T, servers []string, edit func(conf string) string) (address string, pool *x509.CertPool) {
+	t.Helper()
+	conf, _ := recipes(t)
+	var lines strings.Builder
+	for _, s := range servers {
+		fmt.Fprintf(&lines, "    server %s;\n", s)
+	}
+	for old, now := range map[string]string{"    server 127.0.0.1:8080;\n": lines.String(), "    http2 on; ": "    # "} { // versions before 1.25.1 do not have it
+		require.Contains(t, conf, old, "the recipe of docs/remote.md has changed: so must this test")
+		conf = strings.Replace(conf, old, now, 1)
+	}
+	if edit != nil {
+		conf = edit(conf)
+	}
+	return nginxWith(t, conf, "http2")
+}
+
+// nginxWith starts nginx with a configuration that listens at port 443, which becomes another one with options. It returns
+// its address and the certificates to trust.
+func nginxWith(t *testing.T, conf string, options ...string) (address string, pool *x509.CertPool) {
 	t.Helper()
 	path := need(t, "nginx")
 	dir := t.TempDir()
@@ -92,22 +111,8 @@ func nginx(t *testing.T, servers []string, edit func(conf string) string) (addre
 	require.NoError(t, err)
 	address = listener.Addr().String()
 	require.NoError(t, listener.Close())
-
-	conf, _ := recipes(t)
-	replace := func(old, now string) {
-		require.Contains(t, conf, old, "the recipe of docs/remote.md has changed: so must this test")
-		conf = strings.Replace(conf, old, now, 1)
-	}
-	var lines strings.Builder
-	for _, s := range servers {
-		fmt.Fprintf(&lines, "    server %s;\n", s)
-	}
-	replace("    server 127.0.0.1:8080;\n", lines.String())
-	replace("listen 443 ssl;", "listen "+address+" ssl http2; ssl_certificate "+dir+"/cert.pem; ssl_certificate_key "+dir+"/key.pem;")
-	replace("    http2 on; ", "    # ") // versions before 1.25.1 do not have it
-	if edit != nil {
-		conf = edit(conf)
-	}
+	require.Contains(t, conf, "listen 443 ssl;")
+	conf = strings.Replace(conf, "listen 443 ssl;", "listen "+strings.Join(append([]string{address, "ssl"}, options...), " ")+"; ssl_certificate "+dir+"/cert.pem; ssl_certificate_key "+dir+"/key.pem;", 1)
 	var temp strings.Builder
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&temp, "%s_temp_path %s/%s;\n", kind, dir, kind)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/draft2/serve"
@@ -46,22 +47,30 @@ func need(t *testing.T, program string) string {
 	return ""
 }
 
-// installed is the output and the error of npm ci. It runs once, and only if the packages
-// are not installed or are older than package-lock.json.
-var installed = sync.OnceValues(func() ([]byte, error) {
-	want, err := os.Stat("peers/package-lock.json")
-	if err != nil {
-		return nil, err
-	}
-	if have, err := os.Stat("peers/node_modules/.package-lock.json"); err == nil && !have.ModTime().Before(want.ModTime()) {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "ci", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund")
-	cmd.Dir = "peers"
-	return cmd.CombinedOutput()
-})
+// installed and installedNodes are the output and the error of npm ci in a folder.
+var (
+	installed      = npm("peers", "--omit=optional")
+	installedNodes = npm("peers/nodes")
+)
+
+// npm returns a function that runs npm ci in a folder, once, and only if the packages are not installed
+// or are older than package-lock.json.
+func npm(dir string, args ...string) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) {
+		want, err := os.Stat(filepath.Join(dir, "package-lock.json"))
+		if err != nil {
+			return nil, err
+		}
+		if have, err := os.Stat(filepath.Join(dir, "node_modules/.package-lock.json")); err == nil && !have.ModTime().Before(want.ModTime()) {
+			return nil, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "npm", append([]string{"ci", "--ignore-scripts", "--no-audit", "--no-fund"}, args...)...)
+		cmd.Dir = dir
+		return cmd.CombinedOutput()
+	})
+}
 
 // peers returns the absolute path of the folder with the programs from npm, and
 // installs them when they are missing.
@@ -75,6 +84,29 @@ func peers(t *testing.T) string {
 	dir, err := filepath.Abs("peers")
 	require.NoError(t, err)
 	return dir
+}
+
+// onEachNode runs a test with the program of each version of Node.js in peers/nodes, which are for Linux,
+// and installs them when they are missing. On other systems it runs it with the one that is installed.
+func onEachNode(t *testing.T, test func(t *testing.T, node string)) {
+	t.Helper()
+	dir := peers(t)
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		test(t, need(t, "node"))
+		return
+	}
+	if out, err := installedNodes(); err != nil {
+		t.Fatalf("npm ci in internal/system/interop/peers/nodes: %v\n%s", err, out)
+	}
+	for _, version := range []string{"20", "24"} {
+		t.Run("Node "+version, func(t *testing.T) {
+			program := filepath.Join(dir, "nodes/node_modules/node"+version+"/bin/node")
+			out, err := exec.Command(program, "--version").CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Regexp(t, `^v`+version+`\.`, string(out))
+			test(t, program)
+		})
+	}
 }
 
 // node is the command that runs one of the peers' scripts.
@@ -145,7 +177,7 @@ func built(t *testing.T, build func() ([]byte, error), program string) string {
 
 var buildExamples = sync.OnceValues(func() ([]byte, error) {
 	const module = "github.com/acpkit/go-sdk/"
-	out, err := exec.Command("go", "build", "-o", builds+string(filepath.Separator), module+"examples/agent", module+"examples/chat", module+"examples/coder", module+"cmd/acp").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", builds+string(filepath.Separator), module+"examples/agent", module+"examples/chat", module+"examples/coder", module+"examples/echo", module+"cmd/acp").CombinedOutput()
 	if err != nil {
 		return out, err
 	}
@@ -172,7 +204,7 @@ func TestMain(m *testing.M) {
 		code := m.Run()
 		_ = os.RemoveAll(builds) // what was built for the tests
 		os.Exit(code)
-	case "agent", "agent2", "router", "library":
+	case "agent", "agent2", "router", "library", "separators":
 		os.Exit(play(role))
 	default:
 		fmt.Fprintf(os.Stderr, "%s=%s is not a role\n", roleVar, role)
@@ -198,6 +230,8 @@ func serveRole(ctx context.Context, role string, s stream.Stream, log *slog.Logg
 		return agent.Serve(ctx, s, newGoAgent, first)
 	case "agent2":
 		return agent2.Serve(ctx, s, newGoAgent2, second)
+	case "separators":
+		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &separatorsAgent{conn: c} }, first)
 	case "library":
 		serveOnLibrary(ctx, s, log)
 		return nil

@@ -207,6 +207,10 @@ func (r *replay) received(at, line string, e *envelope) {
 			assert.True(r.t, r.probe, "%s: answers what nobody asked", at)
 			r.model.write([]byte(line + "\n"))
 			assert.Empty(r.t, r.editor.take(), at)
+			var res struct{ SessionID string }
+			if json.Unmarshal(orNull(e.Result), &res) == nil && res.SessionID != "" {
+				r.unopened[res.SessionID] = true
+			}
 			return
 		}
 		delete(r.asked, string(e.ID))

@@ -117,9 +117,30 @@ func (s *schema) collect(def any, v map[string]any, members map[string][]any, op
 			}
 		}
 	}
+	if s.unknown(d, v) {
+		*open = true // our ends keep a variant that they do not know as it is
+	}
 	for _, part := range parts {
 		s.collect(part, v, members, open)
 	}
+}
+
+// unknown reports whether def is a union and v has the member that tells its variants apart, but with a
+// value that none of them has.
+func (s *schema) unknown(def map[string]any, v map[string]any) bool {
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		list, _ := def[keyword].([]any)
+		for _, variant := range list {
+			properties, _ := variant.(map[string]any)["properties"].(map[string]any)
+			for name, p := range properties {
+				_, tag := p.(map[string]any)["const"]
+				if _, set := v[name].(string); tag && set && !s.tagged(def, v) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // tagged reports whether v has one of the tags that def lists.

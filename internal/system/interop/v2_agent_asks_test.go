@@ -42,7 +42,8 @@ func (t turn2) ask(ctx context.Context, kind string) (acp.StopReason, error) {
 	case ctx.Err() != nil: // taken back
 		return t.say(fmt.Sprintf("error %d", rpcerr.CodeRequestCancelled))
 	case err != nil:
-		return t.say(fmt.Sprintf("error %d", rpcerr.From(err).Code))
+		code, _ := rpcerr.CodeOf(rpcerr.From(err))
+		return t.say(fmt.Sprintf("error %d", code))
 	}
 	switch o := answer.Outcome.(type) {
 	case *acp.SelectedPermissionOutcome:

@@ -45,7 +45,7 @@ func (c *conversation2) resume(t *testing.T) {
 	var handed []acp.SessionUpdate
 	again, err := c.conn.StartResumedSession(c.ctx, &acp.ResumeSessionRequest{
 		SessionID: fresh.ID(), Cwd: acp.AbsolutePath(c.dir), ReplayFrom: &acp.ReplayFromStart{},
-	}, func(_ context.Context, u acp.SessionUpdate) { handed = append(handed, u) })
+	}, &client.ResumeOptions{OnUpdate: func(_ context.Context, u acp.SessionUpdate) { handed = append(handed, u) }})
 	require.NoError(t, err)
 	again.OnUpdate(nil)
 	assert.Equal(t, fresh.ID(), again.ID())

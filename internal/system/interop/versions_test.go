@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -25,7 +26,8 @@ type ourAgent struct {
 // tell puts the client's response, or its error, into the journal.
 func (p *ourAgent) tell(label string, answer any, err error) {
 	if err != nil {
-		e := rpcerr.From(err)
+		e := new(rpcerr.RequestError)
+		errors.As(rpcerr.From(err), &e)
 		answer = map[string]any{"error": map[string]any{"code": e.Code, "message": e.Message, "data": e.Data}}
 	}
 	p.note("answer:"+label, answer)

@@ -26,27 +26,10 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/internal/kitplay"
 )
 
-func echo(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-	if err := s.Thought(ctx, "hm"); err != nil {
-		return "", err
-	}
-	for _, part := range []string{"You ", "said: ", acp.PlainText(p.Blocks...)} {
-		if err := s.Text(ctx, part); err != nil {
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-// filesIn opens a store as another program that uses the same folder would.
-func filesIn(t *testing.T, dir string) journal.Store {
-	t.Helper()
-	store, err := journal.OpenFiles(dir, &journal.FilesOptions{Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, err)
-	return store
-}
+var echo = kitplay.Echo
 
 // naming returns the requests that name a session, and how each ends if the session does not exist.
 func naming(w *wire) map[string]string {
@@ -80,7 +63,7 @@ func TestOwners(t *testing.T) {
 		dir := t.TempDir()
 		owned := func() *kit.Agent {
 			return kit.New(&kit.Options{
-				Store: filesIn(t, dir), Modes: modes, Logger: slog.New(slog.DiscardHandler), Turn: echo,
+				Store: kitplay.Files(t, dir), Modes: modes, Logger: slog.New(slog.DiscardHandler), Turn: echo,
 				Owner: func(ctx context.Context) string { name, _ := ctx.Value(ownerKey{}).(string); return name },
 			})
 		}
@@ -181,7 +164,7 @@ func TestDamagedSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachVersion(t, func(t *testing.T, v int) {
 				dir := t.TempDir()
-				a := kit.New(&kit.Options{Store: filesIn(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)})
+				a := kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)})
 				w := dial(t, a, v)
 				id := w.open()
 				require.Equal(t, "end_turn", w.outcome(w.prompt("hi")))
@@ -197,7 +180,7 @@ func TestDamagedSessions(t *testing.T) {
 					require.NoError(t, os.WriteFile(logs[0], []byte(changed), 0o600))
 				}
 
-				w = dial(t, kit.New(&kit.Options{Store: filesIn(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)}), v)
+				w = dial(t, kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)}), v)
 				w.session = id
 				assert.Contains(t, string(w.call("session/list", `{}`).Result), id)
 				load := w.load()
@@ -226,7 +209,7 @@ func TestSessionOfAnotherProcess(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
 		dir := t.TempDir()
 		start := func() *wire {
-			return dial(t, kit.New(&kit.Options{Store: filesIn(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)}), v)
+			return dial(t, kit.New(&kit.Options{Store: kitplay.Files(t, dir), Turn: echo, Logger: slog.New(slog.DiscardHandler)}), v)
 		}
 		w, other := start(), start()
 		other.session = w.open()
@@ -395,31 +378,24 @@ func TestLoadThatIsCancelled(t *testing.T) {
 
 // watched is a store that counts the logs that are open, and whose logs can be broken.
 type watched struct {
-	journal.Memory
+	journal.Store
 	open   atomic.Int64
 	broken string // the method that fails: append or sync
+}
+
+func newWatched() *watched {
+	s := new(watched)
+	s.Store = kitplay.Store{Store: new(journal.Memory), Log: func(l journal.Log) journal.Log {
+		s.open.Add(1)
+		return watchedLog{l, s, sync.OnceFunc(func() { s.open.Add(-1) })}
+	}}
+	return s
 }
 
 type watchedLog struct {
 	journal.Log
 	s     *watched
 	close func() // called once
-}
-
-func (s *watched) opened(l journal.Log, err error) (journal.Log, error) {
-	if err != nil {
-		return nil, err
-	}
-	s.open.Add(1)
-	return watchedLog{l, s, sync.OnceFunc(func() { s.open.Add(-1) })}, nil
-}
-
-func (s *watched) Create(ctx context.Context, id string, m journal.Meta) (journal.Log, error) {
-	return s.opened(s.Memory.Create(ctx, id, m))
-}
-
-func (s *watched) Open(ctx context.Context, id string) (journal.Log, error) {
-	return s.opened(s.Memory.Open(ctx, id))
 }
 
 func (l watchedLog) Append(recs ...journal.Record) (int64, error) {

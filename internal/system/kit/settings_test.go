@@ -17,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/kit"
+	"github.com/acpkit/go-sdk/internal/kitplay"
 )
 
 func values(all ...string) (list []acp.SessionConfigSelectOption) {
@@ -39,7 +40,7 @@ func obey(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, e
 	case "model":
 		err = s.SetSetting(ctx, "model", id)
 	case "minute":
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in the bubble of its caller
 	}
 	return "", errors.Join(err, s.Text(ctx, fmt.Sprintf("%s %s", s.Mode(), s.Setting("model"))))
 }
@@ -129,7 +130,7 @@ func TestSettings(t *testing.T) {
 		w.prompt("minute")
 		assert.Equal(t, "mode=ask model=large", w.opened(w.set("mode", "ask")))
 		w.received()
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // in the bubble of its caller
 		assert.Equal(t, []string{"ask large"}, w.says(), "a change in a turn counts at once")
 
 		for _, id := range []int{w.set("mode", "yolo"), w.set("model", "tiny"), w.set("color", "red"), w.set("mode", "")} {
@@ -154,7 +155,7 @@ func TestStoredSettings(t *testing.T) {
 			copied := t.TempDir() // the files as kill -9 leaves them: the locks are gone
 			require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
 			dir = copied
-			o.Store, o.Turn, o.Logger = filesIn(t, dir), obey, slog.New(slog.DiscardHandler)
+			o.Store, o.Turn, o.Logger = kitplay.Files(t, dir), obey, slog.New(slog.DiscardHandler)
 			return dial(t, kit.New(&o), v)
 		}
 		all := kit.Options{Modes: modes, Settings: kit.Settings{model}}
@@ -185,7 +186,7 @@ func TestStoredSettings(t *testing.T) {
 // A setting that cannot be stored does not change.
 func TestSettingThatCannotBeStored(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := new(watched)
+		store := newWatched()
 		w := dial(t, kit.New(&kit.Options{Modes: modes, Turn: obey, Store: store, Logger: slog.New(slog.DiscardHandler)}), v)
 		w.open()
 		for _, store.broken = range []string{"append", "sync"} {

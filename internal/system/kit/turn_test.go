@@ -327,7 +327,7 @@ func TestCloseOfTheAgent(t *testing.T) {
 // An idle session has no open log. The next use opens it, and it is closed again later.
 func TestIdleSessions(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := new(watched)
+		store := newWatched()
 		var s script
 		w := dial(t, s.agent(kit.Options{Store: store, Modes: modes}), v)
 		w.open()
@@ -355,7 +355,7 @@ func TestIdleSessions(t *testing.T) {
 // Text after the end of a session does not open the session again.
 func TestTextAfterTheEndOfASession(t *testing.T) {
 	eachVersion(t, func(t *testing.T, v int) {
-		store := new(watched)
+		store := newWatched()
 		var late error
 		w := dial(t, kit.New(&kit.Options{Store: store, Logger: slog.New(new(logged)), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 			time.AfterFunc(time.Minute, func() { late = s.Remember("late") })

@@ -15,6 +15,7 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/draft2/connect"
+	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -77,6 +78,22 @@ func (c *Client) Load(id string) error {
 func (c *Client) CloseSession(id string) {
 	c.t.Helper()
 	c.must(c.sessions[id].Close(c.t.Context()))
+}
+
+// Alive reports whether the connection has not ended.
+func (c *Client) Alive() bool {
+	select {
+	case <-c.conn.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// Cancel cancels the turns of a session.
+func (c *Client) Cancel(id string) {
+	c.t.Helper()
+	c.must(c.sessions[id].Cancel(c.t.Context()))
 }
 
 // Play makes a turn, with what the person does before it and meanwhile. Its error is that of the
@@ -144,6 +161,25 @@ func (h handler1) RequestPermission(_ context.Context, req *acp.RequestPermissio
 	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: answer}}, nil
 }
 
+// ReadTextFile knows no file, and fails for one.
+func (h handler1) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if req.Path == Unreadable {
+		return nil, rpcerr.InternalError(nil).WithDetail("the editor is busy")
+	}
+	return nil, rpcerr.ResourceNotFound(req.Path)
+}
+
+// WriteTextFile must not be called for a file whose text is unknown.
+func (h handler1) WriteTextFile(_ context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if req.Path == Unreadable {
+		h.c.t.Error("a file is overwritten that could not be read")
+	}
+	return &acp.WriteTextFileResponse{}, nil
+}
+
+// Unreadable is a file that the client cannot read.
+const Unreadable = "/w/unreadable"
+
 type handler2 struct{ c *Client }
 
 func (h handler2) SessionUpdate(_ context.Context, n *acp2.UpdateSessionNotification) error {
@@ -188,10 +224,10 @@ func (c *Client) Seen(id string) Seen {
 }
 
 // isNotice reports whether an item is a notice. Clients of version 1 without notices get it as a
-// message without an id.
+// message.
 func (c *Client) isNotice(item thread.Item) bool {
 	if m, ok := item.(*thread.Message); ok {
-		return c.conn.ProtocolVersion() == 1 && m.Role == thread.RoleAgent && m.ID == ""
+		return c.conn.ProtocolVersion() == 1 && strings.HasPrefix(string(m.ID), "notice_")
 	}
 	_, ok := item.(*thread.Notice)
 	return ok

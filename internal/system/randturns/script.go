@@ -99,7 +99,7 @@ func (a *author) write() *Turn {
 		line += "[image]"
 	}
 	a.line(line)
-	a.seen.Title = cmp.Or(a.seen.Title, strings.ReplaceAll(t.Prompt, "\t", " "))
+	a.seen.Title = cmp.Or(a.seen.Title, strings.Join(strings.Fields(t.Prompt), " "))
 	for range 1 + a.r.IntN(8) {
 		if !a.over {
 			a.step()
@@ -151,7 +151,7 @@ func (a *author) step() {
 		a.do(func(ctx context.Context, s *kit.Session) error { return s.Usage(ctx, used, 1000) })
 	case 8:
 		title := a.words()
-		a.seen.Title = strings.ReplaceAll(title, "\t", " ")
+		a.seen.Title = strings.Join(strings.Fields(title), " ")
 		a.do(func(ctx context.Context, s *kit.Session) error { return s.Title(ctx, title+"\nmore") })
 	case 9:
 		mode, model := modes[a.r.IntN(len(modes))], models[a.r.IntN(len(models))]

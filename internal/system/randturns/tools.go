@@ -115,6 +115,8 @@ func (a *author) outcome(c call) string {
 	switch {
 	case a.over:
 		content = append(content, "Cancelled")
+	case !allowed && a.seen.Mode == "plan":
+		content = append(content, "Denied by the agent: in plan mode nothing is changed")
 	case !allowed:
 		content = append(content, "Rejected by the user")
 	case c.Do == "error", c.Do == "panic":
@@ -199,7 +201,7 @@ func (sc *Script) Kit(ran func(id acp.ToolCallID)) *kit.Options {
 			case c.Effect() == tools.Reads || mode == "auto":
 				return tools.Allow
 			case mode == "plan":
-				return tools.Deny
+				return tools.Denyf("in plan mode nothing is changed")
 			}
 			return tools.Ask
 		},
@@ -231,7 +233,7 @@ func (in call) run(ctx context.Context, c *tools.Call) (tools.Result, error) {
 	case "fail":
 		return tools.Result{}, tools.Failf("%s", in.Say)
 	case "error":
-		return tools.Result{}, errors.New("a secret")
+		return tools.Result{}, errors.New("a secret") //errlint:ignore nobody reads it
 	case "panic":
 		panic("a secret")
 	case "image":

@@ -35,8 +35,11 @@ type agent struct {
 func playAgent(play string) {
 	fmt.Fprintf(os.Stderr, "<stderr>%s\x9b31m\xff\n", hostile)
 	fmt.Printf("<noise>%s\x9b31m\xff%s\n", hostile, imitation)
-	if play == "silent" {
+	switch play {
+	case "silent":
 		os.Exit(3)
+	case "quotes":
+		fmt.Printf("DEBUG sent {\"jsonrpc\":\"2.0\",\"method\":\"<quoted>\",\"params\":{}}\n")
 	}
 	a := &agent{play: play}
 	in := bufio.NewReader(os.Stdin)

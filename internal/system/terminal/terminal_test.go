@@ -171,6 +171,21 @@ func TestHostileAgent(t *testing.T) {
 	}
 }
 
+// A message may be lost with a line that quotes one, so each program tells its person once what it has skipped.
+func TestQuotedMessageIsTold(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"ask", "x", self}, {"ci", "x", self}, {"chat", "-no", "-prompt", "x", "--", self}, {"draft2/chat", self}, {"proxy", self},
+	} {
+		t.Run(strings.ReplaceAll(args[0], "/", " "), func(t *testing.T) {
+			t.Parallel()
+			_, stderr := run(t, "quotes", map[bool]string{true: conversation(), false: "x\n1\n1\n1\n1\n"}[args[0] == "proxy"], args...)
+			assert.Equal(t, 1, strings.Count(stderr, "<quoted>"), stderr)
+			clean(t, stderr)
+		})
+	}
+}
+
 // A recording of a hostile agent is shown as lines of text.
 func TestRecordingOfAHostileAgent(t *testing.T) {
 	t.Parallel()
@@ -205,9 +220,9 @@ func TestHostileServer(t *testing.T) {
 		t.Cleanup(server.Close)
 		for _, args := range [][]string{
 			{"bridge", "-url", server.URL}, {"bridge", "-url", strings.Replace(server.URL, "http", "ws", 1)},
-			{"chat", "-url", server.URL}, {"acp", "check", "agent", "-wait", "1s", server.URL},
+			{"chat", "--", filepath.Join(programs, "bridge"), "-url", server.URL}, {"acp", "check", "agent", "-wait", "1s", server.URL},
 		} {
-			t.Run(fmt.Sprint(status, args[0], args[2][:2]), func(t *testing.T) {
+			t.Run(fmt.Sprint(status, args[0], args[len(args)-1][:2]), func(t *testing.T) {
 				t.Parallel()
 				stdout, stderr := run(t, "", conversation(), args...)
 				clean(t, stderr)

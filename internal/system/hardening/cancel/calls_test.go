@@ -168,7 +168,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 		far.arm(true)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.Equal(t, context.Canceled, call(ctx, method, params, nil))
+		require.ErrorIs(t, call(ctx, method, params, nil), context.Canceled)
 		synctest.Wait()
 		called, _ := far.seen()
 		require.Zero(t, called)
@@ -188,7 +188,7 @@ func TestCtxOfEveryCall(t *testing.T) {
 			err := call(ctx, method, params, &res)
 			assert.Equal(t, time.Second, time.Since(begun))
 			if method != acp.MethodSessionPrompt {
-				require.Equal(t, way, err)
+				require.ErrorIs(t, err, way)
 			}
 			synctest.Wait()
 			called, cause := far.seen()
@@ -226,7 +226,7 @@ func TestCtxEndsWithTheAnswer(t *testing.T) {
 			if err := call(ctx, method, params, nil); err == nil {
 				answered++
 			} else if method != acp.MethodSessionPrompt || !errors.Is(err, rpcerr.ErrRequestCancelled) { // a held prompt has an answer
-				require.Equal(t, context.Canceled, err)
+				require.ErrorIs(t, err, context.Canceled)
 			}
 			var back int
 			require.NoError(t, call(t.Context(), "_extension", answered, &back))

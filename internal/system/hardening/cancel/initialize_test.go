@@ -46,7 +46,7 @@ func TestDeadlineOnInitialize(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				begun := time.Now()
-				require.Equal(t, context.DeadlineExceeded, c.initialize(ctx))
+				require.ErrorIs(t, c.initialize(ctx), context.DeadlineExceeded)
 				assert.Equal(t, time.Second, time.Since(begun))
 				assert.Zero(t, c.negotiated())
 				first := peer.Expect("initialize")
@@ -64,7 +64,7 @@ func TestDeadlineOnInitialize(t *testing.T) {
 				c := newClient(t, near)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				require.Equal(t, context.DeadlineExceeded, c.initialize(ctx))
+				require.ErrorIs(t, c.initialize(ctx), context.DeadlineExceeded)
 			})
 		})
 	}

@@ -49,8 +49,8 @@ func TestUpdatesWithACallForEach(t *testing.T) {
 					return nil, nil
 				}}
 			},
-			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: 64 << 10}},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: 64 << 10}},
+			AgentOptions:  agent.Options{Limits: acp.Limits{SendQueue: 64 << 10}},
+			ClientOptions: client.Options{Limits: acp.Limits{Backlog: 64 << 10}},
 		})
 		_, err := p.Client.Prompt(t.Context(), prompt("s"))
 		require.NoError(t, err)
@@ -117,8 +117,8 @@ func TestBothSidesFlood(t *testing.T) {
 					}
 				}
 				limits := pairtest.Setup{
-					AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
-					ClientOptions: client.Options{Limits: client.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
+					AgentOptions:  agent.Options{Limits: acp.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
+					ClientOptions: client.Options{Limits: acp.Limits{SendQueue: 2000, Backlog: 2000, MaxHandlers: 2}},
 				}
 				limits.Agent = func(c *agent.Conn) acp.Agent { return &peertest.FullAgent{Do: on(0, func() ends { return c })} }
 				limits.Client = func(c *client.Conn) acp.Client { return &peertest.FullClient{Do: on(1, func() ends { return c })} }

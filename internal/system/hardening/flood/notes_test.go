@@ -127,8 +127,8 @@ func TestUpdates(t *testing.T) {
 				var sent atomic.Int64
 				c := newCounter(t, n)
 				setup := pairtest.Setup{
-					AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
-					ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+					AgentOptions:  agent.Options{Limits: acp.Limits{SendQueue: budget}},
+					ClientOptions: client.Options{Limits: acp.Limits{Backlog: budget}},
 				}
 				between := 2 * budget // of the two ends of each connection
 				if proxied {
@@ -138,7 +138,7 @@ func TestUpdates(t *testing.T) {
 				setup.Agent = updatingAgent(n, text, func() { sent.Add(1) })
 				setup.Client = func(*client.Conn) acp.Client {
 					return &peertest.FullClient{Do: func(_ context.Context, _ string, params any) (any, error) {
-						time.Sleep(time.Millisecond)
+						time.Sleep(time.Millisecond) // a client that is slow in real time, over pipes of the system
 						c.saw(number(params.(*acp.SessionNotification).Update))
 						// What is between the ends: queues, pipes and budgets.
 						if ahead := sent.Load() - c.seen.Load(); ahead*int64(text+150) > 2*between {
@@ -175,8 +175,8 @@ func TestUpdatesInRealTime(t *testing.T) {
 				return nil, nil
 			}}
 		},
-		AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: budget}},
-		ClientOptions: client.Options{Limits: client.Limits{Backlog: budget}},
+		AgentOptions:  agent.Options{Limits: acp.Limits{SendQueue: budget}},
+		ClientOptions: client.Options{Limits: acp.Limits{Backlog: budget}},
 	})
 	_, err := p.Client.Prompt(t.Context(), prompt("s"))
 	require.NoError(t, err)
@@ -238,8 +238,8 @@ func TestManySessions(t *testing.T) {
 					return nil, nil
 				}}
 			},
-			AgentOptions:  agent.Options{Limits: agent.Limits{SendQueue: 64 << 10}},
-			ClientOptions: client.Options{Limits: client.Limits{Backlog: 64 << 10}},
+			AgentOptions:  agent.Options{Limits: acp.Limits{SendQueue: 64 << 10}},
+			ClientOptions: client.Options{Limits: acp.Limits{Backlog: 64 << 10}},
 		})
 		var wg sync.WaitGroup
 		for range sessions {

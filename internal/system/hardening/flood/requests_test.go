@@ -80,7 +80,7 @@ func TestRequestsAtOnce(t *testing.T) {
 							return nil, tt.do(ctx, c)
 						}}
 					},
-					AgentOptions: agent.Options{Limits: agent.Limits{MaxHandlers: most, SendQueue: 64 << 10}},
+					AgentOptions: agent.Options{Limits: acp.Limits{MaxHandlers: most, SendQueue: 64 << 10}},
 				})
 				greet(t, far)
 				go func() { // ends when all were written
@@ -152,7 +152,7 @@ func TestManyPrompts(t *testing.T) {
 				}}
 			},
 			Client:        terminalHost(&killed, terminals[:], index),
-			AgentOptions:  agent.Options{Limits: agent.Limits{MaxHandlers: handlers}},
+			AgentOptions:  agent.Options{Limits: acp.Limits{MaxHandlers: handlers}},
 			ClientOptions: clientHandlers(handlers),
 		})
 		ends := make(chan acp.StopReason, prompts)
@@ -209,7 +209,7 @@ func terminalHost(killed *atomic.Int64, terminals []chan struct{}, index func(st
 }
 
 func clientHandlers(n int) client.Options {
-	return client.Options{Limits: client.Limits{MaxHandlers: n}}
+	return client.Options{Limits: acp.Limits{MaxHandlers: n}}
 }
 
 // Very many prompts that the agent holds: they neither count as handlers nor keep others
@@ -236,7 +236,7 @@ func TestHeldPromptsWithoutEnd(t *testing.T) {
 					})
 				}}
 			},
-			AgentOptions: agent2.Options{Limits: agent2.Limits{MaxHandlers: 2}},
+			AgentOptions: agent2.Options{Limits: acp.Limits{MaxHandlers: 2}},
 		})
 		s, err := p.Client.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func TestNoFrameIsCut(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = idleWriter.Close() })
 	c := pairtest.StartClient(t, stream.Lines(idle, w, nil), pairtest.Setup{
-		ClientOptions: client.Options{Limits: client.Limits{SendQueue: 300_000}},
+		ClientOptions: client.Options{Limits: acp.Limits{SendQueue: 300_000}},
 	})
 	var sent sync.Map
 	var wg sync.WaitGroup
@@ -94,7 +94,7 @@ func TestNoFrameIsCut(t *testing.T) {
 func TestSlowPeerIsNotCutOff(t *testing.T) {
 	pairtest.Bubble(t, func(t *testing.T) {
 		near, far := stream.Pipe()
-		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: agent.Limits{SendQueue: 1 << 20}}})
+		c := pairtest.StartAgent(t, near, pairtest.Setup{AgentOptions: agent.Options{Limits: acp.Limits{SendQueue: 1 << 20}}})
 		const n, text = 50, 200_000
 		go func() { // ends when all were read
 			for range n {

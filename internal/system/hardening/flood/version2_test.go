@@ -70,8 +70,8 @@ func TestUpdatesOfVersion2(t *testing.T) {
 				var sent atomic.Int64
 				c := newCounter(t, n)
 				setup := pairtest2.Setup{
-					AgentOptions:  agent2.Options{Limits: agent2.Limits{SendQueue: budget}},
-					ClientOptions: client2.Options{Limits: client2.Limits{Backlog: budget}},
+					AgentOptions:  agent2.Options{Limits: acp2.Limits{SendQueue: budget}},
+					ClientOptions: client2.Options{Limits: acp2.Limits{Backlog: budget}},
 				}
 				most := int64(4 * budget)
 				if proxied {
@@ -114,8 +114,8 @@ func TestUpdatesOfATurnOfVersion2ThatIsReadLate(t *testing.T) {
 		c := newCounter(t, n)
 		p := pairtest2.Connect(t, pairtest2.Setup{
 			Agent:         updatingAgent2(n, text, func() {}),
-			AgentOptions:  agent2.Options{Limits: agent2.Limits{SendQueue: budget}},
-			ClientOptions: client2.Options{Limits: client2.Limits{Backlog: budget}},
+			AgentOptions:  agent2.Options{Limits: acp2.Limits{SendQueue: budget}},
+			ClientOptions: client2.Options{Limits: acp2.Limits{Backlog: budget}},
 		})
 		s, err := p.Client.StartSession(t.Context(), &acp2.NewSessionRequest{Cwd: "/"})
 		require.NoError(t, err)

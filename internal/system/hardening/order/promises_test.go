@@ -149,10 +149,10 @@ func (w *world) connect(
 ) (*ends, *side) {
 	limits := func() pairtest.Setup {
 		return pairtest.Setup{
-			AgentOptions: agent.Options{Limits: agent.Limits{
+			AgentOptions: agent.Options{Limits: acp.Limits{
 				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 			}},
-			ClientOptions: client.Options{Limits: client.Limits{
+			ClientOptions: client.Options{Limits: acp.Limits{
 				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 			}},
 		}

@@ -199,6 +199,8 @@ var refusals = []refusal{
 	{rule: "modes, options and values are those that were listed", test: "internal/system/kit/TestSettings"},
 	{rule: "sessions exist, and belong to the user", test: "internal/system/kit/TestOwners"},
 	{rule: "a cursor of a list is from that list", test: "internal/system/kit/TestList"},
+	{rule: "a prompt calls skills that its session lists", test: "draft2/agent/TestUnknownSkills"},
+	{rule: "a session is forked at a cursor that allows it", test: "internal/system/ends/TestCheckCursors"},
 	{rule: "sessions need the user to sign in first, if the agent says so", test: "internal/system/kit/TestSigningIn"},
 	{rule: "a way to sign in was offered, and is not a command", test: "internal/system/kit/TestSigningIn", should: true,
 		does: "The rule is the client's: package agent hands the id on, because an agent may offer more ways later, and the kit refuses others with -32602."},

@@ -138,11 +138,11 @@ func (w *world) clientSide2(conn *client.Conn) (acp.Client, *side) {
 			}
 		case "restore": // a session of its own
 			var got []int
-			_, err = conn.StartResumedSession(ctx, resume, func(_ context.Context, u acp.SessionUpdate) {
+			_, err = conn.StartResumedSession(ctx, resume, &client.ResumeOptions{OnUpdate: func(_ context.Context, u acp.SessionUpdate) {
 				w.mu.Lock() // nested handlers may go on with the session
 				defer w.mu.Unlock()
 				got = append(got, uid2(u))
-			})
+			}})
 			if err == nil && top {
 				w.allHandled(a)
 				w.allGiven(a, &got)
@@ -201,10 +201,10 @@ func (w *world) connect2(
 ) (*ends, *side) {
 	limits := func() pairtest2.Setup {
 		return pairtest2.Setup{
-			AgentOptions: agent.Options{Limits: agent.Limits{
+			AgentOptions: agent.Options{Limits: acp.Limits{
 				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 			}},
-			ClientOptions: client.Options{Limits: client.Limits{
+			ClientOptions: client.Options{Limits: acp.Limits{
 				MaxHandlers: 1 + r.IntN(8), SendQueue: 1 + r.Int64N(4000), Backlog: 1 + r.Int64N(4000),
 			}},
 		}

@@ -1,10 +1,11 @@
-package gosdk_test
+package repocheck_test
 
 import (
 	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -98,6 +99,31 @@ func body(t *testing.T, name string, src []byte, function string) []byte {
 	}
 	require.Fail(t, "no such function", "%s in %s", function, name)
 	return nil
+}
+
+// The first page is read to its end only if it is short: tables are in docs.
+func TestReadmeIsShort(t *testing.T) {
+	assert.LessOrEqual(t, bytes.Count(documents(t)["README.md"], []byte("\n")), 250)
+}
+
+// What is not released cannot be installed by its path.
+func TestInstallSaysFromWhichVersionOn(t *testing.T) {
+	texts := documents(t)
+	eachSource(t, func(s *source) {
+		if !s.test {
+			texts[s.path] = s.text
+		}
+	})
+	delete(texts, "CHANGELOG.md") // its table says it where it is needed
+	found := 0
+	for page, text := range texts {
+		for _, at := range regexp.MustCompile(`go-sdk[\w/-]*@latest`).FindAllIndex(text, -1) {
+			found++
+			around := text[max(0, at[0]-300):min(len(text), at[1]+300)]
+			assert.Contains(t, string(around), "from v0.1.0 on", "%s: %s", page, text[at[0]:at[1]])
+		}
+	}
+	assert.NotZero(t, found)
 }
 
 // A link to a file that is not there helps no one.
@@ -213,13 +239,15 @@ func declared(file *ast.File) map[string]ast.Node {
 	return nodes
 }
 
-// The doc of a vocabulary links every interface and the params of every method, from which all other
-// types can be reached. Every link refers to an existing name.
-func TestVocabularyDocsListTypes(t *testing.T) {
-	for _, pkg := range []string{"acp", "draft2/acp"} {
-		doc, err := os.ReadFile(pkg + "/doc.go")
-		require.NoError(t, err)
-		linked := all(stringMatches(regexp.MustCompile(`\[([A-Z]\w+)\]`), doc))
+// docs/types.md names every interface of a vocabulary and the params of every method, from which all other types can
+// be reached. Every name in it exists.
+func TestTypesByTask(t *testing.T) {
+	page, err := os.ReadFile("docs/types.md")
+	require.NoError(t, err)
+	first, second, ok := strings.Cut(string(page), "## Version 2")
+	require.True(t, ok)
+	for pkg, part := range map[string]string{"acp": first, "draft2/acp": second} {
+		listed := all(stringMatches(regexp.MustCompile("`([A-Z]\\w+)`"), []byte(part)))
 		exists := map[string]bool{}
 		eachSource(t, func(s *source) {
 			if s.pkg != pkg || s.test {
@@ -227,18 +255,115 @@ func TestVocabularyDocsListTypes(t *testing.T) {
 			}
 			for name, node := range declared(s.file) {
 				exists[name] = true
-				if spec, ok := node.(*ast.TypeSpec); ok && ast.IsExported(name) {
+				if spec, ok := node.(*ast.TypeSpec); ok && ast.IsExported(name) && name != "Agent" && name != "Client" {
 					_, iface := spec.Type.(*ast.InterfaceType)
 					if iface || strings.HasSuffix(name, "Request") || strings.HasSuffix(name, "Notification") {
-						assert.Contains(t, linked, name, "the doc of %s does not link it", pkg)
+						assert.Contains(t, listed, name, "docs/types.md does not list it for %s", pkg)
 					}
 				}
 			}
 		})
-		for _, name := range linked {
-			assert.True(t, exists[name], "the doc of %s links [%s], which does not exist", pkg, name)
+		for _, name := range listed {
+			assert.True(t, exists[name], "docs/types.md lists %s for %s, which does not exist", name, pkg)
 		}
 	}
+}
+
+// A comment that names something which has another name by now misleads as a page does. Links of doc comments, names
+// of a package of this module such as client.Options, and fields of options, also in the texts of errors, exist.
+func TestCommentsNameWhatExists(t *testing.T) {
+	public, own := exportedNames(t), map[string]map[string]map[string]bool{}
+	eachSource(t, func(s *source) {
+		pkg := own[s.pkg]
+		if pkg == nil {
+			pkg = map[string]map[string]bool{}
+			own[s.pkg] = pkg
+		}
+		for name, node := range declared(s.file) {
+			owner, member, _ := strings.Cut(name, ".")
+			if pkg[owner] == nil {
+				pkg[owner] = map[string]bool{}
+			}
+			pkg[owner][member] = true
+			if spec, ok := node.(*ast.TypeSpec); ok {
+				for _, member := range memberNames(spec.Type) {
+					pkg[owner][member] = true
+				}
+				pkg[owner]["*"] = pkg[owner]["*"] || embeds(spec.Type) // has members of other types
+			}
+		}
+	})
+	has := func(names map[string]map[string]bool, name, member string) bool {
+		members, ok := names[name]
+		return ok && (member == "" || members[member] || members["*"] || len(members) == 0)
+	}
+	anywhere := map[string]map[string]bool{} // the fields of the options of all packages
+	for _, pkg := range own {
+		for name, members := range pkg {
+			if strings.HasSuffix(name, "Options") {
+				if anywhere[name] == nil {
+					anywhere[name] = map[string]bool{}
+				}
+				maps.Copy(anywhere[name], members)
+				delete(anywhere[name], "*")
+			}
+		}
+	}
+	link := regexp.MustCompile(`\[\*?([A-Z]\w*[a-z]\w*)(?:\.([A-Z]\w*))?\]`)
+	field := regexp.MustCompile(`(?:^|[^.\w])(\w*Options)\.([A-Z]\w*)`)
+	qualified := regexp.MustCompile(`(?:^|[^./\w-])([a-z]\w+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	checked := 0
+	eachSource(t, func(s *source) {
+		if s.test {
+			return
+		}
+		look := func(at ast.Node, text string, names *regexp.Regexp) {
+			for _, m := range names.FindAllStringSubmatch(text, -1) {
+				found := true
+				switch names {
+				case link:
+					found = has(own[s.pkg], m[1], m[2])
+				case field: // of this package, or of those that it serves
+					found = has(own[s.pkg], m[1], m[2]) || own[s.pkg][m[1]] == nil && has(anywhere, m[1], m[2])
+				case qualified:
+					pkg, known := public[m[1]]
+					found = !known || has(pkg, m[2], m[3])
+				}
+				checked++
+				assert.True(t, found, "%s names %s, which does not exist", fset.Position(at.Pos()), strings.TrimSpace(m[0]))
+			}
+		}
+		for _, group := range s.file.Comments {
+			look(group, group.Text(), link)
+			look(group, group.Text(), field)
+			look(group, group.Text(), qualified)
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				look(n, text.Value, field)
+			}
+			return true
+		})
+	})
+	assert.Greater(t, checked, 1000)
+}
+
+func embeds(expr ast.Expr) bool {
+	var fields *ast.FieldList
+	switch x := expr.(type) {
+	case *ast.StructType:
+		fields = x.Fields
+	case *ast.InterfaceType:
+		fields = x.Methods
+	default:
+		return true // its members are those of another type
+	}
+	for _, f := range fields.List {
+		if len(f.Names) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func memberNames(expr ast.Expr) (list []string) {

@@ -1,4 +1,4 @@
-package gosdk_test
+package repocheck_test
 
 import (
 	"context"
@@ -185,8 +185,8 @@ var (
 		Is(error) bool
 	} = (*rpcerr.RequestError)(nil)
 
-	_ func(error) *rpcerr.RequestError = rpcerr.From
-	_ func(error) (rpcerr.Code, bool)  = rpcerr.CodeOf
+	_ func(error) error               = rpcerr.From
+	_ func(error) (rpcerr.Code, bool) = rpcerr.CodeOf
 
 	_, _, _, _, _, _, _, _, _, _ error = rpcerr.ErrParse, rpcerr.ErrInvalidRequest, rpcerr.ErrMethodNotFound, rpcerr.ErrInvalidParams,
 		rpcerr.ErrInternal, rpcerr.ErrRequestCancelled, rpcerr.ErrAuthRequired, rpcerr.ErrResourceNotFound, rpcerr.ErrSessionNotFound,

@@ -1,4 +1,4 @@
-package gosdk_test
+package repocheck_test
 
 import (
 	"os"
