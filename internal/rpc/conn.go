@@ -93,14 +93,16 @@ func (c *Conn) Configure(cfg Config) {
 }
 
 // Start begins to read. The connection lives as long as ctx; handlers get
-// contexts that descend from it.
+// contexts with its values.
 func (c *Conn) Start(ctx context.Context) error {
 	if err := c.wrong(); err != nil {
 		return err
 	}
 	err := c.end.start(func() {
 		c.up = scopeOf(ctx)
-		c.life, c.endLife = context.WithCancelCause(ctx)
+		// The end of ctx must not reach handlers before Ending is closed: they tell by it whether
+		// their request was cancelled or the connection ends.
+		c.life, c.endLife = context.WithCancelCause(context.WithoutCancel(ctx))
 	})
 	if err != nil {
 		return err

@@ -347,3 +347,30 @@ func TestResponseAfterLostNotifications(t *testing.T) {
 		})
 	}
 }
+
+// A handler whose ctx is done tells by Ending whether its request was cancelled or the connection ends.
+func TestEndingIsClosedBeforeContextsEnd(t *testing.T) {
+	for range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		near, far := stream.Pipe()
+		entered, ending := make(chan struct{}), make(chan bool, 1)
+		var c *rpc.Conn
+		c = newConn(rpc.Config{Stream: near, Entries: []*rpc.Entry{on(mEcho, func(ctx context.Context, m *msg) (*msg, error) {
+			close(entered)
+			<-ctx.Done()
+			select {
+			case <-c.Ending():
+				ending <- true
+			default:
+				ending <- false
+			}
+			return m, nil
+		})}})
+		require.NoError(t, c.Start(ctx))
+		newPeer(t, far).request(1, "t/echo", 1)
+		<-entered
+		cancel()
+		require.True(t, <-ending)
+		require.ErrorIs(t, c.Wait(), context.Canceled)
+	}
+}

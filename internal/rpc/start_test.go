@@ -47,21 +47,19 @@ func TestCloseDuringStart(t *testing.T) {
 	})
 }
 
-// hooked is a ctx that counts what waits for its end, and calls hook when the second
+// hooked is a ctx that counts what waits for its end, and calls hook when something
 // begins to.
 type hooked struct {
 	context.Context
-	hook             func()
-	waiting, waiters int
+	hook    func()
+	waiting int
 }
 
 func (h *hooked) Done() <-chan struct{} { return make(chan struct{}) }
 
 func (h *hooked) AfterFunc(func()) (stop func() bool) {
 	h.waiting++
-	if h.waiters++; h.waiters == 2 {
-		h.hook()
-	}
+	h.hook()
 	return func() bool { h.waiting--; return true }
 }
 

@@ -96,7 +96,11 @@ func newSite(t *testing.T) (*Site, chan struct{}) {
 		}()
 		return near, nil
 	}}})
-	t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
+	t.Cleanup(func() { // a turn that asks would go on
+		ctx, now := context.WithCancel(context.Background())
+		now()
+		_ = h.Shutdown(ctx)
+	})
 	s, err := New(h, "/home", "secret", remote.Options{Logger: quiet})
 	require.NoError(t, err)
 	return s, goOn
@@ -275,6 +279,20 @@ func TestATurnOutlivesItsPage(t *testing.T) {
 	b.send("open", map[string]any{"session": id, "folder": "/work"})
 	state := b.until("state", "waited")
 	assert.Contains(t, string(state), `\u003cstrong\u003ewaited\u003c/strong\u003e`)
+}
+
+// A question stays open when its page is closed.
+func TestAQuestionOutlivesItsPage(t *testing.T) {
+	site, _ := newSite(t)
+	a := openPage(t, site)
+	id := a.begin()
+	a.send("prompt", map[string]any{"text": "ask"})
+	a.question()
+	a.close()
+	b := openPage(t, site)
+	b.send("open", map[string]any{"session": id, "folder": "/work"})
+	b.send("answer", map[string]any{"key": b.question().Key, "option": "a"})
+	b.until("state", "chosen a")
 }
 
 // A page that goes from one session to another sees no more of the first one, and a session that does not exist closes nothing.
