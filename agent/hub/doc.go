@@ -20,7 +20,7 @@
 //     A client that is attached may load the session again. What is on its way arrives before the history, so a client
 //     that would show it twice closes the session first.
 //   - A prompt is sent to the agent at most once, whatever dies. One turn of a session runs at a time; later
-//     prompts wait.
+//     prompts wait. One that cannot be stored is refused, and neither the agent nor another client gets anything of it.
 //   - A question of the agent is put to every attached client that controls the session. The first
 //     valid answer holds, is stored with who gave it, and the question is withdrawn from the others. If nobody is
 //     there, or all have dismissed it, the question waits; the hub never allows anything by itself.

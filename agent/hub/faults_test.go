@@ -212,12 +212,7 @@ func TestStoreFailsForGood(t *testing.T) {
 				for info := range h.Sessions() {
 					assert.False(t, info.Running)
 				}
-				err := h.Shutdown(t.Context())
-				if method == "Append" {
-					require.ErrorIs(t, err, errBroken)
-				} else {
-					require.NoError(t, err)
-				}
+				require.NoError(t, h.Shutdown(t.Context()), "nothing that was shown is lost")
 			})
 		})
 	}

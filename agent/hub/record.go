@@ -67,6 +67,27 @@ func (r *recorder) note(n note) { r.open.End(); r.record(kindHub, &n) }
 
 func (r *recorder) turn(t history.Turn) { r.open.End(); r.record(journal.KindTurn, &t) }
 
+// begin stores a prompt, and then that its turn begins. So one whose outcome in the store is not known is not shown to a later
+// client either. What the store does not take is not tried again.
+func (r *recorder) begin(asked, begun history.Turn) error {
+	r.open.End()
+	err := r.store() // what was before
+	for _, t := range []history.Turn{asked, begun} {
+		var encoded []byte
+		if err == nil {
+			encoded, err = history.Encode(&t)
+		}
+		if err == nil {
+			_, err = r.session.log.Append(journal.Record{Kind: journal.KindTurn, Data: encoded})
+		}
+	}
+	r.session.updated.Store(time.Now().UnixMicro())
+	if r.err = err; hasEnded(err) && !r.session.closed {
+		r.session.lost()
+	}
+	return err
+}
+
 // record stores a record, and returns the length of its data.
 func (r *recorder) record(kind journal.Kind, data any) int {
 	encoded, err := history.Encode(data)
@@ -97,15 +118,20 @@ func (r *recorder) store() error {
 			r.title = title
 		}
 	}
-	_, damaged := errors.AsType[*journal.DamagedError](r.err)
 	switch {
 	case r.err == nil || s.closed:
-	case damaged || errors.Is(r.err, journal.ErrClosed):
+	case hasEnded(r.err):
 		s.lost()
 	case r.size > maxUnstored:
 		s.full()
 	}
 	return r.err
+}
+
+// hasEnded reports whether an error of a log means that it takes nothing more.
+func hasEnded(err error) bool {
+	_, damaged := errors.AsType[*journal.DamagedError](err)
+	return damaged || errors.Is(err, journal.ErrClosed)
 }
 
 // restore reads a record. s.mu must be held.

@@ -27,6 +27,7 @@ type prompt struct {
 	stop      context.CancelFunc // cancels its turn; nil while it waits
 	cancelled bool
 	sent      bool   // the prompt is being sent, or was
+	untold    bool   // the store did not take the prompt, so that nobody sees anything of it
 	echo      string // what the agent has repeated of the prompt
 	other     bool   // the agent has sent something else
 }
@@ -92,29 +93,37 @@ func agentError(err error) error {
 	return err
 }
 
-// tellPrompt records a prompt as the begin of a turn, and tells it to all but its sender.
+// tellPrompt records a prompt as the begin of a turn, and tells it to all but its sender. If it cannot be stored, nobody sees
+// anything of it.
 func (s *session) tellPrompt(p *prompt) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.recorder.store(); err != nil {
+	if p.id == "" || !s.ids.use(p.id) {
+		p.id = s.ids.own()
+	}
+	asked := history.Turn{State: history.Asked}
+	var updates []acp.SessionUpdate
+	for _, b := range p.blocks {
+		u := &acp.UserMessageChunk{MessageID: p.id, Content: b}
+		encoded, err := history.Encode(u)
+		if err != nil {
+			return err
+		}
+		updates, asked.Prompt = append(updates, u), append(asked.Prompt, encoded)
+	}
+	before := p.cancelled
+	if err := s.recorder.begin(asked, history.Turn{State: history.Begun, Principal: p.from.principal}); err != nil {
+		p.untold, p.cancelled = true, before // if the store has ended the log: the sender learns that the prompt was refused
+		delete(s.ids.used, p.id)
 		return storeError(err)
 	}
 	s.ids.item()
 	s.history.Turn()
-	if p.id == "" || !s.ids.use(p.id) {
-		p.id = s.ids.own()
-	}
-	s.recorder.turn(history.Turn{State: history.Begun, Principal: p.from.principal})
-	for _, b := range p.blocks {
-		s.show(&acp.UserMessageChunk{MessageID: p.id, Content: b}, p.from)
+	for _, u := range updates {
+		s.history.Add(u)
+		s.push(u, eventSize, p.from) // the history holds it
 	}
 	p.sent = true
-	s.recorder.open.End() // before the agent reads it
-	if s.recorder.err != nil {
-		p.cancelled = false // if the store has ended the log: the sender learns that the prompt was refused
-		s.recorder.turn(history.Turn{State: history.Ended})
-		return storeError(s.recorder.err)
-	}
 	return nil
 }
 
@@ -125,15 +134,17 @@ func (s *session) finish(p *prompt, res *acp.PromptResponse, err error) {
 	if p.cancelled && err != nil {
 		res, err = cancelled(), nil
 	}
-	end := history.Turn{State: history.Ended}
-	if err != nil {
-		s.endCalls()
-	} else {
-		end.StopReason = res.StopReason
+	if !p.untold {
+		end := history.Turn{State: history.Ended}
+		if err != nil {
+			s.endCalls()
+		} else {
+			end.StopReason = res.StopReason
+		}
+		s.recorder.turn(end)
+		s.ids.item()
+		s.history.Turn()
 	}
-	s.recorder.turn(end)
-	s.ids.item()
-	s.history.Turn()
 	p.res, p.err = res, err
 	p.from.after(func() { close(p.done) }) // the response follows all updates of the turn
 	close(p.over)

@@ -4,6 +4,7 @@
 package history
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -18,6 +19,7 @@ type History struct {
 	messages fold.Messages[int] // the indices of the newest content of each
 	plan     any                // the key of the plan that changed last; nil if there is none
 	unended  bool               // the last turn has no end
+	asked    []json.RawMessage  // the updates of a prompt whose turn has not begun yet
 }
 
 // Item is one update of a replay.

@@ -17,13 +17,15 @@ import (
 
 // Turn records the begin or the end of a turn.
 type Turn struct {
-	State      string         `json:"state"`
-	StopReason acp.StopReason `json:"stopReason,omitempty"` // empty after an error
-	Principal  string         `json:"principal,omitempty"`  // who has sent the prompt, at a hub
+	State      string            `json:"state"`
+	StopReason acp.StopReason    `json:"stopReason,omitempty"` // empty after an error
+	Principal  string            `json:"principal,omitempty"`  // who has sent the prompt, at a hub
+	Prompt     []json.RawMessage `json:"prompt,omitempty"`     // the updates of a prompt that is asked
 }
 
 // The states of a Turn. A turn without an end was interrupted.
 const (
+	Asked       = "asked" // the person sees its prompt only if the turn begins: the agent has not got it yet
 	Begun       = "begun"
 	Ended       = "ended"
 	Interrupted = "interrupted" // written when the session is opened again
@@ -39,7 +41,7 @@ func Encode(data any) ([]byte, error) {
 }
 
 // Restore adds a record of the kinds event and turn, and ignores those of other kinds. It returns the
-// update of an event.
+// update of an event, or the last one of the prompt of a turn that begins.
 func (h *History) Restore(r journal.Record) (u acp.SessionUpdate, err error) {
 	switch r.Kind {
 	case journal.KindEvent:
@@ -48,9 +50,20 @@ func (h *History) Restore(r journal.Record) (u acp.SessionUpdate, err error) {
 		}
 	case journal.KindTurn:
 		var t Turn
-		err = json.Unmarshal(r.Data, &t)
+		if err = json.Unmarshal(r.Data, &t); err != nil {
+			return nil, err
+		}
+		prompt := h.asked
+		if h.asked = t.Prompt; t.State == Asked {
+			return nil, nil
+		}
 		h.unended = t.State == Begun
 		h.Turn()
+		for i := 0; h.unended && err == nil && i < len(prompt); i++ {
+			if u, err = acp.UnmarshalSessionUpdate(prompt[i]); err == nil {
+				h.Add(u)
+			}
+		}
 	}
 	return u, err
 }
