@@ -24,12 +24,10 @@ func (h *Hub) Start(ctx context.Context) error {
 
 // supervisor returns the agent. It starts it if there is none, or if the last one was given up.
 func (h *Hub) supervisor(ctx context.Context) (*supervise.Supervisor, error) {
-	select {
-	case h.starting <- struct{}{}:
-		defer func() { <-h.starting }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := h.starting.take(ctx); err != nil {
+		return nil, err
 	}
+	defer h.starting.give()
 	h.mu.Lock()
 	running, closing := h.agent, h.closing
 	h.mu.Unlock()

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -24,7 +23,7 @@ type attachment struct {
 	client    receiver
 	ctx       context.Context // ends with the attachment
 	end       context.CancelFunc
-	sending   chan struct{}    // holds a token while an update is sent
+	sending   token            // held while something is sent
 	plan      history.OnlyPlan // of a client without plans by id, in its order of sending
 
 	// session.mu guards the fields below.
@@ -61,7 +60,7 @@ func (s *session) attach(principal string, role Role, to receiver) (*attachment,
 		return nil, nil, errClosing
 	}
 	defer s.schedule() // also if it fails: nobody else may come
-	sending := make(chan struct{}, 1)
+	sending := make(token, 1)
 	for _, a := range s.attached {
 		if a.client == to { // it loads the session again: what is being sent comes before the history
 			sending = a.sending
@@ -118,18 +117,17 @@ func (s *session) state() *state {
 	return &state{items: s.history.Items(), title: s.title, modes: s.modes, options: s.options}
 }
 
-// updates returns what a client is sent of it: all, or what is still open.
-func (x *state) updates(all bool) iter.Seq[acp.SessionUpdate] {
-	return func(yield func(acp.SessionUpdate) bool) {
-		for _, it := range x.items {
-			if u := it.Update(); (all || isOpen(u)) && !yield(u) {
-				return
-			}
-		}
-		if x.title != "" {
-			yield(&acp.SessionInfoUpdate{Title: acp.Some(x.title)})
+// events returns what a client is sent of it: all, or what is still open.
+func (x *state) events(all bool) (events []event) {
+	for _, it := range x.items {
+		if u := it.Update(); all || isOpen(u) {
+			events = append(events, event{update: u})
 		}
 	}
+	if x.title != "" {
+		events = append(events, event{update: &acp.SessionInfoUpdate{Title: acp.Some(x.title)}})
+	}
+	return events
 }
 
 func isOpen(u acp.SessionUpdate) bool {
@@ -145,9 +143,14 @@ func isOpen(u acp.SessionUpdate) bool {
 // push adds an event. session.mu must be held.
 func (a *attachment) push(e event) {
 	if a.left {
+		release([]event{e})
 		return
 	}
-	a.events = append(a.events, e)
+	if n := len(a.events); n > 0 && a.events[n-1].joinText(e) {
+		e.size -= eventSize
+	} else {
+		a.events = append(a.events, e)
+	}
 	a.size += e.size
 	if a.size > maxBytes && a.size-longest(a.events) > maxBytes {
 		a.events, a.size = a.session.shorten(a.events)
@@ -159,16 +162,6 @@ func (a *attachment) push(e event) {
 	if !a.pumping {
 		a.pumping = a.session.hub.do(a.pump) // ends like that of start
 	}
-}
-
-// longest returns the size of the longest event that was not joined of several.
-func longest(events []event) (size int) {
-	for _, e := range events {
-		if !e.joined {
-			size = max(size, e.size)
-		}
-	}
-	return size
 }
 
 // start begins to send what is in the queue.
@@ -189,71 +182,43 @@ func (a *attachment) pump() {
 		if len(events) == 0 {
 			return
 		}
-		a.sendAll(events)
+		a.send(a.ctx, events)
 		clear(events)
 		spent = events[:0]
 	}
 }
 
-// sendAll sends events in their order until the attachment ends.
-func (a *attachment) sendAll(events []event) {
-	if a.lock(a.ctx) != nil {
+// send sends events in their order until the attachment ends. If ctx is done before, the attachment ends.
+func (a *attachment) send(ctx context.Context, events []event) {
+	if a.sending.take(ctx) != nil {
+		a.session.detach(a)
 		release(events)
 		return
 	}
-	defer a.unlock()
-	for len(events) > 0 {
-		e, n := events[0], 1
+	defer a.sending.give()
+	for i, e := range events {
 		switch {
 		case a.ctx.Err() != nil:
-			release(events)
+			release(events[i:])
 			return
 		case e.then != nil:
 			e.then()
 		case e.question != nil:
 			a.client.ask(a.ctx, a, e.question)
-		default:
-			e.update, n = joinTexts(events)
-			if a.client.update(a.ctx, a, e.update) != nil {
-				a.session.detach(a)
-			}
+		case a.client.update(ctx, a, e.whole()) != nil:
+			a.session.detach(a)
 		}
-		events = events[n:]
 	}
-}
-
-// send sends an update, unless the attachment has ended.
-func (a *attachment) send(ctx context.Context, u acp.SessionUpdate) error {
-	if err := a.lock(ctx); err != nil {
-		return err
-	}
-	defer a.unlock()
-	if a.ctx.Err() != nil {
-		return errLeft
-	}
-	return a.client.update(ctx, a, u)
 }
 
 // sent waits until an attachment that has ended sends nothing more.
 func (a *attachment) sent(ctx context.Context) error {
-	err := a.lock(ctx)
+	err := a.sending.take(ctx)
 	if err == nil {
-		a.unlock()
+		a.sending.give()
 	}
 	return err
 }
-
-// lock waits until nothing else is sent to the client in this session.
-func (a *attachment) lock(ctx context.Context) error {
-	select {
-	case a.sending <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (a *attachment) unlock() { <-a.sending }
 
 // release calls the functions of events that are not sent any more.
 func release(events []event) {
@@ -262,15 +227,6 @@ func release(events []event) {
 			e.then()
 		}
 	}
-}
-
-// after calls f when the attachment has sent what is in its queue, or has ended. session.mu must be held.
-func (a *attachment) after(f func()) {
-	if a.left {
-		f()
-		return
-	}
-	a.push(event{then: f})
 }
 
 // detach ends an attachment.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -161,11 +162,8 @@ func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) 
 		return nil, err
 	}
 	a.session.offer(req, role)
-	for u := range now.updates(all) {
-		if err := a.send(ctx, u); err != nil {
-			a.session.detach(a)
-			return nil, err
-		}
+	if a.send(ctx, now.events(all)); a.ctx.Err() != nil {
+		return nil, cmp.Or[error](ctx.Err(), errLeft)
 	}
 	agent.AfterResponse(ctx, a.start)
 	return now, nil

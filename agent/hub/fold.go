@@ -6,36 +6,55 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/fold"
+	"github.com/acpkit/go-sdk/internal/history"
 )
+
+// event is what an attachment gets: an update, a question to ask, or a function to call when all before
+// it was sent. The function is also called if the attachment ends before.
+type event struct {
+	update   acp.SessionUpdate
+	more     []string // plain texts of later chunks of its message, which are sent with it
+	question *question
+	then     func()
+	size     int
+	joined   bool // the update was made of several
+}
+
+// eventSize is about how many bytes an update takes beside its content.
+const eventSize = 256
 
 // joinAtMost is how long the text of several chunks may become, as in agent.Joiner.
 const joinAtMost = 2 << 10
 
-// joinTexts returns the update of the first event, and of those behind it that are texts of the same message, and how many they
-// are. Nothing is lost by that, and a client that has fallen behind reads one message instead of a hundred.
-func joinTexts(events []event) (u acp.SessionUpdate, n int) {
-	u = events[0].update
-	first, ok := bareText(u)
-	size := len(first)
-	for n = 1; ok && n < len(events); n++ {
-		next, bare := bareText(events[n].update)
-		if size += len(next); !bare || size > joinAtMost || messageOf(u) != messageOf(events[n].update) {
-			break
-		}
+// joinText adds a later event to an event that waits, if both are texts of the agent in one message. Nothing is lost by that,
+// and a client that has fallen behind reads one message instead of a hundred.
+func (e *event) joinText(later event) bool {
+	if e.size+later.size > joinAtMost+2*eventSize || !bareText(e.update) || !bareText(later.update) || messageOf(e.update) != messageOf(later.update) {
+		return false
 	}
-	if n == 1 {
-		return u, 1
-	}
-	var text strings.Builder
-	for _, e := range events[:n] {
-		part, _ := bareText(e.update)
-		text.WriteString(part)
-	}
-	return withText(u, text.String()), n
+	e.add(later)
+	return true
 }
 
-// bareText returns the text of a chunk of the agent that has nothing else.
-func bareText(u acp.SessionUpdate) (string, bool) {
+// add adds a later text of the same message.
+func (e *event) add(later event) {
+	text, _ := plainText(later.update)
+	e.more = append(append(e.more, text), later.more...)
+	e.size += later.size - eventSize
+}
+
+// whole returns the update with the texts that were added.
+func (e *event) whole() acp.SessionUpdate {
+	if e.more == nil {
+		return e.update
+	}
+	_, id, _ := fold.Chunk(e.update)
+	first, _ := plainText(e.update)
+	return fold.Rechunk(e.update, id, acp.Text(first+strings.Join(e.more, "")))
+}
+
+// bareText reports whether an update is a text of the agent that has nothing else.
+func bareText(u acp.SessionUpdate) bool {
 	var meta acp.Meta
 	switch v := u.(type) {
 	case *acp.AgentMessageChunk:
@@ -43,28 +62,70 @@ func bareText(u acp.SessionUpdate) (string, bool) {
 	case *acp.AgentThoughtChunk:
 		meta = v.Meta
 	default:
-		return "", false
+		return false
 	}
 	_, _, content := fold.Chunk(u)
 	text := fold.PlainText(content)
-	if text == nil || text.Meta != nil || meta != nil {
-		return "", false
+	return text != nil && text.Meta == nil && meta == nil
+}
+
+// plainText returns the text of a chunk whose text can be joined to that of its message.
+func plainText(u acp.SessionUpdate) (string, bool) {
+	_, _, content := fold.Chunk(u)
+	if text := fold.PlainText(content); text != nil {
+		return text.Text, true
 	}
-	return text.Text, true
+	return "", false
+}
+
+// messageKey names a message. The role of no message is empty.
+type messageKey struct {
+	role string
+	id   acp.MessageID
+}
+
+func messageOf(u acp.SessionUpdate) messageKey {
+	role, id, _ := fold.Chunk(u)
+	return messageKey{role, id}
+}
+
+// sizeOf returns about how many bytes of memory an update takes.
+func sizeOf(u acp.SessionUpdate) int {
+	if text, ok := plainText(u); ok {
+		return eventSize + len(text)
+	}
+	data, _ := history.Encode(u) // what cannot be encoded is not sent either
+	return eventSize + len(data)
+}
+
+// heldWhole reports whether the history holds an update as it is: prompts, and what is not text.
+func heldWhole(u acp.SessionUpdate) bool {
+	role := messageOf(u).role
+	_, text := plainText(u)
+	return role == "user" || role != "" && !text
+}
+
+// longest returns the size of the longest event that was not joined of several.
+func longest(events []event) (size int) {
+	for _, e := range events {
+		if !e.joined {
+			size = max(size, e.size)
+		}
+	}
+	return size
 }
 
 // shorten shortens the events of an attachment: chunks of a message become one, and of several events that change one thing,
 // such as a tool call, its present state takes the place of the first. It returns the size too. The events that are given must
 // not be used any more; the updates in them are not modified. s.mu must be held.
 func (s *session) shorten(events []event) (short []event, size int) {
-	at := make(map[any]int)                 // the index in short of what a later event changes
-	texts := make(map[int]*strings.Builder) // of messages to which more than one chunk was joined
+	at := make(map[any]int) // the index in short of what a later event changes
 	for _, e := range events {
 		if e.then != nil { // what was sent before the end of a turn stays before it
 			clear(at)
 		}
 		key := keyOf(e.update)
-		if i, known := at[key]; known && s.join(&short[i], e.update, i, texts) {
+		if i, known := at[key]; known && s.join(&short[i], e) {
 			continue
 		}
 		if key != nil {
@@ -74,9 +135,8 @@ func (s *session) shorten(events []event) (short []event, size int) {
 	}
 	for i := range short {
 		e := &short[i]
-		if text := texts[i]; text != nil {
-			e.update = withText(e.update, text.String())
-			e.size, e.joined = eventSize+text.Len(), true
+		if e.more != nil {
+			e.update, e.more, e.joined = e.whole(), nil, true
 		} else if _, text := plainText(e.update); !text {
 			if u := s.both(e.update, e.update); u != nil { // which the session holds
 				e.update, e.size = u, eventSize
@@ -87,27 +147,22 @@ func (s *session) shorten(events []event) (short []event, size int) {
 	return short, size
 }
 
-// join adds the effect of a later update to an event with the same key. It reports whether the event has both then.
-func (s *session) join(e *event, later acp.SessionUpdate, i int, texts map[int]*strings.Builder) bool {
-	first, ok := plainText(e.update)
-	second, too := plainText(later)
+// join adds the effect of a later event to one with the same key. It reports whether the event has both then.
+func (s *session) join(e *event, later event) bool {
+	_, first := plainText(e.update)
+	_, second := plainText(later.update)
 	switch {
-	case ok && too:
-		if texts[i] == nil {
-			texts[i] = new(strings.Builder)
-			texts[i].WriteString(first)
-		}
-		texts[i].WriteString(second)
-	case messageOf(later).role != "":
+	case first && second:
+		e.add(later)
+		return true
+	case messageOf(later.update).role != "":
 		return false
-	default:
-		u := s.both(e.update, later)
-		if u == nil {
-			return false
-		}
+	}
+	u := s.both(e.update, later.update)
+	if u != nil {
 		e.update = u
 	}
-	return true
+	return u != nil
 }
 
 // keyOf returns what an update changes, or nil if it stands for itself.

@@ -123,7 +123,7 @@ type Hub struct {
 	end  context.CancelFunc
 	work sync.WaitGroup // turns, questions and timers that have fired
 
-	starting chan struct{} // holds a token while the agent is being started
+	starting token // held while the agent is being started
 
 	mu       sync.Mutex
 	agent    *supervise.Supervisor // the last one that was started; nil if there was none
@@ -139,7 +139,7 @@ type Hub struct {
 // New returns a Hub. It starts nothing: the agent is started for the first client.
 func New(opts *Options) *Hub {
 	h := &Hub{
-		opts: endpoint.ValueOf(opts), starting: make(chan struct{}, 1),
+		opts: endpoint.ValueOf(opts), starting: make(token, 1),
 		conns: make(map[*conn]struct{}), sessions: make(map[acp.SessionID]*session), busy: make(map[acp.SessionID]chan struct{}),
 	}
 	h.ctx, h.end = context.WithCancel(context.Background())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,7 @@ type session struct {
 	cwd   string
 	dirs  []string
 
-	opening chan struct{}        // holds a token while the session is being opened at the agent
+	opening token                // held while the session is being opened at the agent
 	used    atomic.Int64         // the last use of the agent, by Hub.uses
 	side    atomic.Pointer[side] // nil while the session is not open at the agent
 	summary atomic.Pointer[Info] // as it was last, but for updated
@@ -53,16 +54,6 @@ type session struct {
 	questions []*question
 
 	unattended, idle *time.Timer // see schedule
-}
-
-// event is what an attachment gets: an update, a question to ask, or a function to call when all before
-// it was sent. The function is also called if the attachment ends before.
-type event struct {
-	update   acp.SessionUpdate
-	question *question
-	then     func()
-	size     int
-	joined   bool // the text of update was made of several
 }
 
 // tell sends an update to the attached clients, except to one of them. The update is not stored. s.mu must be held.
@@ -146,6 +137,17 @@ func (s *session) apply(u acp.SessionUpdate) {
 		s.ids.item()
 		s.show(u, nil)
 	}
+}
+
+// maxTitle is how many bytes of a title the hub keeps, because it is in each entry of lists and stores.
+const maxTitle = 4 << 10
+
+// shortTitle returns the beginning of a title.
+func shortTitle(title string) string {
+	if len(title) <= maxTitle {
+		return title
+	}
+	return strings.ToValidUTF8(title[:maxTitle-len("…")], "") + "…"
 }
 
 func (s *session) setMode(id acp.SessionModeID) {

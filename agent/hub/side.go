@@ -53,12 +53,10 @@ const openTime = time.Minute
 // openAtAgent opens the session at the agent if it is not open there. It continues the session that the agent
 // has, or starts a new one.
 func (h *Hub) openAtAgent(ctx context.Context, s *session) (*side, error) {
-	select {
-	case s.opening <- struct{}{}:
-		defer func() { <-s.opening }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.opening.take(ctx); err != nil {
+		return nil, err
 	}
+	defer s.opening.give()
 	agent, _, err := h.running(ctx)
 	if err != nil {
 		return nil, err
@@ -209,7 +207,7 @@ func (h *Hub) admit() error {
 func (s *session) leaveAgent() bool {
 	select {
 	case s.opening <- struct{}{}:
-		defer func() { <-s.opening }()
+		defer s.opening.give()
 	default: // waiting for it could be a deadlock: it may be making room, too
 		return false
 	}

@@ -12,6 +12,20 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
+// token is a lock that can be waited for until a ctx is done. Its capacity is 1.
+type token chan struct{}
+
+func (t token) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t token) give() { <-t }
+
 // do runs f on a goroutine that Shutdown waits for. It reports false, and does not run f, if the hub has
 // ended.
 func (h *Hub) do(f func()) bool {
@@ -90,7 +104,7 @@ func (h *Hub) newSession(id acp.SessionID, log journal.Log) *session {
 	m := log.Meta()
 	s := &session{
 		hub: h, id: id, owner: m.Owner, cwd: m.Cwd, dirs: m.AdditionalDirectories, title: m.Title,
-		log: log, opening: make(chan struct{}, 1),
+		log: log, opening: make(token, 1),
 	}
 	s.updated.Store(m.Updated.UnixMicro())
 	s.summarize()

@@ -146,7 +146,7 @@ func (s *session) finish(p *prompt, res *acp.PromptResponse, err error) {
 		s.history.Turn()
 	}
 	p.res, p.err = res, err
-	p.from.after(func() { close(p.done) }) // the response follows all updates of the turn
+	p.from.push(event{then: func() { close(p.done) }}) // the response follows all updates of the turn
 	close(p.over)
 	s.running = nil
 	if len(s.waiting) > 0 {

@@ -23,9 +23,7 @@ func (h *Hub) Watch(ctx context.Context, id acp.SessionID) iter.Seq2[*thread.Sna
 			return
 		}
 		defer a.session.detach(a)
-		for u := range now.updates(true) {
-			w.thread.Apply(u)
-		}
+		a.send(ctx, now.events(true))
 		w.thread.Opened(now.modes, now.options)
 		a.start(ctx)
 		for snapshot := range w.thread.Watch(ctx) {
