@@ -131,28 +131,19 @@ func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 }
 
 func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	return at(ctx, c, req.SessionID, req, (*client.Conn).LoadSession, func() (*acp.LoadSessionResponse, error) {
-		now, err := c.open(ctx, req, true)
-		if err != nil {
-			return nil, err
-		}
-		return &acp.LoadSessionResponse{Modes: now.modes, ConfigOptions: now.options}, nil
-	})
+	return at(ctx, c, req.SessionID, req, (*client.Conn).LoadSession, func() (*acp.LoadSessionResponse, error) { return c.open(ctx, req, true) })
 }
 
 func (c *conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	return at(ctx, c, req.SessionID, req, (*client.Conn).ResumeSession, func() (*acp.ResumeSessionResponse, error) {
-		now, err := c.open(ctx, &acp.LoadSessionRequest{SessionID: req.SessionID, Cwd: req.Cwd, MCPServers: req.MCPServers, SystemPrompt: req.SystemPrompt}, false)
-		if err != nil {
-			return nil, err
-		}
-		return &acp.ResumeSessionResponse{Modes: now.modes, ConfigOptions: now.options}, nil
+		res, err := c.open(ctx, &acp.LoadSessionRequest{SessionID: req.SessionID, Cwd: req.Cwd, MCPServers: req.MCPServers, SystemPrompt: req.SystemPrompt}, false)
+		return (*acp.ResumeSessionResponse)(res), err
 	})
 }
 
 // open attaches the client to a session that exists, and sends it what has happened, or what is still open of it. What
 // happens from then on is sent after the response.
-func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) (*state, error) {
+func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) (*acp.LoadSessionResponse, error) {
 	principal, role, _, err := c.allowed(ctx, req.SessionID)
 	if err != nil {
 		return nil, err
@@ -166,7 +157,7 @@ func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) 
 		return nil, cmp.Or[error](ctx.Err(), errLeft)
 	}
 	agent.AfterResponse(ctx, a.start)
-	return now, nil
+	return &acp.LoadSessionResponse{Modes: now.modes, ConfigOptions: now.options}, nil
 }
 
 // allowed returns what the client may do with a session, and what is stored of it. It does not open its log, which would keep

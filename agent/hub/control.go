@@ -52,42 +52,41 @@ func (c *conn) Cancel(ctx context.Context, n *acp.CancelNotification) error {
 
 func (c *conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionMode, func(a *attachment) (*acp.SetSessionModeResponse, error) {
-		s := a.session
-		d, err := c.hub.openAtAgent(ctx, s)
-		if err == nil {
-			err = d.session.SetMode(ctx, req.ModeID)
-		}
-		if err != nil {
-			return nil, agentError(err)
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.setMode(req.ModeID)
-		s.tell(&acp.CurrentModeUpdate{CurrentModeID: req.ModeID}, a)
-		return &acp.SetSessionModeResponse{}, nil
+		_, err := a.change(ctx, func(x *supervise.Session) error { return x.SetMode(ctx, req.ModeID) }, func() acp.SessionUpdate {
+			return &acp.CurrentModeUpdate{CurrentModeID: req.ModeID}
+		})
+		return &acp.SetSessionModeResponse{}, err
 	})
 }
 
 func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionConfigOption, func(a *attachment) (*acp.SetSessionConfigOptionResponse, error) {
-		s := a.session
-		d, err := c.hub.openAtAgent(ctx, s)
-		if err == nil {
-			err = setOption(ctx, d.session, req)
-		}
-		var current *client.Session
-		if err == nil {
-			current, err = d.session.Current(ctx)
-		}
-		if err != nil {
-			return nil, agentError(err)
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.learn(current)
-		s.tell(&acp.ConfigOptionUpdate{ConfigOptions: s.options}, a)
-		return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options}, nil
+		options, err := a.change(ctx, func(x *supervise.Session) error { return setOption(ctx, x, req) }, func() acp.SessionUpdate {
+			return &acp.ConfigOptionUpdate{ConfigOptions: a.session.options}
+		})
+		return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, err
 	})
+}
+
+// change changes a setting at the agent and tells the other clients.
+func (a *attachment) change(ctx context.Context, set func(*supervise.Session) error, told func() acp.SessionUpdate) ([]acp.SessionConfigOption, error) {
+	s := a.session
+	d, err := s.hub.openAtAgent(ctx, s)
+	if err == nil {
+		err = set(d.session)
+	}
+	var current *client.Session
+	if err == nil {
+		current, err = d.session.Current(ctx)
+	}
+	if err != nil {
+		return nil, agentError(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.learn(current)
+	s.tell(told(), a)
+	return s.options, nil
 }
 
 func setOption(ctx context.Context, at *supervise.Session, req *acp.SetSessionConfigOptionRequest) error {
