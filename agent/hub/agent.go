@@ -32,7 +32,7 @@ func (h *Hub) supervisor(ctx context.Context) (*supervise.Supervisor, error) {
 	running, closing := h.agent, h.closing
 	h.mu.Unlock()
 	if closing {
-		return nil, refusedShutdown()
+		return nil, errShutdown
 	}
 	if running != nil {
 		return running, nil
@@ -107,8 +107,8 @@ const handshakeTime = 10 * time.Second
 func (h *Hub) sending(next acp.Handler) acp.Handler {
 	return func(ctx context.Context, method string, params any) (any, error) {
 		if req, ok := params.(*acp.LoadSessionRequest); ok {
+			of := h.below.Load().replaying
 			h.mu.Lock()
-			of := h.below.replaying
 			of[req.SessionID] = true
 			h.mu.Unlock()
 			defer func() {

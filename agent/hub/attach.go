@@ -34,18 +34,6 @@ type attachment struct {
 	pumping bool // pump runs, or start will run it
 }
 
-// receiver is what an attachment belongs to: a connection, or a caller of Watch.
-type receiver interface {
-	// update sends an update. An error means that the receiver has ended.
-	update(ctx context.Context, a *attachment, u acp.SessionUpdate) error
-	// ask asks a question until ctx is done. It does not wait.
-	ask(ctx context.Context, a *attachment, q *question)
-	// entered is called when an attachment begins, which an error prevents, and left when it has ended. If the hub has ended
-	// it, why is ErrSlow or ErrLost. session.mu is held; they must not block.
-	entered(a *attachment) error
-	left(a *attachment, why error)
-}
-
 var (
 	errClosing = errors.New("hub: the session is being closed") // it can be opened again soon
 	errLeft    = refused("the session was closed or loaded again on this connection")

@@ -12,17 +12,17 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/history"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
 // conn is the agent of one connection to a client.
 type conn struct {
-	hub    *Hub
-	conn   *agent.Conn
-	ending <-chan struct{} // closed when the connection to the client begins to end
-	as     *string         // the principal that another hub has named; nil for a client of this one
-	ctx    context.Context // ends with the connection, when ended is called
-	end    context.CancelFunc
+	hub  *Hub
+	conn *agent.Conn
+	as   *string         // the principal that another hub has named; nil for a client of this one
+	ctx  context.Context // ends with the connection, when ended is called
+	end  context.CancelFunc
 
 	reaching sync.Mutex              // held while a route is made; guards routes
 	routes   map[string]*client.Conn // to other hubs, by holder; they end with ctx
@@ -34,7 +34,7 @@ type conn struct {
 }
 
 func (h *Hub) connect(a *agent.Conn, as *string) *conn {
-	c := &conn{hub: h, conn: a, ending: a.Ending(), as: as, attached: make(map[acp.SessionID]*attachment),
+	c := &conn{hub: h, conn: a, as: as, attached: make(map[acp.SessionID]*attachment),
 		routes: make(map[string]*client.Conn), gone: make(map[acp.SessionID]*client.Conn)}
 	c.ctx, c.end = context.WithCancel(h.ctx)
 	h.mu.Lock()
@@ -176,7 +176,7 @@ func (c *conn) allowed(ctx context.Context, id acp.SessionID) (principal string,
 	case role == None: // also if the owner cannot be read
 		err = notFound(id)
 	case err != nil:
-		err = storeError(err)
+		err = history.Failed(err)
 	}
 	return principal, role, info, err
 }

@@ -34,7 +34,7 @@ func (c *conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 		if err != nil {
 			return nil, err
 		}
-		return p.wait(ctx, c.ending)
+		return p.wait(ctx, c.conn.Ending())
 	})
 }
 

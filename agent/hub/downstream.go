@@ -35,34 +35,16 @@ func (h *Hub) client(c *client.Conn) acp.Client {
 		ClientWrapper: acp.ClientWrapper{Client: host}, hub: h, conn: c,
 		sessions: make(map[acp.SessionID]*session), replaying: make(map[acp.SessionID]bool),
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.below = d
+	h.below.Store(d)
 	return d
 }
 
-func (h *Hub) newest() *downstream {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.below
-}
-
-// nothing is a client without files and terminals.
-type nothing struct{}
-
-func (nothing) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
-func (nothing) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
-}
+// nothing is a client without files and terminals. downstream has the methods that each client has.
+type nothing struct{ acp.Client }
 
 // Handles implements acp.Selective.
 func (c *downstream) Handles(method string) bool {
-	switch method {
-	case acp.MethodElicitationCreate, acp.MethodElicitationComplete:
-		return true
-	}
-	return c.ClientWrapper.Handles(method)
+	return method == acp.MethodElicitationCreate || method == acp.MethodElicitationComplete || c.ClientWrapper.Handles(method)
 }
 
 // find returns the session with an id of the agent.
@@ -80,7 +62,7 @@ func (c *downstream) SessionUpdate(_ context.Context, n *acp.SessionNotification
 	h := c.hub
 	h.mu.Lock()
 	s, replaying := c.sessions[n.SessionID], c.replaying[n.SessionID]
-	kept := s != nil || replaying || c.unclaimed.add(n.SessionID, n.Update)
+	kept := s != nil || replaying || c.unclaimed.add(n)
 	h.mu.Unlock()
 	switch {
 	case !kept:
@@ -138,17 +120,15 @@ func (c *downstream) CompleteElicitation(ctx context.Context, n *acp.CompleteEli
 }
 
 // copied returns a copy of a request, and the scope of the copy.
-func copied(req *acp.CreateElicitationRequest) (*acp.CreateElicitationRequest, *acp.ElicitationScope) {
-	seen := new(*req)
+func copied(req *acp.CreateElicitationRequest) (seen *acp.CreateElicitationRequest, scope *acp.ElicitationScope) {
+	seen, scope = new(*req), new(acp.ElicitationScope)
 	switch m := req.Mode.(type) {
 	case *acp.ElicitationFormMode:
 		m = new(*m)
-		seen.Mode = m
-		return seen, &m.Scope
+		seen.Mode, scope = m, &m.Scope
 	case *acp.ElicitationURLMode:
 		m = new(*m)
-		seen.Mode = m
-		return seen, &m.Scope
+		seen.Mode, scope = m, &m.Scope
 	}
-	return seen, new(acp.ElicitationScope)
+	return seen, scope
 }

@@ -78,6 +78,11 @@ func plainText(u acp.SessionUpdate) (string, bool) {
 	return "", false
 }
 
+func isText(u acp.SessionUpdate) bool {
+	_, ok := plainText(u)
+	return ok
+}
+
 // messageKey names a message. The role of no message is empty.
 type messageKey struct {
 	role string
@@ -96,13 +101,6 @@ func sizeOf(u acp.SessionUpdate) int {
 	}
 	data, _ := history.Encode(u) // what cannot be encoded is not sent either
 	return eventSize + len(data)
-}
-
-// heldWhole reports whether the history holds an update as it is: prompts, and what is not text.
-func heldWhole(u acp.SessionUpdate) bool {
-	role := messageOf(u).role
-	_, text := plainText(u)
-	return role == "user" || role != "" && !text
 }
 
 // longest returns the size of the longest event that was not joined of several.
@@ -124,80 +122,58 @@ func (s *session) shorten(events []event) (short []event, size int) {
 		if e.then != nil { // what was sent before the end of a turn stays before it
 			clear(at)
 		}
-		key := keyOf(e.update)
-		if i, known := at[key]; known && s.join(&short[i], e) {
-			continue
+		key, now := s.present(e.update)
+		if now != nil { // which the session holds
+			e.update, e.size = now, eventSize
 		}
-		if key != nil {
-			at[key] = len(short)
+		i, known := at[key]
+		_, message := key.(messageKey)
+		switch {
+		case known && message && now == nil && isText(short[i].update):
+			short[i].add(e)
+		case known && !message:
+			if reflect.TypeOf(now) == reflect.TypeOf(short[i].update) { // an announced call has its state already
+				short[i].update = now
+			}
+		default:
+			if key != nil {
+				at[key] = len(short)
+			}
+			short = append(short, e)
 		}
-		short = append(short, e)
 	}
 	for i := range short {
-		e := &short[i]
-		if e.more != nil {
+		if e := &short[i]; e.more != nil {
 			e.update, e.more, e.joined = e.whole(), nil, true
-		} else if _, text := plainText(e.update); !text {
-			if u := s.both(e.update, e.update); u != nil { // which the session holds
-				e.update, e.size = u, eventSize
-			}
 		}
-		size += e.size
+		size += short[i].size
 	}
 	return short, size
 }
 
-// join adds the effect of a later event to one with the same key. It reports whether the event has both then.
-func (s *session) join(e *event, later event) bool {
-	_, first := plainText(e.update)
-	_, second := plainText(later.update)
-	switch {
-	case first && second:
-		e.add(later)
-		return true
-	case messageOf(later.update).role != "":
-		return false
-	}
-	u := s.both(e.update, later.update)
-	if u != nil {
-		e.update = u
-	}
-	return u != nil
-}
-
-// keyOf returns what an update changes, or nil if it stands for itself.
-func keyOf(u acp.SessionUpdate) any {
+// present returns what an update changes, or nil if it stands for itself. now is the present state of that in the form of the
+// update, and nil for a text. Of a tool call with pieces of output in its metadata each is shown.
+func (s *session) present(u acp.SessionUpdate) (key any, now acp.SessionUpdate) {
 	switch v := u.(type) {
 	case *acp.UserMessageChunk, *acp.AgentMessageChunk, *acp.AgentThoughtChunk:
-		return messageOf(u)
-	case *acp.ToolCall:
-		return v.ToolCallID
-	case *acp.ToolCallUpdate:
-		return v.ToolCallID
-	case *acp.Plan, *acp.UsageUpdate, *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.PromptSuggestionsUpdate:
-		return reflect.TypeOf(u) // a session has one
-	}
-	return nil
-}
-
-// both returns what stands for an update and a later one with the same key: the present state of what they change. It returns nil
-// for a tool call with pieces of output in its metadata, of which each is shown.
-func (s *session) both(first, later acp.SessionUpdate) acp.SessionUpdate {
-	switch v := first.(type) {
+		if !isText(u) {
+			now = u
+		}
+		return messageOf(u), now
 	case *acp.ToolCall:
 		if c := s.history.ToolCall(v.ToolCallID); !streams(c.Meta) {
-			return c
+			return v.ToolCallID, c
 		}
-		return nil
 	case *acp.ToolCallUpdate:
 		if c := s.history.ToolCall(v.ToolCallID); !streams(c.Meta) {
-			return fold.Announced(c)
+			return v.ToolCallID, fold.Announced(c)
 		}
-		return nil
 	case *acp.UsageUpdate:
-		return s.history.Usage()
+		return reflect.TypeOf(u), s.history.Usage()
+	case *acp.Plan, *acp.AvailableCommandsUpdate, *acp.CurrentModeUpdate, *acp.ConfigOptionUpdate, *acp.PromptSuggestionsUpdate:
+		return reflect.TypeOf(u), u // a session has one
 	}
-	return later
+	return nil, nil
 }
 
 // streams reports whether metadata holds a piece of output, which must not replace an earlier one.

@@ -131,9 +131,9 @@ type Hub struct {
 	conns    map[*conn]struct{}
 	sessions map[acp.SessionID]*session      // open, by the ids of the hub
 	busy     map[acp.SessionID]chan struct{} // being opened or closed; closed afterwards
-	below    *downstream                     // of the newest connection to the agent; nil if there was none
 
-	uses atomic.Int64 // counts the uses of sessions at the agent
+	below atomic.Pointer[downstream] // of the newest connection to the agent; nil if there was none
+	uses  atomic.Int64               // counts the uses of sessions at the agent
 }
 
 // New returns a Hub. It starts nothing: the agent is started for the first client.
@@ -268,6 +268,8 @@ func (h *Hub) role(ctx context.Context, principal string, s Info) Role {
 	}
 	return None
 }
+
+var errShutdown = rpcerr.InternalError(nil).WithDetail("the hub is shutting down")
 
 // notFound is the error for a session that does not exist, or not for the principal.
 func notFound(id acp.SessionID) error { return rpcerr.SessionNotFound(string(id)) }

@@ -78,7 +78,7 @@ func (x *ids) use(id any) bool {
 	return true
 }
 
-// stored marks the ids of an update that was stored as used.
+// stored marks the id of an update that was stored as used.
 func (x *ids) stored(u acp.SessionUpdate) {
 	switch v := u.(type) {
 	case *acp.ToolCall:

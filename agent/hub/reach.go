@@ -149,7 +149,7 @@ func (c *conn) promptAway(r *client.Conn, ctx context.Context, req *acp.PromptRe
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() {
 		select {
-		case <-c.ending:
+		case <-c.conn.Ending():
 			_ = r.Close()
 		default:
 			if cause := context.Cause(ctx); !errors.Is(cause, acp.ErrTurnCancelled) { // session/cancel is passed on by itself

@@ -54,13 +54,17 @@ type recorder struct {
 	title    string           // as the store has it
 }
 
-// event stores an update of the conversation, and returns about how many bytes of memory it takes.
+// event stores an update of the conversation, and returns about how many bytes of memory it takes beside the history, which
+// holds prompts and what is not text as they are.
 func (r *recorder) event(u acp.SessionUpdate) (size int) {
-	if r.open.Add(u) {
-		text, _ := plainText(u)
-		return eventSize + len(text)
+	text, _ := plainText(u)
+	if size = len(text); !r.open.Add(u) {
+		size = r.record(journal.KindEvent, u)
 	}
-	return eventSize + r.record(journal.KindEvent, u)
+	if role := messageOf(u).role; role == "user" || role != "" && !isText(u) {
+		size = 0
+	}
+	return eventSize + size
 }
 
 func (r *recorder) note(n note) { r.open.End(); r.record(kindHub, &n) }

@@ -62,11 +62,7 @@ func (s *session) tell(u acp.SessionUpdate, except *attachment) { s.push(u, size
 // show stores an update as a part of the conversation, and sends it like tell. s.mu must be held.
 func (s *session) show(u acp.SessionUpdate, except *attachment) {
 	s.history.Add(u)
-	size := s.recorder.event(u)
-	if heldWhole(u) {
-		size = eventSize
-	}
-	s.push(u, size, except)
+	s.push(u, s.recorder.event(u), except)
 }
 
 func (s *session) push(u acp.SessionUpdate, size int, except *attachment) {

@@ -80,7 +80,7 @@ func (h *Hub) openThere(ctx context.Context, agent *supervise.Supervisor, s *ses
 		}
 		s.side.Store(nil) // it is opened again as another one
 	}
-	below := h.newest()
+	below := h.below.Load()
 	s.mu.Lock()
 	o := &supervise.SessionOptions{
 		ID: s.agentID, Cwd: s.cwd, AdditionalDirectories: s.dirs, MCPServers: s.servers, SystemPrompt: s.system,
@@ -108,12 +108,8 @@ func (h *Hub) openThere(ctx context.Context, agent *supervise.Supervisor, s *ses
 		h.log.Warn("the agent could not continue a session", "session", string(s.id), "error", lost)
 	}
 	d := &side{agent: agent, session: x}
-	var current *client.Session
 	if err == nil {
-		current, err = x.Current(ctx)
-	}
-	if err == nil {
-		err = s.use(below, d, current)
+		_, err = s.reuse(ctx, d)
 	}
 	if err != nil {
 		below.unbind(s)
@@ -129,7 +125,7 @@ func (h *Hub) openThere(ctx context.Context, agent *supervise.Supervisor, s *ses
 // present connection. It tries again to reopen one that could not be reopened.
 func (s *session) reuse(ctx context.Context, d *side) (*client.Session, error) {
 	for {
-		below := s.hub.newest()
+		below := s.hub.below.Load()
 		current, err := d.session.Current(ctx)
 		if err != nil && ctx.Err() == nil {
 			if err = d.session.Retry(ctx); err == nil {
@@ -154,7 +150,7 @@ func (s *session) use(below *downstream, d *side, current *client.Session) error
 	switch {
 	case s.closed:
 		return notFound(s.id)
-	case h.newest() != below:
+	case h.below.Load() != below:
 		return errRestarted
 	case d.below == below:
 		return nil
@@ -222,7 +218,7 @@ func (s *session) closeAtAgent() bool {
 	d := s.side.Swap(nil)
 	if d != nil {
 		s.release(d.session)
-		s.hub.newest().unbind(s)
+		s.hub.below.Load().unbind(s)
 	}
 	return d != nil
 }
@@ -246,28 +242,28 @@ const maxUnclaimed = 1 << 20
 // unclaimed holds the updates that have come before the response with the id of their session was
 // handled. Hub.mu guards it.
 type unclaimed struct {
-	updates map[acp.SessionID][]acp.SessionUpdate
+	updates []*acp.SessionNotification
 	size    int
 }
 
 // add adds an update. It reports false, and drops all, if there are too many: an agent that sends updates of sessions
 // which it never opened must not use up the room for good.
-func (x *unclaimed) add(id acp.SessionID, u acp.SessionUpdate) bool {
-	if x.size += sizeOf(u); x.size > maxUnclaimed {
+func (x *unclaimed) add(n *acp.SessionNotification) bool {
+	if x.size += sizeOf(n.Update); x.size > maxUnclaimed {
 		*x = unclaimed{}
 		return false
 	}
-	if x.updates == nil {
-		x.updates = make(map[acp.SessionID][]acp.SessionUpdate)
-	}
-	x.updates[id] = append(x.updates[id], u)
+	x.updates = append(x.updates, n)
 	return true
 }
 
-func (x *unclaimed) take(id acp.SessionID) []acp.SessionUpdate {
-	all := x.updates[id]
-	if delete(x.updates, id); len(x.updates) == 0 {
-		*x = unclaimed{}
+func (x *unclaimed) take(id acp.SessionID) (taken []acp.SessionUpdate) {
+	for _, n := range x.updates {
+		if n.SessionID == id {
+			taken = append(taken, n.Update)
+			x.size -= sizeOf(n.Update)
+		}
 	}
-	return all
+	x.updates = slices.DeleteFunc(x.updates, func(n *acp.SessionNotification) bool { return n.SessionID == id })
+	return taken
 }

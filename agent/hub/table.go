@@ -41,40 +41,33 @@ func (h *Hub) do(f func()) bool {
 // get returns the session with an id. If it is not open, it calls open, which makes or opens it. A session is opened and
 // closed by one at a time.
 func (h *Hub) get(ctx context.Context, id acp.SessionID, open func(context.Context, acp.SessionID) (*session, error)) (*session, error) {
-	for {
-		s, busy, done, err := h.find(id)
-		switch {
-		case s != nil || err != nil:
-			return s, err
-		case done != nil:
-			s, err = open(ctx, id)
-			done(s)
-			return s, err
-		}
+	h.mu.Lock()
+	for h.busy[id] != nil {
+		busy := h.busy[id]
+		h.mu.Unlock()
 		select {
 		case <-busy:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		h.mu.Lock()
 	}
-}
-
-// find returns the session with an id if it is open, or what is closed when nobody opens or closes it any more. Otherwise the
-// caller opens it, and calls done.
-func (h *Hub) find(id acp.SessionID) (s *session, busy <-chan struct{}, done func(*session), err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s, busy = h.sessions[id], h.busy[id]
+	s, err := h.sessions[id], error(nil)
 	switch {
-	case s != nil || busy != nil:
+	case s != nil:
 	case h.closing:
-		err = refusedShutdown()
+		err = errShutdown
 	case len(h.sessions)+len(h.busy) >= h.opts.Limits.Sessions:
 		err = refused("too many sessions are open: close one that is not used")
 	default:
-		done = h.occupy(id)
+		done := h.occupy(id)
+		h.mu.Unlock()
+		s, err = open(ctx, id)
+		done(s)
+		return s, err
 	}
-	return s, busy, done, err
+	h.mu.Unlock()
+	return s, err
 }
 
 // occupy takes a session out of the table, so that nobody else opens it until done is called: with the session if it is open
@@ -119,7 +112,7 @@ func (h *Hub) create(ctx context.Context, principal string, req *acp.NewSessionR
 	s, err := h.get(ctx, id, func(ctx context.Context, id acp.SessionID) (*session, error) {
 		log, err := h.opts.Store.Create(ctx, string(id), journal.Meta{Cwd: wire.TrimPath(req.Cwd), AdditionalDirectories: req.AdditionalDirectories, Owner: principal})
 		if err != nil {
-			return nil, storeError(err)
+			return nil, history.Failed(err)
 		}
 		s := h.newSession(id, log)
 		s.servers, s.system = req.MCPServers, req.SystemPrompt
@@ -141,7 +134,7 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 	case errors.Is(err, journal.ErrNotFound):
 		return nil, notFound(id)
 	case err != nil:
-		return nil, storeError(err)
+		return nil, history.Failed(err)
 	}
 	s := h.newSession(id, log)
 	s.mu.Lock()
@@ -151,7 +144,7 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 			err = s.restore(rec)
 		}
 		if err != nil {
-			return nil, errors.Join(storeError(err), log.Close())
+			return nil, errors.Join(history.Failed(err), log.Close())
 		}
 	}
 	for _, d := range log.Damage() {
@@ -164,17 +157,9 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 		s.history.Turn()
 	}
 	if s.closed { // what was repaired could not be stored
-		return nil, storeError(s.recorder.err)
+		return nil, history.Failed(s.recorder.err)
 	}
 	return s, nil
-}
-
-// storeError converts an error of the store into one for a client.
-func storeError(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return history.StoreError(err)
 }
 
 // delete deletes a session: in the store, and at the agent if the agent can do that.
@@ -195,9 +180,9 @@ func (h *Hub) delete(ctx context.Context, id acp.SessionID) error {
 		h.log.Warn("a session is deleted without being opened and closed first", "session", string(id), "error", err)
 	}
 	if err := h.opts.Store.Delete(ctx, string(id)); err != nil {
-		return storeError(err)
+		return history.Failed(err)
 	}
-	if below := h.newest(); below != nil && agentID != "" && below.conn.AgentCapabilities().Has("sessionCapabilities.delete") {
+	if below := h.below.Load(); below != nil && agentID != "" && below.conn.AgentCapabilities().Has("sessionCapabilities.delete") {
 		if _, err := below.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: agentID}); err != nil {
 			h.log.Debug("the agent did not delete a session", "error", err)
 		}

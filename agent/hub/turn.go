@@ -26,10 +26,8 @@ type prompt struct {
 	// session.mu guards the fields below.
 	stop      context.CancelFunc // cancels its turn; nil while it waits
 	cancelled bool
-	sent      bool   // the prompt is being sent, or was
-	untold    bool   // the store did not take the prompt, so that nobody sees anything of it
-	echo      string // what the agent has repeated of the prompt
-	other     bool   // the agent has sent something else
+	begun     bool   // the store has the prompt; what it has not got nobody sees
+	echo      string // what the agent may still repeat of the text that was sent
 }
 
 // enqueue runs a prompt after those that wait.
@@ -61,10 +59,6 @@ func (s *session) begin(p *prompt) {
 		res, err := s.send(ctx, p)
 		s.finish(p, res, err)
 	})
-}
-
-func refusedShutdown() error {
-	return rpcerr.InternalError(nil).WithDetail("the hub is shutting down")
 }
 
 // send records a prompt, tells it, sends it at most once and waits for the end of the turn. When ctx is done, the client of the
@@ -113,9 +107,9 @@ func (s *session) tellPrompt(p *prompt) error {
 	}
 	before := p.cancelled
 	if err := s.recorder.begin(asked, history.Turn{State: history.Begun, Principal: p.from.principal}); err != nil {
-		p.untold, p.cancelled = true, before // if the store has ended the log: the sender learns that the prompt was refused
+		p.cancelled = before // if the store has ended the log: the sender learns that the prompt was refused
 		delete(s.ids.used, p.id)
-		return storeError(err)
+		return history.Failed(err)
 	}
 	s.ids.item()
 	s.history.Turn()
@@ -123,7 +117,7 @@ func (s *session) tellPrompt(p *prompt) error {
 		s.history.Add(u)
 		s.push(u, eventSize, p.from) // the history holds it
 	}
-	p.sent = true
+	p.begun, p.echo = true, acp.PlainText(p.blocks...)
 	return nil
 }
 
@@ -134,7 +128,7 @@ func (s *session) finish(p *prompt, res *acp.PromptResponse, err error) {
 	if p.cancelled && err != nil {
 		res, err = cancelled(), nil
 	}
-	if !p.untold {
+	if p.begun {
 		end := history.Turn{State: history.Ended}
 		if err != nil {
 			s.endCalls()
@@ -204,16 +198,14 @@ func (a *attachment) cancels(p *prompt) bool { return p.runs() || p.from == a }
 // echoed reports whether a chunk is the prompt, which the agent repeats at the begin of a turn.
 func (p *prompt) echoed(content acp.ContentBlock) bool {
 	text, ok := content.(*acp.TextContent)
-	if !p.sent || p.other || !ok {
+	if !ok || p.echo == "" {
 		return false
 	}
-	whole := acp.PlainText(p.blocks...)
-	if !strings.HasPrefix(whole, p.echo+text.Text) {
-		p.other = true
-		return false
+	p.echo, ok = strings.CutPrefix(p.echo, text.Text)
+	if !ok { // it is something else
+		p.echo = ""
 	}
-	p.echo += text.Text
-	return true
+	return ok
 }
 
 // wait returns the response of the prompt. The turn does not end with the connection of its sender.

@@ -96,6 +96,14 @@ func StoreError(err error) *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail(text).WithCause(err)
 }
 
+// Failed converts an error of a store into one for a client, unless it is that of a context.
+func Failed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return StoreError(err)
+}
+
 // List responds to session/list with the sessions of an owner that show lets through.
 func List(ctx context.Context, s journal.Store, owner string, req *acp.ListSessionsRequest, show func(journal.Meta) bool) (*acp.ListSessionsResponse, error) {
 	if req.Cwd != "" && !wire.IsAbsPath(req.Cwd) {
@@ -105,10 +113,8 @@ func List(ctx context.Context, s journal.Store, owner string, req *acp.ListSessi
 	switch {
 	case errors.Is(err, journal.ErrCursor):
 		return nil, rpcerr.InvalidParams(map[string]any{"cursor": req.Cursor}).WithDetail("this cursor is not from this list").WithCause(err)
-	case err != nil && ctx.Err() != nil:
-		return nil, ctx.Err()
 	case err != nil:
-		return nil, StoreError(err)
+		return nil, Failed(err)
 	}
 	res := &acp.ListSessionsResponse{NextCursor: next}
 	for _, m := range page {
