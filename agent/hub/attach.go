@@ -69,7 +69,7 @@ func (s *session) attach(principal string, role Role, to receiver) (*attachment,
 		a.push(event{update: s.commands, size: eventSize})
 	}
 	s.ask(a)
-	return a, s.state(), nil
+	return a, &state{s.history.Items(), s.title, s.settings}, nil
 }
 
 // attach attaches a receiver to a session, which it opens if it is only stored.
@@ -95,14 +95,9 @@ func (h *Hub) attach(ctx context.Context, id acp.SessionID, principal string, ro
 
 // state is what a client that attaches is told.
 type state struct {
-	items   []history.Item
-	title   string
-	modes   *acp.SessionModeState
-	options []acp.SessionConfigOption
-}
-
-func (s *session) state() *state {
-	return &state{items: s.history.Items(), title: s.title, modes: s.modes, options: s.options}
+	items []history.Item
+	title string
+	settings
 }
 
 // events returns what a client is sent of it: all, or what is still open.
@@ -197,15 +192,6 @@ func (a *attachment) send(ctx context.Context, events []event) {
 			a.session.detach(a)
 		}
 	}
-}
-
-// sent waits until an attachment that has ended sends nothing more.
-func (a *attachment) sent(ctx context.Context) error {
-	err := a.sending.take(ctx)
-	if err == nil {
-		a.sending.give()
-	}
-	return err
 }
 
 // release calls the functions of events that are not sent any more.

@@ -127,7 +127,7 @@ func (c *conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp
 		return nil, err
 	}
 	agent.AfterResponse(ctx, a.start)
-	return &acp.NewSessionResponse{SessionID: s.id, Modes: now.modes, ConfigOptions: now.options}, nil
+	return &acp.NewSessionResponse{SessionID: s.id, Modes: now.Modes, ConfigOptions: now.Options}, nil
 }
 
 func (c *conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -157,7 +157,7 @@ func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) 
 		return nil, cmp.Or[error](ctx.Err(), errLeft)
 	}
 	agent.AfterResponse(ctx, a.start)
-	return &acp.LoadSessionResponse{Modes: now.modes, ConfigOptions: now.options}, nil
+	return &acp.LoadSessionResponse{Modes: now.Modes, ConfigOptions: now.Options}, nil
 }
 
 // allowed returns what the client may do with a session, and what is stored of it. It does not open its log, which would keep
@@ -186,7 +186,11 @@ func (c *conn) ListSessions(ctx context.Context, req *acp.ListSessionsRequest) (
 	if err != nil {
 		return nil, err
 	}
-	return c.hub.list(ctx, principal, req)
+	h, owner := c.hub, ""
+	if h.opts.Access == nil {
+		owner = principal
+	}
+	return history.List(ctx, h.opts.Store, owner, req, func(m journal.Meta) bool { return h.role(ctx, principal, stored(m)) != None })
 }
 
 // CloseSession detaches the client. The session remains open for the others.
@@ -204,7 +208,8 @@ func (c *conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 	}
 	a.session.cancel(a.principal, func(p *prompt) bool { return p.from == a && !p.runs() })
 	a.session.detach(a)
-	return &acp.CloseSessionResponse{}, a.sent(ctx)
+	a.send(ctx, nil) // waits until what is being sent was sent
+	return &acp.CloseSessionResponse{}, ctx.Err()
 }
 
 // DeleteSession deletes a session for all. Only its creator may.

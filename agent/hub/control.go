@@ -62,7 +62,7 @@ func (c *conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeReques
 func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionConfigOption, func(a *attachment) (*acp.SetSessionConfigOptionResponse, error) {
 		options, err := a.change(ctx, func(x *supervise.Session) error { return setOption(ctx, x, req) }, func() acp.SessionUpdate {
-			return &acp.ConfigOptionUpdate{ConfigOptions: a.session.options}
+			return &acp.ConfigOptionUpdate{ConfigOptions: a.session.Options}
 		})
 		return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, err
 	})
@@ -86,7 +86,7 @@ func (a *attachment) change(ctx context.Context, set func(*supervise.Session) er
 	defer s.mu.Unlock()
 	s.learn(current)
 	s.tell(told(), a)
-	return s.options, nil
+	return s.Options, nil
 }
 
 func setOption(ctx context.Context, at *supervise.Session, req *acp.SetSessionConfigOptionRequest) error {

@@ -38,8 +38,7 @@ func (e *event) joinText(later event) bool {
 
 // add adds a later text of the same message.
 func (e *event) add(later event) {
-	text, _ := plainText(later.update)
-	e.more = append(append(e.more, text), later.more...)
+	e.more = append(append(e.more, textOf(later.update).Text), later.more...)
 	e.size += later.size - eventSize
 }
 
@@ -49,38 +48,25 @@ func (e *event) whole() acp.SessionUpdate {
 		return e.update
 	}
 	_, id, _ := fold.Chunk(e.update)
-	first, _ := plainText(e.update)
-	return fold.Rechunk(e.update, id, acp.Text(first+strings.Join(e.more, "")))
+	return fold.Rechunk(e.update, id, acp.Text(textOf(e.update).Text+strings.Join(e.more, "")))
 }
 
 // bareText reports whether an update is a text of the agent that has nothing else.
 func bareText(u acp.SessionUpdate) bool {
-	var meta acp.Meta
+	text := textOf(u)
 	switch v := u.(type) {
 	case *acp.AgentMessageChunk:
-		meta = v.Meta
+		return text != nil && text.Meta == nil && v.Meta == nil
 	case *acp.AgentThoughtChunk:
-		meta = v.Meta
-	default:
-		return false
+		return text != nil && text.Meta == nil && v.Meta == nil
 	}
-	_, _, content := fold.Chunk(u)
-	text := fold.PlainText(content)
-	return text != nil && text.Meta == nil && meta == nil
+	return false
 }
 
-// plainText returns the text of a chunk whose text can be joined to that of its message.
-func plainText(u acp.SessionUpdate) (string, bool) {
+// textOf returns the text of a chunk if it can be joined to that of its message, or nil.
+func textOf(u acp.SessionUpdate) *acp.TextContent {
 	_, _, content := fold.Chunk(u)
-	if text := fold.PlainText(content); text != nil {
-		return text.Text, true
-	}
-	return "", false
-}
-
-func isText(u acp.SessionUpdate) bool {
-	_, ok := plainText(u)
-	return ok
+	return fold.PlainText(content)
 }
 
 // messageKey names a message. The role of no message is empty.
@@ -96,8 +82,8 @@ func messageOf(u acp.SessionUpdate) messageKey {
 
 // sizeOf returns about how many bytes of memory an update takes.
 func sizeOf(u acp.SessionUpdate) int {
-	if text, ok := plainText(u); ok {
-		return eventSize + len(text)
+	if text := textOf(u); text != nil {
+		return eventSize + len(text.Text)
 	}
 	data, _ := history.Encode(u) // what cannot be encoded is not sent either
 	return eventSize + len(data)
@@ -129,7 +115,7 @@ func (s *session) shorten(events []event) (short []event, size int) {
 		i, known := at[key]
 		_, message := key.(messageKey)
 		switch {
-		case known && message && now == nil && isText(short[i].update):
+		case known && message && now == nil && textOf(short[i].update) != nil:
 			short[i].add(e)
 		case known && !message:
 			if reflect.TypeOf(now) == reflect.TypeOf(short[i].update) { // an announced call has its state already
@@ -156,7 +142,7 @@ func (s *session) shorten(events []event) (short []event, size int) {
 func (s *session) present(u acp.SessionUpdate) (key any, now acp.SessionUpdate) {
 	switch v := u.(type) {
 	case *acp.UserMessageChunk, *acp.AgentMessageChunk, *acp.AgentThoughtChunk:
-		if !isText(u) {
+		if textOf(u) == nil {
 			now = u
 		}
 		return messageOf(u), now

@@ -133,7 +133,6 @@ type Hub struct {
 	busy     map[acp.SessionID]chan struct{} // being opened or closed; closed afterwards
 
 	below atomic.Pointer[downstream] // of the newest connection to the agent; nil if there was none
-	uses  atomic.Int64               // counts the uses of sessions at the agent
 }
 
 // New returns a Hub. It starts nothing: the agent is started for the first client.
@@ -179,10 +178,9 @@ func (h *Hub) Connect(c *agent.Conn) acp.Agent { return h.connect(c, nil) }
 
 // Sessions returns an iterator over the open sessions, those that changed last first.
 func (h *Hub) Sessions() iter.Seq[Info] {
-	all := h.open()
-	infos := make([]Info, len(all))
-	for i, s := range all {
-		infos[i] = s.info()
+	var infos []Info
+	for _, s := range h.open() {
+		infos = append(infos, s.info())
 	}
 	slices.SortFunc(infos, func(a, b Info) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))

@@ -175,13 +175,10 @@ func (q *question) check(res any) *answered {
 	switch r := res.(type) {
 	case *acp.RequestPermissionResponse:
 		selected, ok := r.Outcome.(*acp.SelectedPermissionOutcome)
-		if ok && q.permission != nil && slices.ContainsFunc(q.permission.Options, func(o acp.PermissionOption) bool { return o.OptionID == selected.OptionID }) {
+		if ok && slices.ContainsFunc(q.permission.Options, func(o acp.PermissionOption) bool { return o.OptionID == selected.OptionID }) {
 			return &answered{ToolCall: q.permission.ToolCall.ToolCallID, Option: selected.OptionID}
 		}
 	case *acp.CreateElicitationResponse:
-		if q.form == nil {
-			return nil
-		}
 		switch r.Action.(type) {
 		case *acp.ElicitationAcceptAction:
 			return &answered{Action: "accept"}
@@ -199,21 +196,16 @@ func (s *session) expire(q *question) {
 	if q.timer == nil || s.answerable(q) {
 		return
 	}
+	var res any = &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 	if q.permission != nil {
-		res := acp.SelectKind(q.permission.Options, acp.PermissionOptionKindRejectOnce)
-		if note := q.check(res); note != nil {
-			note.ByHub = true
-			s.decide(q, note, res)
-			return
-		}
+		res = acp.SelectKind(q.permission.Options, acp.PermissionOptionKindRejectOnce)
 	}
-	if s.running != nil { // the question ends with the turn
+	note := q.check(res)
+	if note == nil && s.running != nil { // the question ends with the turn
 		s.cancelLocked("", (*prompt).runs)
 		return
 	}
-	res := any(acp.Cancelled())
-	if q.form != nil {
-		res = &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
-	}
-	s.decide(q, &answered{Action: "cancel", ByHub: true}, res)
+	note = cmp.Or(note, &answered{Action: "cancel"})
+	note.ByHub = true
+	s.decide(q, note, res)
 }

@@ -127,7 +127,7 @@ func (h *Hub) Watch(ctx context.Context, id acp.SessionID) iter.Seq2[*thread.Sna
 		}
 		defer a.session.detach(a)
 		a.send(ctx, now.events(true))
-		w.thread.Opened(now.modes, now.options)
+		w.thread.Opened(now.Modes, now.Options)
 		a.start(ctx)
 		for snapshot := range w.thread.Watch(ctx) {
 			if !yield(snapshot, nil) {

@@ -57,12 +57,15 @@ type recorder struct {
 // event stores an update of the conversation, and returns about how many bytes of memory it takes beside the history, which
 // holds prompts and what is not text as they are.
 func (r *recorder) event(u acp.SessionUpdate) (size int) {
-	text, _ := plainText(u)
-	if size = len(text); !r.open.Add(u) {
+	text, role := textOf(u), messageOf(u).role
+	if !r.open.Add(u) {
 		size = r.record(journal.KindEvent, u)
 	}
-	if role := messageOf(u).role; role == "user" || role != "" && !isText(u) {
-		size = 0
+	switch {
+	case role == "user" || role != "" && text == nil:
+		return eventSize
+	case text != nil:
+		size = len(text.Text)
 	}
 	return eventSize + size
 }
@@ -147,7 +150,7 @@ func (s *session) restore(rec journal.Record) error {
 		err = json.Unmarshal(rec.Data, &n)
 		s.agentID = cmp.Or(n.Agent, s.agentID)
 		if n.Settings != nil {
-			s.modes, s.options = n.Settings.Modes, n.Settings.Options
+			s.settings = *n.Settings
 		}
 	}
 	if err != nil {

@@ -25,7 +25,6 @@ type session struct {
 	dirs  []string
 
 	opening token                // held while the session is being opened at the agent
-	used    atomic.Int64         // the last use of the agent, by Hub.uses
 	side    atomic.Pointer[side] // nil while the session is not open at the agent
 	summary atomic.Pointer[Info] // as it was last, but for updated
 	updated atomic.Int64         // when something was stored, in microseconds
@@ -33,14 +32,13 @@ type session struct {
 	// mu guards the fields below. It is held while an event is recorded and put into the queues of
 	// the attachments, so all of them get the same events in the same order. The store may hang then: what concerns other
 	// sessions too must not wait for it. Hub.mu may be locked while it is held, not the reverse.
-	mu       sync.Mutex
-	log      journal.Log
-	closed   bool
-	history  history.History
-	ids      ids
-	title    string
-	modes    *acp.SessionModeState
-	options  []acp.SessionConfigOption
+	mu      sync.Mutex
+	log     journal.Log
+	closed  bool
+	history history.History
+	ids     ids
+	title   string
+	settings
 	commands *acp.AvailableCommandsUpdate // nil if the agent has sent none
 	servers  []acp.MCPServer              // for the agent; not stored, because they hold secrets
 	system   *acp.SystemPrompt            // likewise
@@ -113,8 +111,8 @@ func (s *session) apply(u acp.SessionUpdate) {
 		s.setMode(v.CurrentModeID)
 		s.tell(u, nil)
 	case *acp.ConfigOptionUpdate:
-		s.options = v.ConfigOptions
-		s.recorder.note(note{Settings: s.settings()})
+		s.Options = v.ConfigOptions
+		s.recorder.note(note{Settings: &s.settings})
 		s.tell(u, nil)
 	case *acp.SessionInfoUpdate:
 		title := v.Title.Apply(s.title)
@@ -147,15 +145,13 @@ func shortTitle(title string) string {
 }
 
 func (s *session) setMode(id acp.SessionModeID) {
-	if s.modes == nil || s.modes.CurrentModeID == id {
+	if s.Modes == nil || s.Modes.CurrentModeID == id {
 		return
 	}
-	s.modes = new(*s.modes) // attachments may be sending the one before
-	s.modes.CurrentModeID = id
-	s.recorder.note(note{Settings: s.settings()})
+	s.Modes = new(*s.Modes) // attachments may be sending the one before
+	s.Modes.CurrentModeID = id
+	s.recorder.note(note{Settings: &s.settings})
 }
-
-func (s *session) settings() *settings { return &settings{Modes: s.modes, Options: s.options} }
 
 // say adds a message of the hub to the conversation. s.mu must be held.
 func (s *session) say(text string) {

@@ -72,7 +72,6 @@ func (h *Hub) openAtAgent(ctx context.Context, s *session) (*side, error) {
 
 // openThere is openAtAgent while the agent runs. s.opening must be held.
 func (h *Hub) openThere(ctx context.Context, agent *supervise.Supervisor, s *session) (*side, error) {
-	s.used.Store(h.uses.Add(1))
 	if d := s.side.Load(); d != nil && d.agent == agent {
 		_, err := s.reuse(ctx, d)
 		if !errors.Is(err, errSameID) {
@@ -179,20 +178,20 @@ func (s *session) use(below *downstream, d *side, current *client.Session) error
 
 // learn keeps the modes and options that the agent has reported. s.mu must be held.
 func (s *session) learn(current *client.Session) {
-	s.modes, s.options = current.Modes(), current.ConfigOptions()
-	if s.modes != nil || s.options != nil {
-		s.recorder.note(note{Settings: s.settings()})
+	s.Modes, s.Options = current.Modes(), current.ConfigOptions()
+	if s.Modes != nil || s.Options != nil {
+		s.recorder.note(note{Settings: &s.settings})
 	}
 }
 
-// admit makes room for one more session at the agent: it closes the one without a turn that was not
-// used for longest.
+// admit makes room for one more session at the agent: it closes the one without a turn in which
+// nothing has happened for longest.
 func (h *Hub) admit() error {
 	there := slices.DeleteFunc(h.open(), func(s *session) bool { return s.side.Load() == nil })
 	if len(there) < h.opts.Limits.Agents {
 		return nil
 	}
-	slices.SortFunc(there, func(a, b *session) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	slices.SortFunc(there, func(a, b *session) int { return cmp.Compare(a.updated.Load(), b.updated.Load()) })
 	if slices.ContainsFunc(there, (*session).leaveAgent) {
 		return nil
 	}
@@ -258,12 +257,12 @@ func (x *unclaimed) add(n *acp.SessionNotification) bool {
 }
 
 func (x *unclaimed) take(id acp.SessionID) (taken []acp.SessionUpdate) {
-	for _, n := range x.updates {
+	x.updates = slices.DeleteFunc(x.updates, func(n *acp.SessionNotification) bool {
 		if n.SessionID == id {
 			taken = append(taken, n.Update)
 			x.size -= sizeOf(n.Update)
 		}
-	}
-	x.updates = slices.DeleteFunc(x.updates, func(n *acp.SessionNotification) bool { return n.SessionID == id })
+		return n.SessionID == id
+	})
 	return taken
 }

@@ -189,12 +189,3 @@ func (h *Hub) delete(ctx context.Context, id acp.SessionID) error {
 	}
 	return nil
 }
-
-// list returns a page of the sessions that a principal may see.
-func (h *Hub) list(ctx context.Context, principal string, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	owner := ""
-	if h.opts.Access == nil {
-		owner = principal
-	}
-	return history.List(ctx, h.opts.Store, owner, req, func(m journal.Meta) bool { return h.role(ctx, principal, stored(m)) != None })
-}

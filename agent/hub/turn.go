@@ -126,7 +126,7 @@ func (s *session) finish(p *prompt, res *acp.PromptResponse, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.cancelled && err != nil {
-		res, err = cancelled(), nil
+		res, err = &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	}
 	if p.begun {
 		end := history.Turn{State: history.Ended}
@@ -158,10 +158,6 @@ func (s *session) endCalls() {
 	}
 }
 
-func cancelled() *acp.PromptResponse {
-	return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
-}
-
 // cancel cancels the prompts that match: those that wait, and the one that runs. by is the principal that cancels it; empty
 // for the hub.
 func (s *session) cancel(by string, match func(*prompt) bool) {
@@ -176,7 +172,7 @@ func (s *session) cancelLocked(by string, match func(*prompt) bool) {
 		if !match(p) {
 			return false
 		}
-		p.res = cancelled()
+		p.res = &acp.PromptResponse{StopReason: acp.StopReasonCancelled}
 		close(p.done)
 		return true
 	})
