@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/internal/rpc/outbox"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/stream"
@@ -234,8 +235,14 @@ func (c *Conn) CtxError(ctx context.Context) error {
 // sooner returns err, or the error of the connection if err is the end of a ctx that has ended
 // with the connection.
 func (c *Conn) sooner(ctx context.Context, err error) error {
-	if ctx.Err() != nil && c.life.Err() != nil && errors.Is(err, ctx.Err()) {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	switch {
+	case c.life.Err() != nil:
 		return closed(context.Cause(c.life))
+	case c.outer.Err() != nil: // the connection is about to end
+		return closed(panics.Sound(context.Cause(c.outer)))
 	}
 	return err
 }

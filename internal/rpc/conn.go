@@ -30,6 +30,7 @@ type Conn struct {
 	stream *guarded // nil if the Config has none
 
 	// Set by Start, before anything else runs.
+	outer   context.Context // the ctx of Start
 	life    context.Context // of all handlers
 	endLife context.CancelCauseFunc
 	up      *scope // the handler whose ctx started the connection
@@ -99,7 +100,7 @@ func (c *Conn) Start(ctx context.Context) error {
 		return err
 	}
 	err := c.end.start(func() {
-		c.up = scopeOf(ctx)
+		c.outer, c.up = ctx, scopeOf(ctx)
 		// The end of ctx must not reach handlers before Ending is closed: they tell by it whether
 		// their request was cancelled or the connection ends.
 		c.life, c.endLife = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -374,3 +374,21 @@ func TestEndingIsClosedBeforeContextsEnd(t *testing.T) {
 		require.ErrorIs(t, c.Wait(), context.Canceled)
 	}
 }
+
+// A call whose ctx is that of the connection fails because the connection ends.
+func TestCallWithTheCtxOfTheConnection(t *testing.T) {
+	for range 200 {
+		ctx, cancel := context.WithCancel(t.Context())
+		near, far := stream.Pipe()
+		c := newConn(rpc.Config{Stream: near})
+		require.NoError(t, c.Start(ctx))
+		p := newPeer(t, far)
+		pending := calling(ctx, c, mAsk, &msg{}, nil)
+		p.Next()
+		cancel()
+		err := <-pending
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, c.Wait(), context.Canceled)
+	}
+}
