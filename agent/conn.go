@@ -252,7 +252,7 @@ func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
 //	func (a *myAgent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 //		id := a.open(req)
 //		agent.AfterResponse(ctx, func(ctx context.Context) {
-//			a.conn.Session(id).Commands(ctx, a.commands...)
+//			a.conn.Session(id).SetCommands(ctx, a.commands...)
 //		})
 //		return &acp.NewSessionResponse{SessionID: id}, nil
 //	}

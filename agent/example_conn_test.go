@@ -63,7 +63,7 @@ type worker struct{ promptFunc }
 
 func (w worker) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	agent.AfterResponse(ctx, func(ctx context.Context) {
-		w.conn.Session("s1").Commands(ctx, acp.AvailableCommand{Name: "test", Description: "Run the tests"})
+		w.conn.Session("s1").SetCommands(ctx, acp.AvailableCommand{Name: "test", Description: "Run the tests"})
 	})
 	return &acp.NewSessionResponse{SessionID: "s1", Modes: &acp.SessionModeState{
 		CurrentModeID:  "ask",
@@ -82,7 +82,7 @@ func (w worker) SetSessionMode(_ context.Context, req *acp.SetSessionModeRequest
 // itself.
 func ExampleAfterResponse() {
 	session, end := meet(func(c *agent.Conn) acp.Agent {
-		return worker{promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return s.Mode(ctx, "ask") }}}
+		return worker{promptFunc{base{c}, func(ctx context.Context, s *agent.Session) error { return s.SetMode(ctx, "ask") }}}
 	}, nil)
 	ctx := context.Background()
 	announced := make(chan struct{})

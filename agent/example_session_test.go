@@ -161,17 +161,17 @@ func ExampleSession_AskPermission() {
 }
 
 // Each change of a plan sends the whole plan.
-func ExampleSession_Plan() {
+func ExampleSession_SendPlan() {
 	converse(func(ctx context.Context, s *agent.Session) error {
 		plan := []acp.PlanEntry{
 			{Content: "Find the cause", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusInProgress},
 			{Content: "Write a test", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending},
 		}
-		if err := s.Plan(ctx, plan...); err != nil {
+		if err := s.SendPlan(ctx, plan...); err != nil {
 			return err
 		}
 		plan[0].Status, plan[1].Status = acp.PlanEntryStatusCompleted, acp.PlanEntryStatusInProgress
-		return s.Plan(ctx, plan...)
+		return s.SendPlan(ctx, plan...)
 	})
 	// Output:
 	// plan: in_progress Find the cause

@@ -50,7 +50,7 @@ func TestCallsThatTheClientDidNotAdvertise(t *testing.T) {
 		{"elicitation.url", func(ctx context.Context) error {
 			return c.CompleteElicitation(ctx, &acp.CompleteElicitationNotification{ElicitationID: "e1"})
 		}},
-		{"session.notices", func(ctx context.Context) error { return s.Notice(ctx, acp.NoticeSeverityInfo, "t", "") }},
+		{"session.notices", func(ctx context.Context) error { return s.SendNotice(ctx, acp.NoticeSeverityInfo, "t", "") }},
 		{"session.compaction", func(ctx context.Context) error {
 			return s.Update(ctx, &acp.CompactionUpdate{CompactionID: "c", Status: acp.CompactionStatusCompleted})
 		}},

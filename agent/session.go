@@ -42,40 +42,40 @@ func (s *Session) Check(u acp.SessionUpdate) error {
 	return nil
 }
 
-// Commands sends the complete list of slash commands, which replaces the previous one.
-func (s *Session) Commands(ctx context.Context, commands ...acp.AvailableCommand) error {
+// SetCommands sends the complete list of slash commands, which replaces the previous one.
+func (s *Session) SetCommands(ctx context.Context, commands ...acp.AvailableCommand) error {
 	return s.Update(ctx, &acp.AvailableCommandsUpdate{AvailableCommands: commands})
 }
 
-// ConfigOptions sends the complete list of options, which replaces the previous one.
-func (s *Session) ConfigOptions(ctx context.Context, options ...acp.SessionConfigOption) error {
+// SetConfigOptions sends the complete list of options, which replaces the previous one.
+func (s *Session) SetConfigOptions(ctx context.Context, options ...acp.SessionConfigOption) error {
 	return s.Update(ctx, &acp.ConfigOptionUpdate{ConfigOptions: options})
 }
 
-// Title reports the new title of the session. The empty string clears the title.
-func (s *Session) Title(ctx context.Context, title string) error {
+// SetTitle reports the new title of the session. The empty string clears the title.
+func (s *Session) SetTitle(ctx context.Context, title string) error {
 	patch := acp.Some(title)
 	if title == "" {
 		patch = acp.Null[string]()
 	}
-	return s.Info(ctx, &acp.SessionInfoUpdate{Title: patch})
+	return s.SendInfo(ctx, &acp.SessionInfoUpdate{Title: patch})
 }
 
-// Info changes the information about this session that a list of sessions shows. Absent
+// SendInfo changes the information about this session that a list of sessions shows. Absent
 // members leave their value unchanged.
-func (s *Session) Info(ctx context.Context, info *acp.SessionInfoUpdate) error {
+func (s *Session) SendInfo(ctx context.Context, info *acp.SessionInfoUpdate) error {
 	return s.Update(ctx, info)
 }
 
-// Usage reports the number of used tokens and the size of the context window in tokens.
-func (s *Session) Usage(ctx context.Context, used, size uint64) error {
+// SendUsage reports the number of used tokens and the size of the context window in tokens.
+func (s *Session) SendUsage(ctx context.Context, used, size uint64) error {
 	return s.Update(ctx, &acp.UsageUpdate{Used: used, Size: size})
 }
 
-// Notice shows the user a text that is not part of the conversation. In version 1, nothing
+// SendNotice shows the user a text that is not part of the conversation. In version 1, nothing
 // is sent if the client did not advertise session.notices, and the error is an
 // *acp.CapabilityError; send an important text as a message in this case.
-func (s *Session) Notice(ctx context.Context, severity acp.NoticeSeverity, title, description string) error {
+func (s *Session) SendNotice(ctx context.Context, severity acp.NoticeSeverity, title, description string) error {
 	return s.Update(ctx, &acp.Notice{Severity: severity, Title: title, Description: description})
 }
 
@@ -103,12 +103,12 @@ func (s *Session) UserMessage(ctx context.Context, text string) error {
 	return s.Update(ctx, acp.UserText(text))
 }
 
-// Plan sends the complete plan, which replaces the previous one.
-func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
+// SendPlan sends the complete plan, which replaces the previous one.
+func (s *Session) SendPlan(ctx context.Context, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.Plan{Entries: entries})
 }
 
-// Mode reports the new current mode of the session.
-func (s *Session) Mode(ctx context.Context, id acp.SessionModeID) error {
+// SetMode reports the new current mode of the session.
+func (s *Session) SetMode(ctx context.Context, id acp.SessionModeID) error {
 	return s.Update(ctx, &acp.CurrentModeUpdate{CurrentModeID: id})
 }

@@ -37,22 +37,22 @@ func TestSessionSendsUpdatesInOneLineEach(t *testing.T) {
 		{func(ctx context.Context, s *agent.Session) error { return s.UserMessage(ctx, "do") },
 			`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"do"}}`},
 		{func(ctx context.Context, s *agent.Session) error {
-			return s.Plan(ctx, acp.PlanEntry{Content: "a", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending})
+			return s.SendPlan(ctx, acp.PlanEntry{Content: "a", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending})
 		}, `{"sessionUpdate":"plan","entries":[{"content":"a","priority":"high","status":"pending"}]}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.Commands(ctx) },
+		{func(ctx context.Context, s *agent.Session) error { return s.SetCommands(ctx) },
 			`{"sessionUpdate":"available_commands_update","availableCommands":[]}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.Mode(ctx, "ask") },
+		{func(ctx context.Context, s *agent.Session) error { return s.SetMode(ctx, "ask") },
 			`{"sessionUpdate":"current_mode_update","currentModeId":"ask"}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.ConfigOptions(ctx) },
+		{func(ctx context.Context, s *agent.Session) error { return s.SetConfigOptions(ctx) },
 			`{"sessionUpdate":"config_option_update","configOptions":[]}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.Title(ctx, "Fix") },
+		{func(ctx context.Context, s *agent.Session) error { return s.SetTitle(ctx, "Fix") },
 			`{"sessionUpdate":"session_info_update","title":"Fix"}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.Title(ctx, "") },
+		{func(ctx context.Context, s *agent.Session) error { return s.SetTitle(ctx, "") },
 			`{"sessionUpdate":"session_info_update","title":null}`},
-		{func(ctx context.Context, s *agent.Session) error { return s.Usage(ctx, 10, 200) },
+		{func(ctx context.Context, s *agent.Session) error { return s.SendUsage(ctx, 10, 200) },
 			`{"sessionUpdate":"usage_update","used":10,"size":200}`},
 		{func(ctx context.Context, s *agent.Session) error {
-			return s.Notice(ctx, acp.NoticeSeverityWarning, "Low", "tokens")
+			return s.SendNotice(ctx, acp.NoticeSeverityWarning, "Low", "tokens")
 		}, `{"sessionUpdate":"notice","severity":"warning","title":"Low","description":"tokens"}`},
 		{func(ctx context.Context, s *agent.Session) error {
 			_, err := s.StartToolCall(ctx, &acp.ToolCall{ToolCallID: "c1", Title: "Read", Kind: acp.ToolKindRead})
@@ -256,7 +256,7 @@ func TestUpdateOfAnUnknownSession(t *testing.T) {
 	assert.EqualError(t, c.Session("nope").Message(t.Context(), "x"),
 		`agent: an update of the session "nope", which is not open: send updates with the id of the prompt, or of the response that opened the session`)
 	a.OnNewSession = func(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-		return &acp.NewSessionResponse{SessionID: "s"}, c.Session("s").Title(ctx, "early")
+		return &acp.NewSessionResponse{SessionID: "s"}, c.Session("s").SetTitle(ctx, "early")
 	}
 	peer.Call("2", "session/new", `{"cwd":"/","mcpServers":[]}`)
 	assert.Equal(t, "session/update", peer.Next().Method)

@@ -135,8 +135,7 @@ func TestSmallKit(t *testing.T) {
 		ran++
 		return tools.Text(fmt.Sprint(ran)), nil
 	}}
-	registry, err := tools.NewRegistry(count)
-	require.NoError(t, err)
+	registry := tools.NewRegistry(count)
 	var order []string
 	store := new(journal.Memory)
 	newAgent := func(c *agent.Conn) acp.Agent {

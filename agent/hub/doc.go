@@ -11,7 +11,7 @@
 //
 // The hub speaks version 1 of the protocol to the agent and to clients, without extensions: a client
 // attaches with session/load or session/resume. Package github.com/acpkit/go-sdk/draft2/serve serves clients of
-// version 2 with [Hub.Connect].
+// version 2 with [Hub.Agent].
 //
 // # What it promises
 //

@@ -172,9 +172,9 @@ func (h *Hub) serve(ctx context.Context, s stream.Stream, as *string) error {
 	return errors.Join(c.why, err)
 }
 
-// Connect returns the agent of a connection to a client, for agent.New and for packages that serve
+// Agent returns the agent of a connection to a client, for agent.New and for packages that serve
 // clients of other versions of the protocol, such as draft2/serve.
-func (h *Hub) Connect(c *agent.Conn) acp.Agent { return h.connect(c, nil) }
+func (h *Hub) Agent(c *agent.Conn) acp.Agent { return h.connect(c, nil) }
 
 // Sessions returns an iterator over the open sessions, those that changed last first.
 func (h *Hub) Sessions() iter.Seq[Info] {

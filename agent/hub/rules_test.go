@@ -66,7 +66,7 @@ func TestUpdatesBetweenTurns(t *testing.T) {
 		s := a.open()
 		a.prompt(s, "go")
 		require.NoError(t, w.conn.Session("agent-1").Message(t.Context(), "by the way"))
-		require.NoError(t, w.conn.Session("agent-1").Title(t.Context(), "A title"))
+		require.NoError(t, w.conn.Session("agent-1").SetTitle(t.Context(), "A title"))
 		synctest.Wait()
 		want := []string{"user: go", "agent: hello", "agent: by the way"}
 		assert.Equal(t, want, a.transcript(s.ID()))
@@ -285,7 +285,7 @@ func TestForms(t *testing.T) {
 func TestLongTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &worker{turn: func(ctx context.Context, s *agent.Session, _ *acp.PromptRequest) (acp.StopReason, error) {
-			return acp.StopReasonEndTurn, s.Title(ctx, strings.Repeat("é€", 20_000))
+			return acp.StopReasonEndTurn, s.SetTitle(ctx, strings.Repeat("é€", 20_000))
 		}}
 		store := new(journal.Memory)
 		h := start(t, w, &hub.Options{Store: store})

@@ -11,8 +11,9 @@ import (
 	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
-// NewMeta returns the metadata of a new session, for authors of stores. The id must not be empty.
-func NewMeta(id string, m Meta) (Meta, error) {
+// Begin returns the metadata of a new session that is created with m, for authors of stores. It fails if
+// the id is empty.
+func (m Meta) Begin(id string) (Meta, error) {
 	if id == "" {
 		return Meta{}, errors.New("journal: the id of a session is empty")
 	}

@@ -105,7 +105,7 @@ func (s *Files) folder(id string) string {
 
 // Create implements Store. It also applies the limits of the options.
 func (s *Files) Create(ctx context.Context, id string, meta Meta) (Log, error) {
-	meta, err := NewMeta(id, meta)
+	meta, err := meta.Begin(id)
 	if err = errors.Join(ctx.Err(), err); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (s *memorySession) open(m *Memory) Log {
 
 // Create implements Store.
 func (m *Memory) Create(ctx context.Context, id string, meta Meta) (Log, error) {
-	meta, err := NewMeta(id, meta)
+	meta, err := meta.Begin(id)
 	if err = errors.Join(ctx.Err(), err); err != nil {
 		return nil, err
 	}

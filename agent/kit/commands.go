@@ -77,7 +77,7 @@ func (s *Session) sendCommands(ctx context.Context) error {
 		}
 	}
 	s.mu.Unlock()
-	return s.client.Commands(ctx, list...)
+	return s.client.SetCommands(ctx, list...)
 }
 
 // announce sends the held notices and the commands after the response that opens the session.
@@ -88,7 +88,7 @@ func (s *Session) announce(ctx context.Context) {
 		s.held = nil
 		s.mu.Unlock()
 		for _, text := range held {
-			_ = s.Notice(ctx, text)
+			_ = s.SendNotice(ctx, text)
 		}
 		if commands > 0 {
 			_ = s.sendCommands(ctx)

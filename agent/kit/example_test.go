@@ -84,15 +84,15 @@ func ExampleSession_Text() {
 	turn := func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 		return acp.StopReasonEndTurn, errors.Join(
 			s.Thought(ctx, "They want to know what is in here."),
-			s.Plan(ctx,
+			s.SendPlan(ctx,
 				acp.PlanEntry{Content: "Look", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusInProgress},
 				acp.PlanEntry{Content: "Tell", Priority: acp.PlanEntryPriorityLow, Status: acp.PlanEntryStatusPending},
 			),
 			s.Text(ctx, "There is "), s.Text(ctx, "a program."), // the parts of one message
 			s.EndMessage(), // the next text begins another message
 			s.Text(ctx, "It has a test."),
-			s.Usage(ctx, 1200, 128_000), // the last request to the model has used 1200 of 128 000 tokens
-			s.Title(ctx, "What is in here"),
+			s.SendUsage(ctx, 1200, 128_000), // the last request to the model has used 1200 of 128 000 tokens
+			s.SetTitle(ctx, "What is in here"),
 		)
 	}
 	talk(kit.New(&kit.Options{Turn: turn}), "What is in here?")

@@ -198,7 +198,7 @@ func TestFaults(t *testing.T) {
 			u := t.start(kit.Options{Tools: offer(fail, tool("work", acp.ToolKindEdit, tools.Writes, done)), Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 				err := s.Text(ctx, "First.")
 				_, runErr := s.Run(ctx, tools.Request{Name: "fail"}, tools.Request{Name: "work"})
-				return "", errors.Join(err, runErr, s.Text(ctx, "Last."), s.Plan(ctx, acp.PlanEntry{Content: "rest", Priority: "low", Status: "pending"}))
+				return "", errors.Join(err, runErr, s.Text(ctx, "Last."), s.SendPlan(ctx, acp.PlanEntry{Content: "rest", Priority: "low", Status: "pending"}))
 			}})
 			id := t.session(u)
 			u.ask(id, "go")

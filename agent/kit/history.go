@@ -81,7 +81,7 @@ func (h *restored) replay(ctx context.Context, s *Session) error {
 		}
 	}
 	if title := s.Meta().Title; title != "" {
-		return s.client.Title(ctx, title)
+		return s.client.SetTitle(ctx, title)
 	}
 	return nil
 }

@@ -134,12 +134,12 @@ func (s *Session) tellMissed(ctx context.Context) error {
 		return err
 	}
 	if _, changed := missed.settings[modeSetting]; changed {
-		if err := s.client.Mode(ctx, s.Mode()); err != nil {
+		if err := s.client.SetMode(ctx, s.Mode()); err != nil {
 			return err
 		}
 	}
 	if len(missed.settings) > 0 {
-		return s.client.ConfigOptions(ctx, s.configOptions()...)
+		return s.client.SetConfigOptions(ctx, s.configOptions()...)
 	}
 	return nil
 }

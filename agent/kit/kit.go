@@ -25,7 +25,7 @@
 //     owners.
 //
 // [Agent.Serve] serves clients of version 1 of the protocol. A program that also serves those of
-// another version passes [Agent.Connect] to what serves them.
+// another version passes [Agent.Agent] to what serves them.
 package kit
 
 import (
@@ -178,12 +178,12 @@ func (a *Agent) Serve(ctx context.Context, s stream.Stream) error {
 		o = *a.opts.Conn
 	}
 	o.Logger = cmp.Or(o.Logger, a.log)
-	return agent.Serve(ctx, s, a.Connect, &o)
+	return agent.Serve(ctx, s, a.Agent, &o)
 }
 
-// Connect returns the agent of one connection. Programs that do not use Serve pass it to
+// Agent returns the agent of one connection. Programs that do not use Serve pass it to
 // agent.Serve as newAgent.
-func (a *Agent) Connect(c *agent.Conn) acp.Agent {
+func (a *Agent) Agent(c *agent.Conn) acp.Agent {
 	c.OnEnd(func() { a.endAll(c, errLeft) })
 	return &conn{a, c}
 }

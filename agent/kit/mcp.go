@@ -71,8 +71,8 @@ func (s *Session) refreshTools(ctx context.Context) error {
 		failed = s.servers.Ready(ctx)
 		list = append(list[:len(list):len(list)], s.servers.Tools()...)
 	}
-	registry, err := tools.NewRegistry(list...)
-	if err != nil { // a mistake of the author, who may see no log; the client is shown the names anyway
+	registry := tools.NewRegistry(list...)
+	if err := registry.Err(); err != nil { // a mistake of the author, who may see no log; the client is shown the names anyway
 		return rpcerr.InternalError(nil).WithDetail(err.Error()).WithCause(err) //errlint:ignore the text names tools, which the client is shown anyway
 	}
 	s.mu.Lock()

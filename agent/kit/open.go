@@ -129,7 +129,7 @@ func (c *conn) newSession(ctx context.Context, id acp.SessionID, w where) (*Sess
 	s.apply(nil)
 	var err error
 	s.roots = append([]string{w.cwd}, w.dirs...)
-	if s.workspace, err = workspace.New(c.conn, id, s.roots, a.opts.Workspace); err != nil {
+	if s.workspace, err = workspace.Open(c.conn, id, s.roots, a.opts.Workspace); err != nil {
 		return nil, err
 	}
 	return s, s.connect(w.cwd, w.servers)

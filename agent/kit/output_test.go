@@ -127,7 +127,7 @@ func TestOutput(t *testing.T) {
 		}, []string{"call: Look completed: done"}},
 		"updates that cannot be sent": {func(ctx context.Context, s *kit.Session) error {
 			plan := []acp.PlanEntry{{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}}
-			if err := errors.Join(s.Plan(ctx, plan...), s.Update(ctx, &acp.ToolCall{ToolCallID: "c", Title: "Look", Status: acp.ToolCallStatusInProgress})); err != nil {
+			if err := errors.Join(s.SendPlan(ctx, plan...), s.Update(ctx, &acp.ToolCall{ToolCallID: "c", Title: "Look", Status: acp.ToolCallStatusInProgress})); err != nil {
 				return err
 			}
 			nowhere := []acp.ToolCallLocation{{Path: "relative"}}
@@ -197,7 +197,7 @@ func TestOutputDoesNotWait(t *testing.T) {
 			time.Sleep(25 * time.Millisecond)
 			synctest.Wait()
 			assert.Equal(t, []string{"message: bc"}, story(u.received()))
-			require.NoError(t, s.Plan(ctx, acp.PlanEntry{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}))
+			require.NoError(t, s.SendPlan(ctx, acp.PlanEntry{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}))
 			return "", nil
 		}}))
 		id := u.open()
@@ -221,7 +221,7 @@ func TestOutputOfTwoGoroutines(t *testing.T) {
 					id := acp.ToolCallID(fmt.Sprint(mark, i))
 					assert.NoError(t, s.Update(ctx, &acp.ToolCall{ToolCallID: id, Title: "T"}))
 					assert.NoError(t, s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: id, Status: acp.ToolCallStatusCompleted}))
-					assert.NoError(t, s.Title(ctx, string(id)))
+					assert.NoError(t, s.SetTitle(ctx, string(id)))
 				}
 			})
 		}
@@ -295,7 +295,7 @@ func TestTitle(t *testing.T) {
 	var titles []string
 	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		for _, title := range titles {
-			if err := s.Title(ctx, title); err != nil {
+			if err := s.SetTitle(ctx, title); err != nil {
 				return "", err
 			}
 		}
@@ -319,6 +319,12 @@ func TestTitle(t *testing.T) {
 		assert.Equal(t, "A better title", u.set.Thread(id).Snapshot().Title)
 		u.load(id)
 		assert.Equal(t, "A better title", u.set.Thread(id).Snapshot().Title)
+		titles = []string{""}
+		u.ask(id, "and again")
+		assert.Empty(t, u.set.Thread(id).Snapshot().Title)
+		titles = nil
+		u.ask(id, "the last")
+		assert.Equal(t, "the last", u.set.Thread(id).Snapshot().Title)
 	}
 }
 
@@ -326,7 +332,7 @@ func TestTitle(t *testing.T) {
 func TestUsage(t *testing.T) {
 	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 		cost := &acp.UsageUpdate{Used: 900, Size: 1000, Cost: &acp.Cost{Amount: 0.5, Currency: "EUR"}}
-		return "", errors.Join(s.Update(ctx, cost), s.Usage(ctx, 950, 1000), s.Usage(ctx, 400, 1000))
+		return "", errors.Join(s.Update(ctx, cost), s.SendUsage(ctx, 950, 1000), s.SendUsage(ctx, 400, 1000))
 	}}))
 	id := u.open()
 	u.ask(id, "one")
@@ -350,8 +356,8 @@ func TestPlansByTheClientsCapability(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 				return "", errors.Join(
-					s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: items}), s.SetPlan(ctx, &acp.PlanMarkdown{PlanID: "m", Content: "# M", Path: "/m.md"}),
-					s.SetPlan(ctx, &acp.PlanItems{PlanID: "b", Entries: items}), s.RemovePlan(ctx, "b"), s.RemovePlan(ctx, "none"))
+					s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: items}}), s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanMarkdown{PlanID: "m", Content: "# M", Path: "/m.md"}}),
+					s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "b", Entries: items}}), s.Update(ctx, &acp.PlanRemoved{PlanID: "b"}), s.Update(ctx, &acp.PlanRemoved{PlanID: "none"}))
 			}}), tt.caps, func(s *screen) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")
@@ -368,8 +374,8 @@ func TestTheLatestPlan(t *testing.T) {
 		return []acp.PlanEntry{{Content: text, Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}}
 	}
 	u := connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-		return "", errors.Join(s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: entry("a")}), s.Plan(ctx, entry("only")...),
-			s.SetPlan(ctx, &acp.PlanItems{PlanID: "b", Entries: entry("b")}), s.SetPlan(ctx, &acp.PlanItems{PlanID: "a", Entries: entry("a again")}), s.Text(ctx, "t"))
+		return "", errors.Join(s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: entry("a")}}), s.SendPlan(ctx, entry("only")...),
+			s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "b", Entries: entry("b")}}), s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: entry("a again")}}), s.Text(ctx, "t"))
 	}}))
 	id := u.open()
 	u.ask(id, "one")
@@ -388,7 +394,7 @@ func TestNotice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
-				return "", errors.Join(s.Text(ctx, "a"), s.Notice(ctx, "The key ends soon."), s.Text(ctx, "b"))
+				return "", errors.Join(s.Text(ctx, "a"), s.SendNotice(ctx, "The key ends soon."), s.Text(ctx, "b"))
 			}}), caps, func(s *screen) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")

@@ -151,7 +151,7 @@ func TestSlowDisk(t *testing.T) {
 				go func() {
 					for range 10 {
 						_, err := s.Run(ctx, tools.Request{Name: "act"})
-						if err = errors.Join(err, s.SetMode(ctx, "b"), s.Title(ctx, "T"), s.SetMode(ctx, "a")); err != nil {
+						if err = errors.Join(err, s.SetMode(ctx, "b"), s.SetTitle(ctx, "T"), s.SetMode(ctx, "a")); err != nil {
 							over <- err
 							return
 						}

@@ -108,21 +108,11 @@ func (s *Session) EndMessage() error { return s.out.flush() }
 // tool call that has not begun or has ended is ignored.
 func (s *Session) Update(ctx context.Context, u acp.SessionUpdate) error { return s.out.post(ctx, u) }
 
-// Plan sends the complete plan, which replaces the previous one.
-func (s *Session) Plan(ctx context.Context, entries ...acp.PlanEntry) error {
+// SendPlan sends the complete plan, which replaces the previous one. An agent with several plans gives
+// Update an [acp.PlanUpdate] or an [acp.PlanRemoved]: a client that supports only one plan gets the entries
+// of an [acp.PlanItems] as that plan, and nothing of other plans.
+func (s *Session) SendPlan(ctx context.Context, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.Plan{Entries: entries})
-}
-
-// SetPlan creates one of several plans, or replaces the one with the same id. A client that supports only
-// one plan gets the entries of an [acp.PlanItems] as that plan, and nothing of other plans.
-func (s *Session) SetPlan(ctx context.Context, plan acp.PlanUpdateContent) error {
-	return s.Update(ctx, &acp.PlanUpdate{Plan: plan})
-}
-
-// RemovePlan removes the plan with the id. A client that supports only one plan gets an empty one if it
-// has this plan.
-func (s *Session) RemovePlan(ctx context.Context, id acp.PlanID) error {
-	return s.Update(ctx, &acp.PlanRemoved{PlanID: id})
 }
 
 // Suggest replaces the prompts that the agent suggests to the person, the most likely first; none withdraws
@@ -136,9 +126,9 @@ func (s *Session) Suggest(ctx context.Context, prompts ...string) error {
 	return s.Update(ctx, u)
 }
 
-// Usage reports the number of tokens that the last request to the model has used, and the size of
+// SendUsage reports the number of tokens that the last request to the model has used, and the size of
 // the context window. A size of 0 means that it is not known, and reports nothing.
-func (s *Session) Usage(ctx context.Context, used, size uint64) error {
+func (s *Session) SendUsage(ctx context.Context, used, size uint64) error {
 	if size == 0 {
 		return nil
 	}
@@ -149,7 +139,7 @@ func (s *Session) Usage(ctx context.Context, used, size uint64) error {
 }
 
 // Count adds the tokens of one request to the model to the usage of the turn, which the response to
-// the prompt has, and its cost to that of the session, which Usage reports. Both may be nil.
+// the prompt has, and its cost to that of the session, which SendUsage reports. Both may be nil.
 func (s *Session) Count(tokens *acp.Usage, cost *acp.Cost) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,12 +170,10 @@ func added(a, b *uint64) *uint64 {
 	return new(*a + *b)
 }
 
-// Title sets the title of the session to the first line of the argument. A session without a title
-// gets one from its first prompt.
-func (s *Session) Title(ctx context.Context, title string) error {
-	if title = oneLine(title); title == "" {
-		return nil
-	}
+// SetTitle sets the title of the session to the first line of the argument. The empty string clears the
+// title. A session without a title gets one from its next prompt.
+func (s *Session) SetTitle(ctx context.Context, title string) error {
+	title = oneLine(title)
 	s.setting.Lock() // so that changes reach the client in order
 	defer s.setting.Unlock()
 	err := s.use(context.Background(), func(log journal.Log) error {
@@ -194,7 +182,7 @@ func (s *Session) Title(ctx context.Context, title string) error {
 	if err != nil {
 		return err
 	}
-	return s.client.Title(ctx, title)
+	return s.client.SetTitle(ctx, title)
 }
 
 const maxTitle = 80 // bytes
@@ -209,11 +197,11 @@ func oneLine(text string) string {
 	return ""
 }
 
-// Notice shows the person a text that is not part of the conversation. A client without notices
+// SendNotice shows the person a text that is not part of the conversation. A client without notices
 // gets it as a message before the next answer. It is not stored.
-func (s *Session) Notice(ctx context.Context, text string) error {
+func (s *Session) SendNotice(ctx context.Context, text string) error {
 	if s.conn.ClientCapabilities().Has("session.notices") {
-		return s.client.Notice(ctx, acp.NoticeSeverityWarning, text, "")
+		return s.client.SendNotice(ctx, acp.NoticeSeverityWarning, text, "")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +260,7 @@ func (s *Session) TodoTool() tools.Tool {
 			for i, e := range in.Entries {
 				entries[i] = acp.PlanEntry{Content: e.Text, Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatus(e.Status)}
 			}
-			return tools.Text("The person sees the plan."), s.Plan(ctx, entries...)
+			return tools.Text("The person sees the plan."), s.SendPlan(ctx, entries...)
 		})
 	t.Title, t.Kind, t.Effect = "Update the plan", acp.ToolKindThink, tools.Reads
 	return t

@@ -178,12 +178,12 @@ func (s *Session) set(ctx context.Context, id, value string, by writer) error {
 	s.values[id] = value
 	s.mu.Unlock()
 	if id == modeSetting && by != byMode {
-		if err := s.client.Mode(ctx, acp.SessionModeID(value)); err != nil {
+		if err := s.client.SetMode(ctx, acp.SessionModeID(value)); err != nil {
 			return err
 		}
 	}
 	if by != byOption {
-		return s.client.ConfigOptions(ctx, s.configOptions()...)
+		return s.client.SetConfigOptions(ctx, s.configOptions()...)
 	}
 	return nil
 }

@@ -154,8 +154,8 @@ func (s *Session) begun(ctx context.Context, p *Prompt) error {
 
 // introduce gives the session its title, and sends the held notices.
 func (s *Session) introduce(ctx context.Context, p *Prompt) error {
-	if s.Meta().Title == "" {
-		if err := s.Title(ctx, acp.PlainText(p.Blocks...)); err != nil {
+	if title := acp.PlainText(p.Blocks...); oneLine(title) != "" && s.Meta().Title == "" {
+		if err := s.SetTitle(ctx, title); err != nil {
 			return err
 		}
 	}

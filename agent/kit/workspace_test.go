@@ -139,7 +139,7 @@ func TestWorkspaceTools(t *testing.T) {
 			if everything {
 				opts.Roots, opts.Terminals = []string{dir}, &terminals.Options{}
 			}
-			h, err := host.New(opts)
+			h, err := host.Open(opts)
 			require.NoError(t, err)
 			set := new(thread.Set)
 			ours, theirs := stream.Pipe()

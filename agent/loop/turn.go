@@ -112,7 +112,7 @@ func (s Stop) said() string {
 // it as a message.
 func (c *conversation) tell(ctx context.Context, text string) error {
 	if c.session.Conn().ClientCapabilities().Has("session.notices") {
-		return c.session.Notice(ctx, text)
+		return c.session.SendNotice(ctx, text)
 	}
 	if err := cmp.Or(c.session.EndMessage(), c.session.Text(ctx, text)); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *conversation) tell(ctx context.Context, text string) error {
 // used reports what a request has used.
 func (c *conversation) used(ctx context.Context, u Usage) error {
 	c.session.Count(u.Tokens, u.Cost)
-	return c.session.Usage(ctx, u.Used, u.Size)
+	return c.session.SendUsage(ctx, u.Used, u.Size)
 }
 
 // open returns the conversation. It reads only what was added since the session's last turn. If a crash

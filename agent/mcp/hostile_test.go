@@ -108,10 +108,9 @@ func TestRulesHaveIdentity(t *testing.T) {
 			require.Empty(t, set.Ready(t.Context()))
 			of := set.Tools()[0]
 			of.Name = "mcp__the_same_name" // as another session may call it
-			registry, err := tools.NewRegistry(of)
-			require.NoError(t, err)
+			registry := tools.NewRegistry(of)
 			c := &chooser{}
-			_, err = registry.Run(t.Context(), tools.Env{Session: c, Rules: rules}, []tools.Request{{Name: of.Name}})
+			_, err := registry.Run(t.Context(), tools.Env{Session: c, Rules: rules}, []tools.Request{{Name: of.Name}})
 			require.NoError(t, err)
 			return c.asked != nil
 		}
@@ -137,9 +136,8 @@ func TestTextsOfServers(t *testing.T) {
 	})
 	set := open(t, nil, web(t, "the\nserver", s))
 	require.Empty(t, set.Ready(t.Context()))
-	registry, err := tools.NewRegistry(set.Tools()...)
-	require.NoError(t, err)
-	_, err = registry.Run(t.Context(), tools.Env{Session: c, Rules: new(tools.Rules)}, []tools.Request{{Name: set.Tools()[0].Name}})
+	registry := tools.NewRegistry(set.Tools()...)
+	_, err := registry.Run(t.Context(), tools.Env{Session: c, Rules: new(tools.Rules)}, []tools.Request{{Name: set.Tools()[0].Name}})
 	require.NoError(t, err)
 	assert.Contains(t, c.asked.Title, `(the\nserver)`)
 	assert.Contains(t, strings.Join(c.labels, "|"), `Always allow all calls of "go" of the MCP server "the\nserver" in this session`)
@@ -155,8 +153,7 @@ func record(t *testing.T, server acp.MCPServer) (*kind.Error, string) {
 	t.Helper()
 	set := open(t, nil, server)
 	require.Empty(t, set.Ready(t.Context()))
-	registry, err := tools.NewRegistry(set.Tools()...)
-	require.NoError(t, err)
+	registry := tools.NewRegistry(set.Tools()...)
 	c := &chooser{}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -149,8 +149,7 @@ func names(set kit.MCPServers) (all []string) {
 // run calls a tool and returns the result.
 func run(ctx context.Context, t *testing.T, set kit.MCPServers, s *session, name, input string) tools.Done {
 	t.Helper()
-	registry, err := tools.NewRegistry(set.Tools()...)
-	require.NoError(t, err)
+	registry := tools.NewRegistry(set.Tools()...)
 	done, _ := registry.Run(ctx, tools.Env{Session: s, Logger: slog.New(slog.DiscardHandler)}, []tools.Request{{Name: name, Input: []byte(input)}})
 	return done[0]
 }

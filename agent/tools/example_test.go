@@ -65,10 +65,7 @@ func Example() {
 	shout := tools.Typed("shout", "Shouts a text.", func(_ context.Context, _ *tools.Call, in input) (tools.Result, error) {
 		return tools.Text(strings.ToUpper(in.Text)), nil
 	})
-	registry, err := tools.NewRegistry(shout)
-	if err != nil {
-		log.Fatal(err)
-	}
+	registry := tools.NewRegistry(shout)
 	ctx := context.Background()
 	near, far := stream.Pipe()
 	ag := agent.New(far, func(c *agent.Conn) acp.Agent { return shouter{c, registry} }, nil)

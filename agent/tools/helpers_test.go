@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/internal/panics"
@@ -127,8 +125,7 @@ func edit(run func(ctx context.Context, c *tools.Call) (tools.Result, error)) to
 }
 
 func registry(t *testing.T, all ...tools.Tool) *tools.Registry {
-	r, err := tools.NewRegistry(all...)
-	require.NoError(t, err)
+	r := tools.NewRegistry(all...)
 	return r
 }
 

@@ -25,13 +25,21 @@ const atOnce = 4
 
 var errNoSession = errors.New("tools: Env.Session is nil: pass a session, such as conn.Session(id)")
 
+// usable returns what is wrong with the tools or with env.
+func (r *Registry) usable(env Env) error {
+	if env.Session == nil {
+		return errNoSession
+	}
+	return r.err
+}
+
 func newID() acp.ToolCallID { return acp.ToolCallID("call_" + rand.Text()) }
 
 // Announce shows a call whose input is not complete. The caller sets Request.ToolCallID to the
 // returned id.
 func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.ToolCallID, error) {
-	if env.Session == nil {
-		return "", errNoSession
+	if err := r.usable(env); err != nil {
+		return "", err
 	}
 	t := r.find(name)
 	if t == nil {
@@ -48,8 +56,8 @@ func (r *Registry) Announce(ctx context.Context, env Env, name string) (acp.Tool
 // (errors.Is(err, acp.ErrTurnCancelled)), or the session cannot be reached. The outcome of calls
 // that have not run by then is Cancelled or Failed.
 func (r *Registry) Run(ctx context.Context, env Env, requests []Request) ([]Done, error) {
-	if env.Session == nil {
-		return nil, errNoSession
+	if err := r.usable(env); err != nil {
+		return nil, err
 	}
 	env.Logger = cmp.Or(env.Logger, slog.Default())
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -255,30 +255,40 @@ func Denyf(format string, args ...any) Decision {
 }
 
 // A Registry holds the tools of a session. It is safe for concurrent use.
-type Registry struct{ tools []Tool }
+type Registry struct {
+	tools []Tool
+	err   error // names a tool that is invalid
+}
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// NewRegistry returns a Registry with the tools. It returns an error that names an invalid tool.
-func NewRegistry(tools ...Tool) (*Registry, error) {
+// NewRegistry returns a Registry with the tools. If a tool is invalid, Err, Announce and Run return
+// an error that names it.
+func NewRegistry(tools ...Tool) *Registry { return &Registry{slices.Clone(tools), check(tools)} }
+
+func check(tools []Tool) error {
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
 		t := &tools[i]
 		var schema struct{ Type string }
 		switch {
 		case t.Name == "" || len(t.Name) > 64 || strings.Trim(t.Name, letters) != "":
-			return nil, fmt.Errorf("tools: the name %q of a tool must be 1 to 64 letters, digits, - or _", t.Name)
+			return fmt.Errorf("tools: the name %q of a tool must be 1 to 64 letters, digits, - or _", t.Name)
 		case names[t.Name]:
-			return nil, fmt.Errorf("tools: two tools have the name %q", t.Name)
+			return fmt.Errorf("tools: two tools have the name %q", t.Name)
 		case t.Run == nil:
-			return nil, fmt.Errorf("tools: the tool %q has no Run", t.Name)
+			return fmt.Errorf("tools: the tool %q has no Run", t.Name)
 		case json.Unmarshal(t.Schema, &schema) != nil || schema.Type != "object":
-			return nil, fmt.Errorf(`tools: the schema of the tool %q must be a JSON object with "type": "object"`, t.Name)
+			return fmt.Errorf(`tools: the schema of the tool %q must be a JSON object with "type": "object"`, t.Name)
 		}
 		names[t.Name] = true
 	}
-	return &Registry{slices.Clone(tools)}, nil
+	return nil
 }
+
+// Err returns an error that names an invalid tool, or nil. Call it to report a mistake before the first
+// request to the model.
+func (r *Registry) Err() error { return r.err }
 
 // Tools returns the tools in their order, for the model.
 func (r *Registry) Tools() []Tool { return slices.Clone(r.tools) }

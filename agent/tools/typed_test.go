@@ -216,7 +216,11 @@ func TestRegistryRefuses(t *testing.T) {
 	} {
 		bad := fine
 		change(&bad)
-		_, err := tools.NewRegistry(fine, bad)
+		r, env := tools.NewRegistry(fine, bad), tools.Env{Session: &session{}}
+		assert.EqualError(t, r.Err(), want)
+		_, err := r.Run(t.Context(), env, nil)
+		assert.EqualError(t, err, want)
+		_, err = r.Announce(t.Context(), env, "a")
 		assert.EqualError(t, err, want)
 	}
 	assert.Len(t, registry(t, fine).Tools(), 1)

@@ -40,7 +40,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		require.NoError(b, os.WriteFile(filepath.Join(base, fmt.Sprint(i, ".go")), []byte(text.String()), 0o600))
 	}
-	w, err := workspace.New(connect(b, "", nil), "s1", []string{base}, nil)
+	w, err := workspace.Open(connect(b, "", nil), "s1", []string{base}, nil)
 	require.NoError(b, err)
 	for _, pattern := range []string{"notinthere", "(?i)notinthere", "not[ia]n+there", "notin|there_is|nothere", "(?i)notin|there_is|nothere"} {
 		b.Run(pattern, func(b *testing.B) {

@@ -33,14 +33,11 @@ func (f *fixer) NewSession(_ context.Context, req *acp.NewSessionRequest) (*acp.
 }
 
 func (f *fixer) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	w, err := workspace.New(f.conn, req.SessionID, []string{f.cwd}, nil)
+	w, err := workspace.Open(f.conn, req.SessionID, []string{f.cwd}, nil)
 	if err != nil {
 		return nil, err
 	}
-	registry, err := tools.NewRegistry(workspace.Tools(w)...)
-	if err != nil {
-		return nil, err
-	}
+	registry := tools.NewRegistry(workspace.Tools(w)...)
 	session := f.conn.Session(req.SessionID)
 	done, err := registry.Run(ctx, tools.Env{Session: session}, []tools.Request{
 		{Name: "edit_file", Input: []byte(`{"path":"poem.txt","edits":[{"old":"rsoes","new":"roses"}]}`)},
@@ -64,7 +61,7 @@ func Example() {
 	if err := os.WriteFile(poem, []byte("rsoes are red\r\n"), 0o644); err != nil {
 		log.Fatal(err)
 	}
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots: []string{dir},
 		Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			fmt.Printf("%s? %q\n", q.Title, *q.Tool.Diffs[0].NewText)

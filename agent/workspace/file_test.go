@@ -84,7 +84,7 @@ func TestConcurrentEdits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t, "rw", nil)
 		f.setBuffer("a", "0")
-		other, err := workspace.New(f.conn, "s1", []string{f.root}, nil)
+		other, err := workspace.Open(f.conn, "s1", []string{f.root}, nil)
 		require.NoError(t, err)
 		writing := make(chan struct{})
 		f.editor.before = func(method string) {
@@ -184,9 +184,9 @@ func TestClientThatDoesNotSayWhy(t *testing.T) {
 						answer(peer, m, `"Cannot touch the file"`)
 					}
 				}()
-				here, err := workspace.New(conn, "s1", []string{root}, nil)
+				here, err := workspace.Open(conn, "s1", []string{root}, nil)
 				require.NoError(t, err)
-				far, err := workspace.New(conn, "s1", []string{"/w"}, nil)
+				far, err := workspace.Open(conn, "s1", []string{"/w"}, nil)
 				require.NoError(t, err)
 				for _, w := range []*workspace.Workspace{here, far} {
 					write := workspace.Tools(w)[1]
@@ -232,7 +232,7 @@ func TestPaths(t *testing.T) {
 	f := open(t, "", nil)
 	more, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w, err := workspace.New(f.conn, "s1", []string{f.root, more}, nil)
+	w, err := workspace.Open(f.conn, "s1", []string{f.root, more}, nil)
 	require.NoError(t, err)
 	f.put("dir/a", "text")
 	require.NoError(t, os.WriteFile(filepath.Join(more, "b"), []byte("more"), 0o644))

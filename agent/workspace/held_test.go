@@ -61,7 +61,7 @@ func TestRootThatIsALink(t *testing.T) {
 	require.NoError(t, os.Symlink(f.root, root))
 	f.put("dir/a", "old")
 	require.NoError(t, os.Symlink("dir/a", f.at("link")))
-	w, err := workspace.New(f.conn, "s1", []string{root}, nil)
+	w, err := workspace.Open(f.conn, "s1", []string{root}, nil)
 	require.NoError(t, err)
 	for _, name := range []string{"link", "dir/a", root + "/link", f.at("dir/a")} {
 		file, err := w.Write(t.Context(), name, "new", workspace.AnyText)

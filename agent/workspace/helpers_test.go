@@ -134,7 +134,7 @@ func open(t *testing.T, letters string, opts *workspace.Options) *fixture {
 	require.NoError(t, os.WriteFile(f.secret, []byte("secret\n"), 0o644))
 	f.editor = &editor{texts: map[string]string{}}
 	f.conn = connect(t, letters, f.editor.do)
-	f.Workspace, err = workspace.New(f.conn, "s1", []string{f.root}, opts)
+	f.Workspace, err = workspace.Open(f.conn, "s1", []string{f.root}, opts)
 	require.NoError(t, err)
 	return f
 }

@@ -121,7 +121,7 @@ func TestEveryClientRunsTheSameLine(t *testing.T) {
 // agree on how to write a quote between quotes. A client that starts programs cannot run it, and says so.
 func TestLinesForWindows(t *testing.T) {
 	f := open(t, "c", nil)
-	w, err := workspace.New(f.conn, "s1", []string{`C:\work`}, nil)
+	w, err := workspace.Open(f.conn, "s1", []string{`C:\work`}, nil)
 	require.NoError(t, err)
 	f.Workspace = w
 	for _, text := range []string{

@@ -144,7 +144,7 @@ func TestWriteNeedsTheTextOfTheClient(t *testing.T) {
 // Roots that do not exist on this machine are folders of the client's machine.
 func TestRootsOfAnotherMachine(t *testing.T) {
 	f := open(t, "r", nil)
-	w, err := workspace.New(f.conn, "s1", []string{"/no/such/folder"}, nil)
+	w, err := workspace.Open(f.conn, "s1", []string{"/no/such/folder"}, nil)
 	require.NoError(t, err)
 	_, err = w.Write(t.Context(), "a", "text", workspace.AnyText)
 	assert.ErrorIs(t, err, workspace.ErrNotOffered)
@@ -160,7 +160,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 		`\\wsl$\Ubuntu\src`:   {`\\wsl$\Ubuntu\src\a\b`, "cmd.exe"},
 		"/far/away/./x/../y/": {"/far/away/y/a/b", "/bin/sh"},
 	} {
-		w, err := workspace.New(f.conn, "s1", []string{dir}, nil)
+		w, err := workspace.Open(f.conn, "s1", []string{dir}, nil)
 		require.NoError(t, err, dir)
 		_, err = w.Write(t.Context(), "a/x/../b", "text", workspace.AnyText)
 		require.NoError(t, err, dir)
@@ -174,7 +174,7 @@ func TestRootsOfAnotherMachine(t *testing.T) {
 		assert.Equal(t, want.command, f.editor.params[0].(*acp.CreateTerminalRequest).Command)
 		f.editor.mu.Unlock()
 	}
-	w, err = workspace.New(f.conn, "s1", []string{`C:\src`}, nil)
+	w, err = workspace.Open(f.conn, "s1", []string{`C:\src`}, nil)
 	require.NoError(t, err)
 	for path, want := range map[string]error{
 		`C:\SRC\a`: nil, `c:/src/a`: nil, `C:\src\..\a`: workspace.ErrOutside, `C:\srcs\a`: workspace.ErrOutside, `..\a`: workspace.ErrOutside,
@@ -191,20 +191,20 @@ func TestWideRoots(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for _, root := range []string{"/", home, home + "/..", home + "/."} {
-		_, err := workspace.New(f.conn, "s1", []string{f.root, root}, nil)
+		_, err := workspace.Open(f.conn, "s1", []string{f.root, root}, nil)
 		require.ErrorIs(t, err, rpcerr.ErrInvalidParams, root)
 		wire, ok := errors.AsType[*rpcerr.RequestError](rpcerr.From(err))
 		require.True(t, ok)
 		assert.Contains(t, err.Error()+fmt.Sprint(wire.Data), "contains the whole home folder or disk")
-		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{AnyRoot: true})
+		_, err = workspace.Open(f.conn, "s1", []string{root}, &workspace.Options{AnyRoot: true})
 		require.NoError(t, err)
-		_, err = workspace.New(f.conn, "s1", []string{root}, &workspace.Options{NoLocal: true})
+		_, err = workspace.Open(f.conn, "s1", []string{root}, &workspace.Options{NoLocal: true})
 		require.NoError(t, err)
 	}
-	_, err := workspace.New(f.conn, "s1", []string{home + "/project"}, nil)
+	_, err := workspace.Open(f.conn, "s1", []string{home + "/project"}, nil)
 	require.NoError(t, err)
 	for _, roots := range [][]string{nil, {"relative"}, {""}, {"/a\x00"}} {
-		_, err := workspace.New(f.conn, "s1", roots, nil)
+		_, err := workspace.Open(f.conn, "s1", roots, nil)
 		assert.Error(t, err, "%q", roots)
 	}
 }

@@ -33,7 +33,7 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-// Options configure [New], which copies them. The zero value selects the defaults. If both NoLocal
+// Options configure [Open], which copies them. The zero value selects the defaults. If both NoLocal
 // and OnlyLocal are set, no operation is offered.
 type Options struct {
 	NoLocal   bool // nothing is done on this machine, for agents with untrusted users
@@ -57,11 +57,11 @@ type Workspace struct {
 	real    []string // the roots on this machine, without symlinks; empty if they do not exist here
 }
 
-// New returns the workspace of a session. The first root is the session's cwd, the others are its
+// Open returns the workspace of a session. The first root is the session's cwd, the others are its
 // additional directories. The error for an invalid root is meant for the client.
-func New(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Workspace, error) {
+func Open(conn *agent.Conn, id acp.SessionID, roots []string, opts *Options) (*Workspace, error) {
 	if len(roots) == 0 {
-		return nil, errors.New("workspace: New was given no root: pass at least the cwd of the session")
+		return nil, errors.New("workspace: Open was given no root: pass at least the cwd of the session")
 	}
 	w := &Workspace{conn: conn, id: id, windows: !strings.HasPrefix(roots[0], "/")}
 	if opts != nil {

@@ -2,7 +2,7 @@
 // Options.Terminals is set, to terminals, asks the user what the agent may do, shows the forms and web pages of the
 // agent, and signs the user in. Experimental: it may change in any release.
 //
-//	h, err := host.New(&host.Options{Roots: []string{dir}, Ask: askOnTerminal})
+//	h, err := host.Open(&host.Options{Roots: []string{dir}, Ask: askOnTerminal})
 //	if err != nil {
 //		return err
 //	}

@@ -70,7 +70,7 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 		if on(5) {
 			opts.Ask = pick(permission.AllowOnce)
 		}
-		h, err := host.New(&opts)
+		h, err := host.Open(&opts)
 		if on(2) && !on(0) || on(4) && !on(3) {
 			assert.Error(t, err, "%06b", bits)
 			continue
@@ -102,10 +102,10 @@ func TestEveryCombinationOfOptions(t *testing.T) {
 	}
 	assert.Equal(t, 36, combinations)
 
-	h, err := host.New(&host.Options{SignIn: &signin.Options{}})
+	h, err := host.Open(&host.Options{SignIn: &signin.Options{}})
 	require.NoError(t, err)
 	assert.Equal(t, &acp.ClientCapabilities{}, h.Capabilities(nil))
-	h, err = host.New(&host.Options{SignIn: &signin.Options{
+	h, err = host.Open(&host.Options{SignIn: &signin.Options{
 		Command: func() *exec.Cmd { return exec.Command("agent") },
 		Choose:  func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) { return ways[0].ID, nil },
 		Show:    func(context.Context, *signin.Way, string) error { return nil },

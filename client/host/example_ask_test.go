@@ -22,7 +22,7 @@ import (
 func Example() {
 	dir := project()
 	defer os.RemoveAll(dir)
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots:     []string{dir},
 		Terminals: &terminals.Options{},
 		Ask: func(_ context.Context, q *permission.Question) (string, error) {

@@ -37,7 +37,7 @@ func (e *editor) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest)
 func ExampleHost_Client() {
 	dir := project()
 	defer os.RemoveAll(dir)
-	h, err := host.New(&host.Options{Roots: []string{dir}})
+	h, err := host.Open(&host.Options{Roots: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func ExampleHost_Client() {
 func ExampleHost_Client_middleware() {
 	dir := project()
 	defer os.RemoveAll(dir)
-	h, err := host.New(&host.Options{Roots: []string{dir}})
+	h, err := host.Open(&host.Options{Roots: []string{dir}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func ExampleHost_Client_middleware() {
 
 // A program that starts agents signs its user in wherever an agent asks for it.
 func ExampleHost_SignIn() {
-	h, err := host.New(&host.Options{SignIn: &signin.Options{
+	h, err := host.Open(&host.Options{SignIn: &signin.Options{
 		Choose: func(_ context.Context, _ error, ways []signin.Way) (acp.AuthMethodID, error) {
 			fmt.Println("signing in with", ways[0].Name)
 			return ways[0].ID, nil

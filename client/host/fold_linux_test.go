@@ -26,9 +26,9 @@ func TestRulesInAFileSystemThatFoldsNames(t *testing.T) {
 	rule := func(d permission.Decision, path string) permission.Rule {
 		return permission.Rule{Decision: d, Paths: []string{dir + path}}
 	}
-	x := newFixture(t, host.Options{Roots: []string{dir}, Permission: &permission.Options{Rules: []permission.Rule{
+	x := newFixture(t, host.Options{Roots: []string{dir}, Rules: []permission.Rule{
 		rule(permission.Deny, "/secret/**"), rule(permission.Deny, "/\u00c4rger/**"), rule(permission.Deny, "/a long name/**"), rule(permission.Allow, "/**"),
-	}}})
+	}})
 	require.NoError(t, x.run(func(ctx context.Context, id acp.SessionID) error {
 		read := func(name string) error {
 			_, err := x.agent.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: filepath.Join(dir, name)})
@@ -51,8 +51,8 @@ func TestRulesInAFileSystemThatFoldsNames(t *testing.T) {
 		return nil
 	}))
 
-	policy, err := permission.New(&permission.Options{Rules: []permission.Rule{rule(permission.Deny, "/a long name/**")}})
-	require.NoError(t, err)
+	policy := permission.New(nil)
+	require.NoError(t, policy.SetRules(rule(permission.Deny, "/a long name/**")))
 	q := &permission.Question{Session: "s", Options: []permission.Option{{ID: "1", Kind: permission.AllowOnce}}, Tool: &permission.Tool{Paths: []string{dir + "/ALONGN~1/text"}}}
 	assert.Equal(t, permission.ByRule, policy.Scope().Decide(t.Context(), q).By, "a path in a question")
 }

@@ -95,7 +95,7 @@ func newFixture(t *testing.T, opts host.Options) *fixture {
 			return ask(ctx, q)
 		}
 	}
-	x.host, err = host.New(&opts)
+	x.host, err = host.Open(&opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, x.host.Close()) })
 	x.connect(&client.Options{})

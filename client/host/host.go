@@ -26,9 +26,9 @@ type Host struct {
 	results client.ResultBudget
 }
 
-// New opens the folders and returns a Host. It is an error if a folder cannot be opened, or
+// Open opens the folders and returns a Host. It is an error if a folder cannot be opened, or
 // if the options contradict each other.
-func New(opts *Options) (*Host, error) {
+func Open(opts *Options) (*Host, error) {
 	h := &Host{}
 	if opts != nil {
 		h.opts = *opts
@@ -41,8 +41,8 @@ func New(opts *Options) (*Host, error) {
 		rules = *h.opts.Permission
 	}
 	rules.Ask = h.opts.Ask
-	var err error
-	if h.policy, err = permission.New(&rules); err != nil {
+	h.policy = permission.New(&rules)
+	if err := h.policy.SetRules(h.opts.Rules...); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}
 	if len(h.opts.Roots) == 0 {
@@ -53,6 +53,7 @@ func New(opts *Options) (*Host, error) {
 		below = *h.opts.Files
 	}
 	below.Roots = h.opts.Roots
+	var err error
 	if h.folders, err = files.Open(&below); err != nil {
 		return nil, fmt.Errorf("host: %w", err)
 	}

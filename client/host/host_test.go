@@ -56,8 +56,8 @@ func TestRulesForReads(t *testing.T) {
 	}
 	for name, readOnly := range map[string]bool{"files": false, "read only": true} {
 		t.Run(name, func(t *testing.T) {
-			x := newFixture(t, host.Options{Roots: []string{dir}, ReadOnly: readOnly, Ask: pick(permission.AllowAlways), Permission: &permission.Options{
-				Rules: []permission.Rule{rule(permission.Deny, "/secrets/**"), rule(permission.Ask, "/private/**"), {Decision: permission.Deny, Kinds: []string{"edit"}}}}})
+			x := newFixture(t, host.Options{Roots: []string{dir}, ReadOnly: readOnly, Ask: pick(permission.AllowAlways),
+				Rules: []permission.Rule{rule(permission.Deny, "/secrets/**"), rule(permission.Ask, "/private/**"), {Decision: permission.Deny, Kinds: []string{"edit"}}}})
 			for _, name := range []string{"a", "secrets/a", "private/a"} {
 				require.NoError(t, os.MkdirAll(filepath.Dir(x.path(name)), 0o700))
 				require.NoError(t, os.WriteFile(x.path(name), []byte("hello"), 0o600))
@@ -206,10 +206,10 @@ func TestRulesSeeWhatWillHappen(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows lacks what the test needs: symlinks without a privilege, and an echo program")
 	}
-	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Permission: &permission.Options{Rules: []permission.Rule{
+	x := newFixture(t, host.Options{Terminals: &terminals.Options{}, Rules: []permission.Rule{
 		{Decision: permission.Allow, Paths: []string{"/**/open/**"}},
 		{Decision: permission.Allow, Commands: []string{"echo *"}},
-	}}})
+	}})
 	require.NoError(t, os.MkdirAll(x.path("open"), 0o700))
 	require.NoError(t, os.MkdirAll(x.path("shut"), 0o700))
 	require.NoError(t, os.Symlink("../shut", x.path("open/alias")))
@@ -374,9 +374,9 @@ func TestOptionsThatContradict(t *testing.T) {
 		"done without pages":      {PageDone: func(acp.ElicitationID) {}},
 		"two askers":              {Permission: &permission.Options{Ask: pick("")}},
 		"no such root":            {Roots: []string{filepath.Join(t.TempDir(), "none")}},
-		"a bad rule":              {Permission: &permission.Options{Rules: []permission.Rule{{}}}},
+		"a bad rule":              {Rules: []permission.Rule{{}}},
 	} {
-		_, err := host.New(&opts)
+		_, err := host.Open(&opts)
 		assert.ErrorContains(t, err, "host: ", name)
 	}
 }

@@ -29,6 +29,8 @@ type Options struct {
 	// Ask asks the user about what the agent wants to do; see permission.Options. Nil means
 	// that only rules allow anything.
 	Ask func(ctx context.Context, q *permission.Question) (optionID string, err error)
+	// Rules are the first rules of the policy; see permission.Policy.SetRules.
+	Rules []permission.Rule
 	// Permission are further options of the policy. Their Ask must be nil.
 	Permission *permission.Options
 

@@ -109,7 +109,7 @@ func TestAgentReadsAFileOftenAndNoResponse(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("sixteen letters\n", length/16)), 0o644))
 	for name, connections := range map[string]int{"one connection": 1, "connections of one host": 4} {
 		t.Run(name, func(t *testing.T) {
-			h, err := host.New(&host.Options{Roots: []string{dir}})
+			h, err := host.Open(&host.Options{Roots: []string{dir}})
 			require.NoError(t, err)
 			t.Cleanup(func() { h.Close() })
 			w := newWatch()
@@ -137,7 +137,7 @@ func TestAgentReadsAnOutputOftenAndNoResponse(t *testing.T) {
 	require.NoError(t, err)
 	printed, ended := make(chan struct{}), make(chan struct{})
 	left := length
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots: []string{dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			return q.Pick(permission.AllowOnce), nil
 		},

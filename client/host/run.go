@@ -111,9 +111,9 @@ func (r *run) do(ctx context.Context, cmd *exec.Cmd, prompt string) error {
 	if err != nil {
 		return fmt.Errorf("host: the folder of the session: %w", err)
 	}
-	h, err := New(&Options{
+	h, err := Open(&Options{
 		Roots: []string{dir}, Terminals: &terminals.Options{},
-		Permission: &permission.Options{Rules: r.Rules, Extract: permission.ExtractKnown, Audit: r.audit},
+		Rules: r.Rules, Permission: &permission.Options{Extract: permission.ExtractKnown, Audit: r.audit},
 	})
 	if err != nil {
 		return err

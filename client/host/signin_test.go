@@ -114,7 +114,7 @@ func TestSignIn(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, err := host.New(&host.Options{SignIn: tt.opts})
+			h, err := host.Open(&host.Options{SignIn: tt.opts})
 			require.NoError(t, err)
 			defer h.Close()
 			a, b := stream.Pipe()

@@ -58,7 +58,7 @@ func TestResponses(t *testing.T) {
 		"the function panics":                   {nil, func(context.Context, *permission.Question) (string, error) { panic("x") }, usual, "id of " + no, permission.ByError, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTestScope(t, permission.Options{Rules: c.rules, Ask: c.ask})
+			d := newTestScope(t, permission.Options{Ask: c.ask}, c.rules...)
 			q := question(permission.Tool{Name: "t"})
 			q.Options = c.options
 			o := d.Decide(t.Context(), q)

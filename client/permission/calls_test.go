@@ -63,7 +63,7 @@ func TestRulesAndGrantsSeeWhatWasSaidBefore(t *testing.T) {
 	require.NoError(t, d.Authorize(t.Context(), write(resolved("/nowhere/a"), "2")))
 	assert.Equal(t, 1, d.timesAsked())
 
-	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/nowhere/**"}}}})
+	d = newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Deny, Paths: []string{"/nowhere/**"}})
 	observe(t, d.Scope, call)
 	assert.Equal(t, &acp.SelectedPermissionOutcome{OptionID: "n"}, fromWire(t, d.Scope, asked))
 	assert.Equal(t, permission.ByRule, d.last().Outcome.By)

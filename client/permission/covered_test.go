@@ -69,7 +69,7 @@ func TestRulesCoverTheOptionsThatTheyList(t *testing.T) {
 		"tool * end":      {[]string{"tool a end"}, []string{"tool -x end", "tool run end", "tool a b end"}},
 		"* *":             {[]string{"tool a", "git log"}, []string{"tool -x", "git push", "ssh h id", "sqlite3 x .shell", "bash x"}},
 	} {
-		d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{pattern}}}})
+		d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Commands: []string{pattern}})
 		for _, line := range commands.allowed {
 			assert.NoError(t, d.Authorize(t.Context(), command(strings.Fields(line)...)), "%q allows %q", pattern, line)
 		}
@@ -84,7 +84,7 @@ func TestRulesCoverTheOptionsThatTheyList(t *testing.T) {
 
 // A rule that denies finds the options that it names wherever they are.
 func TestRulesThatDenyOptions(t *testing.T) {
-	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{{Decision: permission.Deny, Commands: []string{"git push * --force -f"}}}})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, permission.Rule{Decision: permission.Deny, Commands: []string{"git push * --force -f"}})
 	for line, denied := range map[string]bool{
 		"git push": false, "git push origin main": false, "git push --force": true, "git push origin main --force": true, "git push --force=x": true, "git push a b -f": true,
 		"git log --force": false, "sh -c git_push": false,
@@ -98,9 +98,10 @@ func TestRulesThatDenyOptions(t *testing.T) {
 // allows runs beside such files.
 func TestGuardedFiles(t *testing.T) {
 	rules := func(patterns ...string) *testScope {
-		return newTestScope(t, permission.Options{Rules: []permission.Rule{
-			{Decision: permission.Allow, Paths: patterns}, {Decision: permission.Allow, Commands: []string{"go build *", "tool *"}},
-		}})
+		return newTestScope(t, permission.Options{},
+			permission.Rule{Decision: permission.Allow, Paths: patterns},
+			permission.Rule{Decision: permission.Allow, Commands: []string{"go build *", "tool *"}},
+		)
 	}
 	for name, files := range map[string][]string{
 		"version control": {".git/config", ".git/hooks/pre-commit", "sub/.git/config", "a/.git", "bare/HEAD", ".hg/hgrc", ".svn/x", ".jj/x", ".sl/config", "_darcs/prefs/defaults", ".githooks/pre-commit", ".husky/pre-commit", ".pre-commit-config.yaml", "lefthook.yml"},
@@ -124,11 +125,11 @@ func TestGuardedFiles(t *testing.T) {
 			assert.Error(t, d.Authorize(t.Context(), command("tool", "a", file)), "%s: an argument", name)
 			for _, r := range []permission.Rule{{}, {Kinds: []string{"edit"}}} {
 				r.Decision = permission.Allow
-				d := newTestScope(t, permission.Options{Rules: []permission.Rule{r}})
+				d := newTestScope(t, permission.Options{}, r)
 				assert.Error(t, d.Authorize(t.Context(), write("/w/"+file, "")), "%s: a rule without paths, %s", name, file)
 				assert.NoError(t, d.Authorize(t.Context(), write("/w/a", "")))
 			}
-			d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Tools: []string{"t"}}}})
+			d = newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Tools: []string{"t"}})
 			o := d.Decide(t.Context(), question(permission.Tool{Name: "t", Diffs: []permission.Diff{{Path: on("/w/" + file)}}}))
 			assert.Equal(t, permission.ByNoOne, o.By, "%s: a tool that names %s", name, file)
 		}
@@ -156,7 +157,7 @@ func TestGuardedFilesBySymlinks(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, ".github"), 0o700))
 	require.NoError(t, os.Symlink(".github", filepath.Join(dir, "link")))
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{"tool *"}}}})
+	d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Commands: []string{"tool *"}})
 	a := command("tool", "link/x")
 	a.Workspace, a.Operation.Cwd = dir, dir
 	assert.Error(t, d.Authorize(t.Context(), a))
@@ -175,9 +176,10 @@ func TestRepositoriesWithoutTheName(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	evil, ran := filepath.Join(dir, "src", "evil"), filepath.Join(dir, "ran")
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{
-		{Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/src/**"}}, {Decision: permission.Allow, Commands: []string{"git status"}},
-	}})
+	d := newTestScope(t, permission.Options{},
+		permission.Rule{Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/src/**"}},
+		permission.Rule{Decision: permission.Allow, Commands: []string{"git status"}},
+	)
 	status := command("git", "status")
 	status.Workspace, status.Operation.Cwd = dir, evil
 	require.NoError(t, d.Authorize(t.Context(), status))

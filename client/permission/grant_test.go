@@ -87,12 +87,12 @@ func TestWhatGrantsNothing(t *testing.T) {
 		})
 	}
 	t.Run("a rule", func(t *testing.T) {
-		d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Tools: []string{"edit"}}}})
+		d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Tools: []string{"edit"}})
 		require.Equal(t, permission.Allow, d.Decide(t.Context(), question(edit("/w/a", text))).Decision)
 		assert.Error(t, d.Authorize(t.Context(), write(resolved("/w/a"), text)))
 	})
 	t.Run("when a rule denies the act", func(t *testing.T) {
-		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{{Decision: permission.Deny, Commands: []string{"rm"}}}})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, permission.Rule{Decision: permission.Deny, Commands: []string{"rm"}})
 		assert.Error(t, d.Authorize(t.Context(), command("rm", "x")))
 		assert.Zero(t, d.timesAsked())
 	})
@@ -213,7 +213,7 @@ func TestSharedMemory(t *testing.T) {
 	m := &shared{kept: map[permission.Key]permission.Decision{}}
 	ask := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways), Memory: m})
 	require.NoError(t, ask.Authorize(t.Context(), command("ls")))
-	other := newTestScope(t, permission.Options{Memory: m, Rules: []permission.Rule{{Decision: permission.Ask, Commands: []string{"cat"}}}})
+	other := newTestScope(t, permission.Options{Memory: m}, permission.Rule{Decision: permission.Ask, Commands: []string{"cat"}})
 	act := command("ls")
 	act.Session = "another"
 	require.NoError(t, other.Authorize(t.Context(), act))

@@ -24,8 +24,8 @@ type testScope struct {
 	asked   int
 }
 
-// newTestScope returns a testScope that counts the calls of opts.Ask.
-func newTestScope(t testing.TB, opts permission.Options) *testScope {
+// newTestScope returns a testScope with the rules, which counts the calls of opts.Ask.
+func newTestScope(t testing.TB, opts permission.Options, rules ...permission.Rule) *testScope {
 	d := &testScope{}
 	opts.Audit = func(r permission.Record) {
 		d.mu.Lock()
@@ -40,9 +40,8 @@ func newTestScope(t testing.TB, opts permission.Options) *testScope {
 			return ask(ctx, q)
 		}
 	}
-	var err error
-	d.policy, err = permission.New(&opts)
-	require.NoError(t, err)
+	d.policy = permission.New(&opts)
+	require.NoError(t, d.policy.SetRules(rules...))
 	d.Scope = d.policy.Scope()
 	return d
 }

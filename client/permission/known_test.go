@@ -69,7 +69,7 @@ func TestKnownAgentsRunWithoutAPerson(t *testing.T) {
 		{claudeAgent, run("Bash", `{"command":"go test ./... && git push"}`), permission.ByRule}, // which denies
 	} {
 		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *"}}, {Name: "push", Decision: permission.Deny, Commands: []string{"git push"}}}
-		d := newTestScope(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
+		d := newTestScope(t, permission.Options{Extract: permission.ExtractKnown}, rules...)
 		q := question(c.tool)
 		q.Agent = c.agent
 		o := d.Decide(t.Context(), q)
@@ -110,7 +110,7 @@ func TestKnownAgentsChangeFilesWithoutAPerson(t *testing.T) {
 		"another agent":        {"a", permission.Tool{Kind: "edit", Paths: []string{inside}}, false},
 	} {
 		rules := []permission.Rule{{Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/open/**"}}}
-		d := newTestScope(t, permission.Options{Rules: rules, Extract: permission.ExtractKnown})
+		d := newTestScope(t, permission.Options{Extract: permission.ExtractKnown}, rules...)
 		q := question(c.tool)
 		q.Agent, q.Workspace = c.agent, dir
 		assert.Equal(t, c.want, d.Decide(t.Context(), q).Decision == permission.Allow, name)
@@ -136,7 +136,7 @@ func TestOneQuestionForACommandOfGoose(t *testing.T) {
 // Opencode names the file of a read when it announces the call, and asks with empty values.
 func TestQuestionsWithEmptyValuesHideNothing(t *testing.T) {
 	rules := []permission.Rule{{Decision: permission.Deny, Paths: []string{"/w/secret/**"}}}
-	d := newTestScope(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, rules...)
 	d.Observe("s", thread.ToolCallChanged{ID: "1", RawInput: new(json.RawMessage(`{"filePath":"` + on("/w/secret/a") + `"}`))})
 	o := d.Decide(t.Context(), question(permission.Tool{ID: "1", Kind: "read", Input: json.RawMessage(`{ }`), Paths: []string{}}))
 	assert.Equal(t, permission.ByRule, o.By)

@@ -54,7 +54,7 @@ func TestRulesReadTheLineOfTheModel(t *testing.T) {
 		if decision == permission.Deny {
 			rules = append(rules, permission.Rule{Decision: permission.Allow, Commands: []string{"ls *"}})
 		}
-		err := newTestScope(t, permission.Options{Rules: rules}).Authorize(t.Context(), command(argv...))
+		err := newTestScope(t, permission.Options{}, rules...).Authorize(t.Context(), command(argv...))
 		return (err == nil) == (decision == permission.Allow)
 	}
 	sh := func(arg string) []string { return []string{"/bin/sh", "-c", arg} }

@@ -50,7 +50,7 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			allow := permission.Rule{Decision: permission.Allow, Tools: []string{"t"}}
-			d := newTestScope(t, permission.Options{Rules: []permission.Rule{allow, c.rule}, Ask: pick(permission.AllowAlways)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.AllowAlways)}, allow, c.rule)
 			for range 2 {
 				q := question(c.tool)
 				q.Workspace = dir
@@ -70,7 +70,7 @@ func TestPathsThatAreNotResolvedAreAsked(t *testing.T) {
 		assert.Equal(t, permission.ByPerson, o.By, "always was for another file")
 	})
 	t.Run("a relative path that is denied", func(t *testing.T) {
-		d := newTestScope(t, permission.Options{Rules: []permission.Rule{deny}, Ask: pick(permission.AllowOnce)})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, deny)
 		for _, path := range []string{"secret/a", "./secret/a", "open/../secret/a"} {
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, "open"), 0o700))
 			q := question(member(path))
@@ -102,9 +102,9 @@ func TestSpellingsOfPaths(t *testing.T) {
 		{"/w/caf\u00e9", "/w/cafe", false},
 	} {
 		rules := []permission.Rule{{Decision: permission.Allow, Paths: []string{"/**"}}, {Decision: permission.Deny, Paths: []string{tt.pattern}}}
-		d := newTestScope(t, permission.Options{Rules: rules})
+		d := newTestScope(t, permission.Options{}, rules...)
 		assert.Equal(t, tt.denied, d.Authorize(t.Context(), write(tt.name, "")) != nil, "%s %q", tt.pattern, tt.name)
-		d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{tt.pattern}}}})
+		d = newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Paths: []string{tt.pattern}})
 		if runtime.GOOS != "windows" {
 			exact := tt.name == "/w/secret/x" || tt.name == "/w/secret/a\uff0fb"
 			assert.Equal(t, exact, d.Authorize(t.Context(), write(tt.name, "")) == nil, "%s %q", tt.pattern, tt.name)
@@ -125,10 +125,10 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	require.NoError(t, os.Symlink("real", filepath.Join(base, "alias")))
 	act := func(path string) permission.Act { return write(base+"/real/"+path, "x") }
 
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{
-		{Decision: permission.Allow, Paths: []string{base + "/real/**", base + "/alias/**", base + "/alias2/**"}},
-		{Decision: permission.Deny, Paths: []string{base + "/alias/work/secret/**", base + "/alias/work/*.key", base + "/alias/work/later/**", base + "/alias/[x]/**"}},
-	}})
+	d := newTestScope(t, permission.Options{},
+		permission.Rule{Decision: permission.Allow, Paths: []string{base + "/real/**", base + "/alias/**", base + "/alias2/**"}},
+		permission.Rule{Decision: permission.Deny, Paths: []string{base + "/alias/work/secret/**", base + "/alias/work/*.key", base + "/alias/work/later/**", base + "/alias/[x]/**"}},
+	)
 	for path, denied := range map[string]bool{
 		"work/a": false, "work/new/a": false, "other/a": false, "x/a": true, "[x]/a": false,
 		"work/secret/a": true, "work/secret/deep/a": true, "work/a.key": true, "work/later/a": true,
@@ -149,7 +149,7 @@ func TestPatternsWithSymlinks(t *testing.T) {
 	// Special characters in the name of a folder are literal.
 	require.NoError(t, os.Mkdir(filepath.Join(base, `a[b]*\`), 0o700))
 	require.NoError(t, os.Symlink(`a[b]*\`, filepath.Join(base, "odd")))
-	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow}, {Decision: permission.Deny, Paths: []string{base + "/odd/**"}}}})
+	d = newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow}, permission.Rule{Decision: permission.Deny, Paths: []string{base + "/odd/**"}})
 	assert.Error(t, d.Authorize(t.Context(), write(base+`/a[b]*\/x`, "x")))
 	assert.NoError(t, d.Authorize(t.Context(), write(base+`/abc\/x`, "x")))
 }
@@ -159,9 +159,10 @@ func TestCostOfPatterns(t *testing.T) {
 	const short, times, enough = 400, 8, 3
 	paths := func(n int) string { return "/" + strings.Repeat("a/", n/2) + "x" }
 	for _, pattern := range []string{"/**/a/**/b/**", "/" + strings.Repeat("**/a/", 40) + "b", "/" + strings.Repeat("**/*a*/", 20) + "b", "/**/" + strings.Repeat("*a", 100) + "b"} {
-		d := newTestScope(t, permission.Options{Rules: []permission.Rule{
-			{Decision: permission.Allow, Paths: []string{pattern}}, {Decision: permission.Deny, Paths: []string{pattern}},
-		}})
+		d := newTestScope(t, permission.Options{},
+			permission.Rule{Decision: permission.Allow, Paths: []string{pattern}},
+			permission.Rule{Decision: permission.Deny, Paths: []string{pattern}},
+		)
 		took := func(times, n int) float64 {
 			begin, a := time.Now(), write(paths(n), "")
 			for range times {
@@ -180,7 +181,7 @@ func TestCostOfPatterns(t *testing.T) {
 
 // A path that is longer than any system permits is not resolved, which would cost more than its length.
 func TestLongPathsAreNotResolved(t *testing.T) {
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{"/w/**"}}}, Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, permission.Rule{Decision: permission.Deny, Paths: []string{"/w/**"}})
 	o := d.Decide(t.Context(), question(permission.Tool{Paths: []string{on("/" + strings.Repeat("./", 4096) + "tmp")}}))
 	assert.Equal(t, permission.ByPerson, o.By)
 	assert.Empty(t, d.last().Question.Operations[0].Path)

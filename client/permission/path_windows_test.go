@@ -22,9 +22,10 @@ func TestSpellingsOfPathsThatAreDenied(t *testing.T) {
 	slashed := filepath.ToSlash(dir)
 	const denied, asked = permission.ByRule, permission.ByPerson
 	for _, pattern := range []string{slashed + "/secret/**", slashed[len(volume):] + "/secret/**", strings.ToUpper(slashed) + "/SECRET/**", "/**/secret/**"} {
-		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce), Rules: []permission.Rule{
-			{Decision: permission.Allow, Tools: []string{"t"}}, {Decision: permission.Deny, Paths: []string{pattern}},
-		}})
+		d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)},
+			permission.Rule{Decision: permission.Allow, Tools: []string{"t"}},
+			permission.Rule{Decision: permission.Deny, Paths: []string{pattern}},
+		)
 		for path, by := range map[string]permission.Reason{
 			secret + `\a`:                                 denied,
 			slashed + "/secret/a":                         denied,
@@ -54,9 +55,9 @@ func TestSpellingsOfPathsThatAreDenied(t *testing.T) {
 
 // A pattern without a drive allows nothing, because the drive is not known.
 func TestPatternsWithoutADriveAllowNothing(t *testing.T) {
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"/w/**"}}}})
+	d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Paths: []string{"/w/**"}})
 	assert.Error(t, d.Authorize(t.Context(), write(`C:\w\a`, "")))
-	d = newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{"c:/W/**"}}}})
+	d = newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Paths: []string{"c:/W/**"}})
 	assert.NoError(t, d.Authorize(t.Context(), write(`C:\w\a`, "")))
 	assert.Error(t, d.Authorize(t.Context(), write(`D:\w\a`, "")))
 }

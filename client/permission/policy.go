@@ -6,14 +6,12 @@
 // question, and [Scope.Authorize] decides about a read or a write with its resolved path, or
 // about a command with the arguments that will run. Package client/host calls both.
 //
-//	policy, err := permission.New(&permission.Options{
-//		Rules: []permission.Rule{
-//			{Decision: permission.Allow, Commands: []string{"go test *", "go vet *", "git status"}},
-//			{Decision: permission.Allow, Paths: []string{"/work/src/**"}},
-//			{Decision: permission.Deny, Paths: []string{"/work/secrets/**"}},
-//		},
-//		Ask: askOnTerminal,
-//	})
+//	policy := permission.New(&permission.Options{Ask: askOnTerminal})
+//	err := policy.SetRules(
+//		permission.Rule{Decision: permission.Allow, Commands: []string{"go test *", "go vet *", "git status"}},
+//		permission.Rule{Decision: permission.Allow, Paths: []string{"/work/src/**"}},
+//		permission.Rule{Decision: permission.Deny, Paths: []string{"/work/secrets/**"}},
+//	)
 //
 // These rules allow the tests of any package with options that only choose tests and what is printed, and no
 // writes to /work/src/.git and other files whose content runs although nobody asks for it; see [Rule].
@@ -55,9 +53,6 @@ import (
 // Options configure a [Policy]. The zero value denies everything, because there is no one
 // to ask. A nil *Options is equivalent to it.
 type Options struct {
-	// Rules are the first rules; see [Policy.SetRules].
-	Rules []Rule
-
 	// Ask asks a person and returns the id of one of the question's options. An empty id or an
 	// error is a denial. If ctx is done, the answer is no longer needed. Ask must not modify
 	// the question. Nil means that there is no one to ask.
@@ -100,16 +95,13 @@ type Policy struct {
 	scopes map[*Scope]struct{}
 }
 
-// New returns a Policy. It is an error if a rule is invalid.
-func New(opts *Options) (*Policy, error) {
+// New returns a Policy without rules; see [Policy.SetRules].
+func New(opts *Options) *Policy {
 	p := &Policy{scopes: map[*Scope]struct{}{}}
 	if opts != nil {
 		p.opts = *opts
 	}
-	if err := p.SetRules(p.opts.Rules...); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p
 }
 
 // SetRules replaces the rules for all that is decided from now on; questions that a person

@@ -75,7 +75,7 @@ type Rule struct {
 	// denies or asks could match it.
 	//
 	// The paths that patterns are compared with have no symlinks. For a rule that denies or
-	// asks, New follows the symlinks in a pattern, up to the first element with a "*", "?" or
+	// asks, SetRules follows the symlinks in a pattern, up to the first element with a "*", "?" or
 	// "[". In a rule that allows, write the path without symlinks: an agent may have made them.
 	Paths []string
 	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule

@@ -25,7 +25,7 @@ func TestRulesAreChecked(t *testing.T) {
 		`has the path "/work/[": syntax error in pattern`:         {Decision: permission.Allow, Paths: []string{"/work/["}},
 		`has the variable "[": syntax error in pattern`:           {Decision: permission.Allow, Env: []string{"["}},
 	} {
-		_, err := permission.New(&permission.Options{Rules: []permission.Rule{{Decision: permission.Deny}, r}})
+		err := permission.New(nil).SetRules(permission.Rule{Decision: permission.Deny}, r)
 		assert.EqualError(t, err, `permission: rule 1 ("") `+want)
 	}
 }
@@ -68,7 +68,7 @@ func TestCommandRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.rule.Decision = permission.Allow
-			d := newTestScope(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			d := newTestScope(t, permission.Options{}, c.rule)
 			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
@@ -125,7 +125,7 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 		"a program that is not here": {in("no-such-program"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Commands: []string{"* *"}}}})
+			d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Commands: []string{"* *"}})
 			assert.Equal(t, c.want, d.Authorize(t.Context(), c.act) == nil)
 		})
 	}
@@ -135,7 +135,7 @@ func TestRulesAllowNoShellByAnotherName(t *testing.T) {
 func TestRulesTakeSimpleLinesApart(t *testing.T) {
 	run := func(a permission.Act) bool {
 		rules := []permission.Rule{{Decision: permission.Allow, Commands: []string{"go test *", "env *", "ls"}, Env: []string{"FOO"}}}
-		return newTestScope(t, permission.Options{Rules: rules}).Authorize(t.Context(), a) == nil
+		return newTestScope(t, permission.Options{}, rules...).Authorize(t.Context(), a) == nil
 	}
 	if runtime.GOOS == "windows" {
 		assert.True(t, run(command("ls")))
@@ -200,7 +200,7 @@ func TestRulesThatDenyMatchOnSuspicion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.rule.Decision = permission.Deny
 			everything := permission.Rule{Decision: permission.Allow}
-			d := newTestScope(t, permission.Options{Rules: []permission.Rule{everything, c.rule}, Ask: pick(permission.AllowOnce)})
+			d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, everything, c.rule)
 			assert.Equal(t, c.matches, d.Authorize(t.Context(), c.act) != nil)
 		})
 	}
@@ -215,7 +215,7 @@ func TestPathRules(t *testing.T) {
 		"/w/a":         {"/w/a": true, "/w/a/b": false, "": false},
 		"/w/[ab]/**/c": {"/w/a/c": true, "/w/b/x/y/c": true, "/w/c/c": false},
 	} {
-		d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Allow, Paths: []string{pattern}}}})
+		d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Paths: []string{pattern}})
 		for path, want := range paths {
 			assert.Equal(t, want, d.Authorize(t.Context(), write(path, "")) == nil, "%s %s", pattern, path)
 		}
@@ -227,7 +227,7 @@ func TestStrictestRuleWins(t *testing.T) {
 		{Name: "all", Decision: permission.Allow, Commands: []string{"git *"}}, {Name: "push", Decision: permission.Ask, Commands: []string{"git push"}},
 		{Name: "force", Decision: permission.Deny, Commands: []string{"git push --force"}},
 	}
-	d := newTestScope(t, permission.Options{Rules: rules, Ask: pick(permission.AllowOnce)})
+	d := newTestScope(t, permission.Options{Ask: pick(permission.AllowOnce)}, rules...)
 	require.NoError(t, d.Authorize(t.Context(), command("git", "log")))
 	assert.Equal(t, "all", d.last().Rule)
 	require.NoError(t, d.Authorize(t.Context(), command("git", "push")))
@@ -267,7 +267,7 @@ func TestQuestionsAreClaims(t *testing.T) {
 		"another denied path":       {permission.Rule{Decision: permission.Deny, Paths: []string{"/x/**"}}, permission.Tool{Paths: []string{on("/w/b")}, Input: input}, permission.ByNoOne},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTestScope(t, permission.Options{Rules: []permission.Rule{c.rule}})
+			d := newTestScope(t, permission.Options{}, c.rule)
 			assert.Equal(t, c.by, d.Decide(t.Context(), question(c.tool)).By)
 		})
 	}
@@ -295,10 +295,6 @@ func TestQuestionsNameAnOperationOnce(t *testing.T) {
 func TestExtractor(t *testing.T) {
 	var seen string
 	d := newTestScope(t, permission.Options{
-		Rules: []permission.Rule{
-			{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{on("/nowhere/**")}},
-			{Decision: permission.Deny, Commands: []string{"rm"}},
-		},
 		Extract: func(agent string, tool *permission.Tool) ([]permission.Operation, bool) {
 			seen = agent
 			var in struct {
@@ -317,7 +313,10 @@ func TestExtractor(t *testing.T) {
 			}
 			return all, true
 		},
-	})
+	},
+		permission.Rule{Decision: permission.Allow, Commands: []string{"go test *"}, Paths: []string{on("/nowhere/**")}},
+		permission.Rule{Decision: permission.Deny, Commands: []string{"rm"}},
+	)
 	for input, want := range map[string]permission.Reason{
 		`{"argv":[["go","test"]]}`:                                      permission.ByRule,
 		`{"argv":[["go","test"]],"write":"` + on("/nowhere/x") + `"}`:   permission.ByRule,
@@ -355,7 +354,7 @@ func TestClaimedPathsAreResolved(t *testing.T) {
 	} {
 		require.NoError(t, os.Symlink(target, filepath.Join(root, link)))
 	}
-	d := newTestScope(t, permission.Options{Rules: []permission.Rule{{Decision: permission.Deny, Paths: []string{filepath.ToSlash(root) + "/secret/**"}}}})
+	d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Deny, Paths: []string{filepath.ToSlash(root) + "/secret/**"}})
 	for path, denied := range map[string]bool{
 		"/open/a": false, "/secret/a": true, "/open/alias/a": true, "/open/alias/no/such/folder": true, "/open/dangling": true,
 		"/open/deep/../x": true, "/open/../secret/a": true, "/open/alias/../open/a": false, "/open/loop": false, "/open/no/../../secret/x": false,
@@ -366,9 +365,7 @@ func TestClaimedPathsAreResolved(t *testing.T) {
 }
 
 func TestEmptyPolicyDenies(t *testing.T) {
-	p, err := permission.New(nil)
-	require.NoError(t, err)
-	s := p.Scope()
+	s := permission.New(nil).Scope()
 	assert.Error(t, s.Authorize(context.Background(), write("/w/a", "x")))
 	assert.Equal(t, permission.Deny, s.Decide(context.Background(), question(permission.Tool{})).Decision)
 	q := question(permission.Tool{})

@@ -107,7 +107,7 @@ func (o *serveOptions) run(ctx context.Context, out io.Writer) error {
 		network.Authorize = remote.BearerToken(token)
 	}
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		return v2.Serve(ctx, s, h.Connect, &v2.Options{Logger: log})
+		return v2.Serve(ctx, s, h.Agent, &v2.Options{Logger: log})
 	}, &network)
 	if token == "" {
 		_, _ = fmt.Fprintf(out, "acp attach unix:%s\n", o.socket)
@@ -115,10 +115,7 @@ func (o *serveOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	_, _ = fmt.Fprintf(out, "http://%s/#%s\n", listener.Addr(), token)
 	here, _ := os.Getwd() // the page proposes it as the folder of a new session
-	page, err := live.New(h, here, token, network)
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
+	page := live.New(h, here, token, network)
 	mux := http.NewServeMux()
 	mux.Handle(agentPath, handler)
 	if nodes != nil {

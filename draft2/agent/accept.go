@@ -66,7 +66,7 @@ func (s *Session) announce(ctx context.Context, id acp.MessageID, req *acp.Promp
 	if err := s.UserMessage(ctx, id, req.Prompt...); err != nil {
 		return err
 	}
-	return s.State(ctx)
+	return s.SendState(ctx)
 }
 
 // errExited reports that nothing was sent because a middleware or an encoding method ended the

@@ -44,7 +44,7 @@ func (a *scripted) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequ
 	if req.SessionID == "old" {
 		return a.NoHistory.ResumeSession(ctx, req)
 	}
-	return nil, a.conn.Session(req.SessionID).State(ctx)
+	return nil, a.conn.Session(req.SessionID).SendState(ctx)
 }
 
 func (a *scripted) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {

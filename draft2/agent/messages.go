@@ -49,8 +49,8 @@ func (s *Session) AddToolContent(ctx context.Context, id acp.ToolCallID, item ac
 	return s.Update(ctx, &acp.ToolCallContentChunk{ToolCallID: id, Content: item})
 }
 
-// Plan sends the complete plan with the given id, which replaces the previous one.
-func (s *Session) Plan(ctx context.Context, id acp.PlanID, entries ...acp.PlanEntry) error {
+// SendPlan sends the complete plan with the given id, which replaces the previous one.
+func (s *Session) SendPlan(ctx context.Context, id acp.PlanID, entries ...acp.PlanEntry) error {
 	return s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: id, Entries: entries}})
 }
 

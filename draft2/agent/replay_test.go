@@ -44,13 +44,15 @@ func TestTheEndOfAReplayIsMarked(t *testing.T) {
 		want   []string
 	}{
 		"history": {`,"replayFrom":{"type":"start"}`, func(ctx context.Context, s *agent.Session) error {
-			return errors.Join(s.UserMessage(ctx, "u"), s.State(ctx))
+			return errors.Join(s.UserMessage(ctx, "u"), s.SendState(ctx))
 		}, []string{"user_message", "replay_complete", "idle", "response 1"}},
 		"nothing to replay":   {`,"replayFrom":{"type":"start"}`, func(context.Context, *agent.Session) error { return nil }, []string{"replay_complete", "response 1"}},
 		"a place of a vendor": {`,"replayFrom":{"type":"_x"}`, func(context.Context, *agent.Session) error { return nil }, []string{"replay_complete", "response 1"}},
-		"the state twice":     {`,"replayFrom":{"type":"start"}`, func(ctx context.Context, s *agent.Session) error { return errors.Join(s.State(ctx), s.State(ctx)) }, []string{"replay_complete", "idle", "idle", "response 1"}},
-		"no replay":           {``, func(ctx context.Context, s *agent.Session) error { return s.State(ctx) }, []string{"idle", "response 1"}},
-		"null":                {`,"replayFrom":null`, func(ctx context.Context, s *agent.Session) error { return s.State(ctx) }, []string{"idle", "response 1"}},
+		"the state twice": {`,"replayFrom":{"type":"start"}`, func(ctx context.Context, s *agent.Session) error {
+			return errors.Join(s.SendState(ctx), s.SendState(ctx))
+		}, []string{"replay_complete", "idle", "idle", "response 1"}},
+		"no replay": {``, func(ctx context.Context, s *agent.Session) error { return s.SendState(ctx) }, []string{"idle", "response 1"}},
+		"null":      {`,"replayFrom":null`, func(ctx context.Context, s *agent.Session) error { return s.SendState(ctx) }, []string{"idle", "response 1"}},
 		"a replay that fails": {`,"replayFrom":{"type":"start"}`, func(ctx context.Context, s *agent.Session) error {
 			return errors.Join(s.UserMessage(ctx, "u"), errors.New("broken"))
 		}, []string{"user_message", "error 1 -32603"}},
@@ -206,7 +208,7 @@ func episode(t *testing.T, random *rand.Rand, sleep func(time.Duration)) {
 			return errors.New("broken")
 		}
 		if n(2) == 0 {
-			return conn.Session(id).State(ctx)
+			return conn.Session(id).SendState(ctx)
 		}
 		return ctx.Err()
 	}

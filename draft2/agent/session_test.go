@@ -51,15 +51,15 @@ func TestSessionSendsUpdates(t *testing.T) {
 			return s.AddToolContent(ctx, "c", &acp.Content{Content: acp.Text("x")})
 		}, []string{`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"content","content":{"type":"text","text":"x"}}}`}},
 		"plan": {func(ctx context.Context, s *agent.Session) error {
-			return s.Plan(ctx, "p", acp.PlanEntry{Content: "x", Priority: acp.PlanEntryPriorityLow, Status: acp.PlanEntryStatusPending})
+			return s.SendPlan(ctx, "p", acp.PlanEntry{Content: "x", Priority: acp.PlanEntryPriorityLow, Status: acp.PlanEntryStatusPending})
 		}, []string{`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"x","priority":"low","status":"pending"}]}}`}},
-		"commands": {func(ctx context.Context, s *agent.Session) error { return s.Commands(ctx) },
+		"commands": {func(ctx context.Context, s *agent.Session) error { return s.SetCommands(ctx) },
 			[]string{`{"sessionUpdate":"available_commands_update","availableCommands":[]}`}},
-		"options": {func(ctx context.Context, s *agent.Session) error { return s.ConfigOptions(ctx) },
+		"options": {func(ctx context.Context, s *agent.Session) error { return s.SetConfigOptions(ctx) },
 			[]string{`{"sessionUpdate":"config_option_update","configOptions":[]}`}},
-		"title": {func(ctx context.Context, s *agent.Session) error { return s.Title(ctx, "x") },
+		"title": {func(ctx context.Context, s *agent.Session) error { return s.SetTitle(ctx, "x") },
 			[]string{`{"sessionUpdate":"session_info_update","title":"x"}`}},
-		"usage": {func(ctx context.Context, s *agent.Session) error { return s.Usage(ctx, 3, 10) },
+		"usage": {func(ctx context.Context, s *agent.Session) error { return s.SendUsage(ctx, 3, 10) },
 			[]string{`{"sessionUpdate":"usage_update","used":3,"size":10}`}},
 		"output of a terminal, within a character": {terminal(func(term *agent.Terminal) error {
 			_, err := term.Write([]byte("\xc3"))

@@ -68,10 +68,10 @@ func TestUnknownSkills(t *testing.T) {
 		assert.Contains(t, p.Next().Raw, `"review"`)
 		assert.Contains(t, ask("s1", review+","+other), `unknown skill "other"`)
 		assert.Contains(t, ask("s2", review), `unknown skill "review"`)
-		require.NoError(t, a.conn.Session("s1").Commands(t.Context(), &acp.Skill{Name: "other", Description: "d"}))
+		require.NoError(t, a.conn.Session("s1").SetCommands(t.Context(), &acp.Skill{Name: "other", Description: "d"}))
 		p.Next()
 		assert.Contains(t, ask("s1", review), `unknown skill "review"`, "it is no longer listed")
-		require.NoError(t, a.conn.Session("s1").Commands(t.Context()))
+		require.NoError(t, a.conn.Session("s1").SetCommands(t.Context()))
 		p.Next()
 		assert.Contains(t, ask("s1", other), `unknown skill "other"`)
 		p.Call("3", "session/new", `{"cwd":"/"}`)
@@ -92,7 +92,7 @@ func TestSkillsAreLeftOut(t *testing.T) {
 		require.Len(t, listed, 2)
 		assert.IsType(t, &acp.Skill{}, listed[1])
 		var lacks *acp.CapabilityError
-		require.ErrorAs(t, a.conn.Session("s1").Commands(t.Context(), listed...), &lacks)
+		require.ErrorAs(t, a.conn.Session("s1").SetCommands(t.Context(), listed...), &lacks)
 		assert.Equal(t, "session.commands.skill", lacks.Capability)
 	})
 }

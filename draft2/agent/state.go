@@ -78,10 +78,10 @@ func (st *state) update() acp.StateUpdate {
 	return &acp.IdleStateUpdate{Background: background}
 }
 
-// State sends the current state of the session. A handler of session/resume must call it
-// after the replay and before it returns: with its ctx, State first sends the marker that ends the
+// SendState sends the current state of the session. A handler of session/resume must call it
+// after the replay and before it returns: with its ctx, SendState first sends the marker that ends the
 // history.
-func (s *Session) State(ctx context.Context) error {
+func (s *Session) SendState(ctx context.Context) error {
 	if err := s.conn.replayed(ctx); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (b *Background) End(ctx context.Context) error {
 // SetTurnUsage sets the number of tokens that the work on the current prompt has consumed.
 // When the work ends, [Session.Accept] reports it with the state idle. A later call replaces
 // it, and nil means unknown. The argument u is copied. If no work on a prompt is in progress,
-// SetTurnUsage does nothing. [Session.Usage] reports the size of the context window instead.
+// SetTurnUsage does nothing. [Session.SendUsage] reports the size of the context window instead.
 //
 // Protocol: session/update with a state_update.
 //

@@ -119,7 +119,7 @@ func (librarian) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.L
 }
 
 func (l librarian) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	return nil, l.conn.Session(req.SessionID).State(ctx)
+	return nil, l.conn.Session(req.SessionID).SendState(ctx)
 }
 
 func (librarian) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {

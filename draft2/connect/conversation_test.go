@@ -182,8 +182,7 @@ func items(th *thread.Thread) (all []string) {
 }
 
 func policy(t *testing.T, ask func(context.Context, *permission.Question) (string, error)) *permission.Policy {
-	p, err := permission.New(&permission.Options{Ask: ask})
-	require.NoError(t, err)
+	p := permission.New(&permission.Options{Ask: ask})
 	return p
 }
 

@@ -21,14 +21,10 @@ func Example() {
 		go agent2.Serve(ctx, far, newTestAgentV2, nil)
 		return near, nil
 	}
-	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	policy := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		fmt.Println("May the agent do this?", q.Title)
 		return q.Pick(permission.AllowOnce), nil
 	}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	conn, err := connect.Connect(ctx, dial, &connect.Options{Permission: policy})
 	if err != nil {
 		fmt.Println(err)

@@ -76,7 +76,7 @@ func (o *Options) clone() Options {
 	second.Info.Name, second.Info.Version = cmp.Or(second.Info.Name, "unknown"), cmp.Or(second.Info.Version, "unknown")
 	c.InitializeV1, c.InitializeV2 = &first, &second
 	if c.Permission == nil {
-		c.Permission, _ = permission.New(nil) // New cannot fail without rules
+		c.Permission = permission.New(nil)
 	}
 	return c
 }

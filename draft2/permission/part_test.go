@@ -23,7 +23,7 @@ type testScope struct {
 	asked   int
 }
 
-func newTestScope(t *testing.T, opts model.Options) *testScope {
+func newTestScope(t *testing.T, opts model.Options, rules ...model.Rule) *testScope {
 	d := &testScope{t: t}
 	opts.Audit = func(r model.Record) { d.records = append(d.records, r) }
 	if ask := opts.Ask; ask != nil {
@@ -32,8 +32,8 @@ func newTestScope(t *testing.T, opts model.Options) *testScope {
 			return ask(ctx, q)
 		}
 	}
-	policy, err := model.New(&opts)
-	require.NoError(t, err)
+	policy := model.New(&opts)
+	require.NoError(t, policy.SetRules(rules...))
 	d.scope = policy.Scope()
 	return d
 }
@@ -83,26 +83,27 @@ func TestWhoDecides(t *testing.T) {
 	known := `{"type":"command","command":"go test ./...","cwd":"/nowhere","toolCallId":"1"}`
 	for name, c := range map[string]struct {
 		subject string
+		rules   []model.Rule
 		opts    model.Options
 		by      model.Reason
 		allowed bool
 	}{
-		"a tool that a rule allows":               {call, model.Options{Rules: []model.Rule{allow(model.Rule{Tools: []string{"edit"}})}}, model.ByRule, true},
-		"a tool that a rule denies":               {call, model.Options{Rules: []model.Rule{deny(model.Rule{Kinds: []string{"edit"}})}}, model.ByRule, false},
-		"a command that a rule would allow":       {command, model.Options{Rules: []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}}, model.ByPerson, true},
-		"a command that a rule denies":            {command, model.Options{Rules: []model.Rule{deny(model.Rule{Commands: []string{"go test"}})}}, model.ByRule, false},
-		"a command of a tool that is known":       {known, model.Options{Rules: []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}, Extract: extract(test)}, model.ByRule, true},
-		"a command that is not that of the tool":  {`{"type":"command","command":"rm -r /","cwd":"/nowhere","toolCallId":"1"}`, model.Options{Rules: []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}, Extract: extract(test)}, model.ByPerson, true},
-		"nothing, and a rule that allows all":     {none, model.Options{Rules: []model.Rule{allow(model.Rule{})}}, model.ByPerson, true},
-		"nothing, and an extractor":               {none, model.Options{Rules: []model.Rule{allow(model.Rule{})}, Extract: extract(test)}, model.ByPerson, true},
-		"nothing, and a rule that denies all":     {none, model.Options{Rules: []model.Rule{deny(model.Rule{})}}, model.ByRule, false},
-		"something new, and a rule that allows":   {unknown, model.Options{Rules: []model.Rule{allow(model.Rule{})}, Extract: extract(test)}, model.ByPerson, true},
-		"a diff below a folder that is forbidden": {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"move","oldPath":"` + drive + `/nowhere/a","path":"/b"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
-		"a change of a kind that is not known":    {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"_swap","path":"` + drive + `/nowhere/a"}]}]}}`, model.Options{Rules: []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}}, model.ByRule, false},
+		"a tool that a rule allows":               {call, []model.Rule{allow(model.Rule{Tools: []string{"edit"}})}, model.Options{}, model.ByRule, true},
+		"a tool that a rule denies":               {call, []model.Rule{deny(model.Rule{Kinds: []string{"edit"}})}, model.Options{}, model.ByRule, false},
+		"a command that a rule would allow":       {command, []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}, model.Options{}, model.ByPerson, true},
+		"a command that a rule denies":            {command, []model.Rule{deny(model.Rule{Commands: []string{"go test"}})}, model.Options{}, model.ByRule, false},
+		"a command of a tool that is known":       {known, []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}, model.Options{Extract: extract(test)}, model.ByRule, true},
+		"a command that is not that of the tool":  {`{"type":"command","command":"rm -r /","cwd":"/nowhere","toolCallId":"1"}`, []model.Rule{allow(model.Rule{Commands: []string{"go test *"}})}, model.Options{Extract: extract(test)}, model.ByPerson, true},
+		"nothing, and a rule that allows all":     {none, []model.Rule{allow(model.Rule{})}, model.Options{}, model.ByPerson, true},
+		"nothing, and an extractor":               {none, []model.Rule{allow(model.Rule{})}, model.Options{Extract: extract(test)}, model.ByPerson, true},
+		"nothing, and a rule that denies all":     {none, []model.Rule{deny(model.Rule{})}, model.Options{}, model.ByRule, false},
+		"something new, and a rule that allows":   {unknown, []model.Rule{allow(model.Rule{})}, model.Options{Extract: extract(test)}, model.ByPerson, true},
+		"a diff below a folder that is forbidden": {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"move","oldPath":"` + drive + `/nowhere/a","path":"/b"}]}]}}`, []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}, model.Options{}, model.ByRule, false},
+		"a change of a kind that is not known":    {`{"type":"tool_call","toolCall":{"toolCallId":"1","content":[{"type":"diff","changes":[{"operation":"_swap","path":"` + drive + `/nowhere/a"}]}]}}`, []model.Rule{deny(model.Rule{Paths: []string{"/nowhere/**"}})}, model.Options{}, model.ByRule, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.Ask = pick(model.AllowOnce)
-			d := newTestScope(t, c.opts)
+			d := newTestScope(t, c.opts, c.rules...)
 			d.apply(`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"T","name":"shell","rawInput":{"command":"go test ./..."}}`)
 			got := d.ask(c.subject)
 			assert.Equal(t, c.by, d.last().Outcome.By)
@@ -126,13 +127,12 @@ func TestWhoDecides(t *testing.T) {
 
 // A question about an unknown session is refused, and no person is asked.
 func TestQuestionOfAnUnknownSession(t *testing.T) {
-	policy, err := model.New(&model.Options{Ask: func(context.Context, *model.Question) (string, error) {
+	policy := model.New(&model.Options{Ask: func(context.Context, *model.Question) (string, error) {
 		t.Error("somebody was asked")
 		return "", nil
 	}})
-	require.NoError(t, err)
 	part := permission.Requests{Scope: policy.Scope(), Session: func(acp.SessionID) (string, uint64, bool) { return "", 0, false }}
-	_, err = part.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "May I?"})
+	_, err := part.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "May I?"})
 	assert.ErrorIs(t, err, model.ErrUnknownSession)
 }
 
@@ -204,14 +204,11 @@ func TestWhatIsShown(t *testing.T) {
 }
 
 func ExampleRequests() {
-	policy, err := model.New(&model.Options{
-		Rules: []model.Rule{{Decision: model.Deny, Commands: []string{"rm *"}}},
-		Ask: func(_ context.Context, q *model.Question) (string, error) {
-			fmt.Println("asked:", q.Title, q.Command)
-			return q.Pick(model.AllowOnce), nil
-		},
-	})
-	if err != nil {
+	policy := model.New(&model.Options{Ask: func(_ context.Context, q *model.Question) (string, error) {
+		fmt.Println("asked:", q.Title, q.Command)
+		return q.Pick(model.AllowOnce), nil
+	}})
+	if err := policy.SetRules(model.Rule{Decision: model.Deny, Commands: []string{"rm *"}}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -76,7 +76,7 @@ func (a *agentV2) NewSession(context.Context, *acp2.NewSessionRequest) (*acp2.Ne
 }
 
 func (a *agentV2) ResumeSession(ctx context.Context, req *acp2.ResumeSessionRequest) (*acp2.ResumeSessionResponse, error) {
-	return nil, a.conn.Session(req.SessionID).State(ctx)
+	return nil, a.conn.Session(req.SessionID).SendState(ctx)
 }
 
 func (a *agentV2) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.PromptResponse, error) {

@@ -58,7 +58,7 @@ type server struct {
 }
 
 func (s *server) run(state string) error {
-	a, err := worker.New(state, s.address == "" || !s.open)
+	a, err := worker.Open(state, s.address == "" || !s.open)
 	if err != nil {
 		return err
 	}

@@ -69,8 +69,7 @@ func TestRejectThatAlwaysAllows(t *testing.T) {
 	var out bytes.Buffer
 	c := &chat{screen: newScreen(&out, false)}
 	c.lines = &lines{reader: &pipeReader{screen: c.screen, in: bufio.NewReader(strings.NewReader("2\n"))}}
-	policy, err := permission.New(&permission.Options{Ask: c.askUser})
-	require.NoError(t, err)
+	policy := permission.New(&permission.Options{Ask: c.askUser})
 	dir := t.TempDir()
 	text := "x"
 	policy.Scope().Decide(t.Context(), &permission.Question{

@@ -65,7 +65,7 @@ func run(ctx context.Context, s settings, console *console) error {
 		}
 		file = f
 	}
-	c.host, err = host.New(&host.Options{
+	c.host, err = host.Open(&host.Options{
 		Roots: []string{dir}, Ask: c.askUser, SignIn: c.signIn(), Update: c.updated, Permission: &permission.Options{Audit: c.decided},
 		Terminals: &terminals.Options{OnOutput: func(terminals.Output) { c.draw() }}, // the thread has it
 	})

@@ -51,7 +51,7 @@ func main() {
 
 func beAgent() error {
 	stream.EndOnSignal(nil)
-	a, err := worker.New(worker.DefaultState(), true)
+	a, err := worker.Open(worker.DefaultState(), true)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func play(o *kit.Options) {
 	l := loop.New(&script{dir: dir}, nil)
 	o.Store, o.Auth, o.Settings, o.Images = new(journal.Memory), nil, nil, nil
 	o.Tools = func(s *kit.Session) []tools.Tool {
-		w, err := workspace.New(s.Conn(), s.ID(), []string{dir}, &workspace.Options{OnlyLocal: true})
+		w, err := workspace.Open(s.Conn(), s.ID(), []string{dir}, &workspace.Options{OnlyLocal: true})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -78,7 +78,7 @@ type site struct {
 
 // start opens a session. Call end after the last request.
 func start(ctx context.Context, wire stream.Stream, dir string) (s *site, end func(), err error) {
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots: []string{dir}, Terminals: &terminals.Options{},
 		Ask: permission.InThread, Permission: &permission.Options{Concurrent: true},
 	})

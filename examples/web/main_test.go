@@ -20,7 +20,7 @@ import (
 // A page that knows only the state and the address for answers can allow what an agent asks about, and deny it.
 func TestAnswersOfAPage(t *testing.T) {
 	for label, written := range map[string]bool{"Allow once": true, "Reject": false} {
-		a, err := worker.New(t.TempDir(), true)
+		a, err := worker.Open(t.TempDir(), true)
 		require.NoError(t, err)
 		near, far := stream.Pipe()
 		served := make(chan error, 1)

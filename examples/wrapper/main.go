@@ -35,11 +35,11 @@ func (*wrapper) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 	return &acp.InitializeResponse{}, nil // version and capabilities are filled in
 }
 
-func (w *wrapper) NewSession(context.Context, *acp.NewSessionRequest) (_ *acp.NewSessionResponse, err error) {
+func (w *wrapper) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	s := &session{out: w.conn.Session(acp.SessionID(rand.Text()))}
-	s.tools, err = tools.NewRegistry(tools.Typed("note", "Takes a note.", s.note))
+	s.tools = tools.NewRegistry(tools.Typed("note", "Takes a note.", s.note))
 	w.sessions.Store(s.out.ID(), s)
-	return &acp.NewSessionResponse{SessionID: s.out.ID()}, err
+	return &acp.NewSessionResponse{SessionID: s.out.ID()}, nil
 }
 
 func (s *session) note(_ context.Context, _ *tools.Call, in note) (tools.Result, error) {

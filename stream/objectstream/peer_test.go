@@ -113,7 +113,7 @@ func (e *editor) text() string {
 // with the example agent: it reads, edits with permission, gets errors by their code, and
 // loads the session again.
 func TestConversationsOfAnIndependentClient(t *testing.T) {
-	a, err := worker.New(t.TempDir(), false)
+	a, err := worker.Open(t.TempDir(), false)
 	require.NoError(t, err)
 	cwd := t.TempDir()
 	overEach(t, func(t *testing.T, near stream.Stream, far jsonrpc2.ObjectStream) {

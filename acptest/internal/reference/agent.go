@@ -68,7 +68,7 @@ func NewAgent(lines int) func(context.Context, stream.Stream) error {
 		Logger: silent,
 	})
 	return func(ctx context.Context, s stream.Stream) error {
-		return serve.Serve(ctx, s, a.Connect, &serve.Options{Logger: silent})
+		return serve.Serve(ctx, s, a.Agent, &serve.Options{Logger: silent})
 	}
 }
 

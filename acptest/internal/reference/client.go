@@ -53,7 +53,7 @@ func (c Client) Run(ctx context.Context, s stream.Stream) error {
 	if c.Lingers {
 		defer time.Sleep(lingering)
 	}
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots: []string{c.Cwd}, Terminals: c.Terminals,
 		Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			return q.Pick(permission.AllowOnce), nil

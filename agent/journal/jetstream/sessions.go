@@ -81,7 +81,7 @@ func (s *Store) reserve(l *log) error {
 
 // Create implements journal.Store.
 func (s *Store) Create(ctx context.Context, id string, meta journal.Meta) (journal.Log, error) {
-	meta, err := journal.NewMeta(id, meta)
+	meta, err := meta.Begin(id)
 	if err != nil {
 		return nil, err
 	}

@@ -23,12 +23,12 @@ func main() {
 		log.Print("usage: agent [-state FOLDER] (a client starts it and talks to it on standard input and output)")
 	}
 	flag.Parse()
-	a, err := worker.New(*state, true)
+	a, err := worker.Open(*state, true)
 	if err != nil {
 		log.Fatal(err)
 	}
 	stream.EndOnSignal(&stream.SignalOptions{Before: a.Close})
-	err = serve.Serve(context.Background(), stream.Stdio(), a.Connect, nil)
+	err = serve.Serve(context.Background(), stream.Stdio(), a.Agent, nil)
 	if err = errors.Join(err, a.Close(context.Background())); err != nil {
 		log.Fatal(err)
 	}

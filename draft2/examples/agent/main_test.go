@@ -52,11 +52,11 @@ func open(t *testing.T, own bool, c acp.Client, folder string) (*client.Conn, *c
 // begin serves the agent to the returned stream.
 func begin(t *testing.T, own bool) stream.Stream {
 	t.Helper()
-	a, err := worker.New(t.TempDir(), own)
+	a, err := worker.Open(t.TempDir(), own)
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Connect, nil) }() // ends with near
+	go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Agent, nil) }() // ends with near
 	t.Cleanup(func() {
 		assert.NoError(t, near.Close())
 		assert.NoError(t, <-served)

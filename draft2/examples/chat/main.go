@@ -59,10 +59,7 @@ func main() {
 }
 
 func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
-	policy, err := permission.New(&permission.Options{Ask: c.ask})
-	if err != nil {
-		return err
-	}
+	policy := permission.New(&permission.Options{Ask: c.ask})
 	conn, err := connect.Connect(ctx, agent, &connect.Options{Permission: policy, Only: only})
 	if err != nil {
 		return err

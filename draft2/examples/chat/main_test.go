@@ -69,12 +69,12 @@ func TestConversation(t *testing.T) {
 		"a line typed too soon": {0, false, "write a.txt: x\n1\n", "version 2", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := worker.New(t.TempDir(), tt.only == 0)
+			a, err := worker.Open(t.TempDir(), tt.only == 0)
 			require.NoError(t, err)
 			served := make(chan error, 1)
 			dial := func(context.Context) (stream.Stream, error) {
 				near, far := stream.Pipe()
-				go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Connect, nil) }() // ends with near
+				go func() { served <- serve.Serve(context.WithoutCancel(t.Context()), far, a.Agent, nil) }() // ends with near
 				return near, nil
 			}
 			t.Chdir(t.TempDir())

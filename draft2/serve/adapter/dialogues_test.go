@@ -226,8 +226,8 @@ func (a *loading) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) 
 	_ = s.Thought(ctx, "hm")
 	_ = s.Message(ctx, "answer")
 	_ = s.UserMessage(ctx, "second")
-	_ = s.Title(ctx, "a title")
-	_ = s.Commands(ctx, acp.AvailableCommand{Name: "go", Description: "goes", Input: &acp.UnstructuredCommandInput{Hint: "where"}})
+	_ = s.SetTitle(ctx, "a title")
+	_ = s.SetCommands(ctx, acp.AvailableCommand{Name: "go", Description: "goes", Input: &acp.UnstructuredCommandInput{Hint: "where"}})
 	return &acp.LoadSessionResponse{Modes: a.modes}, nil
 }
 

@@ -246,7 +246,7 @@ func (a *adapter) resumed(ctx context.Context, s *session, values []acp.InitialS
 		return nil, err
 	}
 	converted = a.startInMode(ctx, s, values, converted)
-	if err := a.above.Session(acp2.SessionID(s.id)).State(ctx); err != nil {
+	if err := a.above.Session(acp2.SessionID(s.id)).SendState(ctx); err != nil {
 		return nil, err
 	}
 	return &acp2.ResumeSessionResponse{ConfigOptions: converted, AvailableCommands: commands, Meta: meta}, nil

@@ -238,10 +238,9 @@ func (s *story) tell(t *testing.T, version int) *thread.Snapshot {
 			served <- agent2.Serve(t.Context(), far, adapter.FromV1(s.newAgent, &adapter.Options{Logger: quiet}), &agent2.Options{Logger: quiet})
 		}
 	}()
-	policy, err := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
+	policy := permission.New(&permission.Options{Ask: func(_ context.Context, q *permission.Question) (string, error) {
 		return q.Pick(permission.AllowOnce), nil
 	}})
-	require.NoError(t, err)
 	conn, err := connect.ConnectOver(t.Context(), near, &connect.Options{
 		Only: version, Permission: policy, Logger: quiet,
 		InitializeV1: &acp.InitializeRequest{ClientCapabilities: everything()},

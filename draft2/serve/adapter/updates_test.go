@@ -21,7 +21,7 @@ type eager struct{ *testAgent }
 
 func (a eager) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	res, err := a.testAgent.NewSession(ctx, req)
-	agent.AfterResponse(ctx, func(ctx context.Context) { _ = a.conn.Session(res.SessionID).Title(ctx, "t") })
+	agent.AfterResponse(ctx, func(ctx context.Context) { _ = a.conn.Session(res.SessionID).SetTitle(ctx, "t") })
 	return res, err
 }
 

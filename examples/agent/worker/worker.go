@@ -27,9 +27,9 @@ import (
 // shown.
 const auto, detail = "auto", "detail"
 
-// New returns the agent. It stores its sessions in the folder state. local means that it may use
+// Open returns the agent. It stores its sessions in the folder state. local means that it may use
 // the files and commands of this machine if the client has none.
-func New(state string, local bool) (*kit.Agent, error) {
+func Open(state string, local bool) (*kit.Agent, error) {
 	store, err := journal.OpenFiles(state, nil)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
 	end := "Everything is done.\n"
 	for i, r := range requests {
 		plan[i].Status = acp.PlanEntryStatusInProgress
-		if err := s.Plan(ctx, plan...); err != nil {
+		if err := s.SendPlan(ctx, plan...); err != nil {
 			return err
 		}
 		done, err := carryOut(ctx, s, r)
@@ -139,7 +139,7 @@ func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
 		}
 		plan[i].Status = acp.PlanEntryStatusCompleted // completed also if the step failed
 	}
-	if err := s.Plan(ctx, plan...); err != nil {
+	if err := s.SendPlan(ctx, plan...); err != nil {
 		return err
 	}
 	return s.Text(ctx, end)

@@ -42,7 +42,7 @@ func (*shown) RequestPermission(_ context.Context, req *acp.RequestPermissionReq
 // dial connects a client without files to an agent that has started, until the test ends.
 func dial(t *testing.T, state string) (*client.Conn, *shown) {
 	t.Helper()
-	a, err := New(state, true)
+	a, err := Open(state, true)
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)
@@ -118,7 +118,7 @@ func (c *throwing) WriteTextFile(_ context.Context, req *acp.WriteTextFileReques
 // A file that the agent itself does not see is new.
 func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	c := &throwing{}
-	a, err := New(t.TempDir(), true)
+	a, err := Open(t.TempDir(), true)
 	require.NoError(t, err)
 	near, far := stream.Pipe()
 	served := make(chan error, 1)

@@ -41,7 +41,7 @@ func tap(t *testing.T) *tapped {
 	project := filepath.Join(t.TempDir(), "greet")
 	require.NoError(t, os.Mkdir(project, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "greet.go"), []byte(greeting), 0o644))
-	h, err := host.New(&host.Options{
+	h, err := host.Open(&host.Options{
 		Roots: []string{project}, Terminals: &terminals.Options{},
 		Ask: func(_ context.Context, q *permission.Question) (string, error) { return string(q.Options[0].ID), nil },
 	})

@@ -42,7 +42,7 @@ func TestCheckIDs(t *testing.T) {
 				case "session/set_config_option":
 					return decoded[acp.SetSessionConfigOptionResponse](t, `{`+options+`}`), nil
 				case "session/prompt":
-					return nil, c.Session("s").ConfigOptions(ctx)
+					return nil, c.Session("s").SetConfigOptions(ctx)
 				}
 				return nil, nil
 			}
@@ -60,7 +60,7 @@ func TestCheckIDs(t *testing.T) {
 				case "session/set_config_option":
 					return decoded[acp2.SetSessionConfigOptionResponse](t, `{`+options+`}`), nil
 				case "session/prompt":
-					return nil, c.Session("s").ConfigOptions(ctx)
+					return nil, c.Session("s").SetConfigOptions(ctx)
 				}
 				return nil, nil
 			}

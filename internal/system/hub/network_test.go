@@ -219,7 +219,7 @@ func TestEveryClientOverEveryTransport(t *testing.T) {
 			return near, nil
 		}}})
 		both := func(ctx context.Context, s stream.Stream) error {
-			return serve.Serve(ctx, s, h.Connect, &serve.Options{Logger: quiet})
+			return serve.Serve(ctx, s, h.Agent, &serve.Options{Logger: quiet})
 		}
 		handler := remote.NewHandler(both, &remote.Options{Logger: quiet})
 		server := httptest.NewServer(handler)

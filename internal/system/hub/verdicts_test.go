@@ -40,12 +40,12 @@ func TestVerdictsBehindTheHub(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
 			t.Parallel()
-			a, err := worker.New(t.TempDir(), true)
+			a, err := worker.Open(t.TempDir(), true)
 			require.NoError(t, err)
 			h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: func(context.Context) (stream.Stream, error) {
 				near, far := stream.Pipe()
 				go func() { // ends with the connection
-					_ = agent.Serve(context.Background(), far, a.Connect, &agent.Options{Logger: quiet})
+					_ = agent.Serve(context.Background(), far, a.Agent, &agent.Options{Logger: quiet})
 				}()
 				return near, nil
 			}}})
@@ -65,7 +65,7 @@ func TestVerdictsBehindTheHub(t *testing.T) {
 				}
 				return all
 			}
-			alone, behind := verdicts(a.Connect), verdicts(h.Connect)
+			alone, behind := verdicts(a.Agent), verdicts(h.Agent)
 			got := make(map[string]string)
 			for id, v := range alone {
 				if behind[id] != v {

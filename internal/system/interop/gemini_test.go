@@ -115,7 +115,7 @@ func TestGeminiWithHostKit(t *testing.T) {
 			defer cancel()
 			dir := pairtest.TempDir(t)
 			var asked []permission.Question
-			h, err := host.New(&host.Options{Roots: []string{dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+			h, err := host.Open(&host.Options{Roots: []string{dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 				asked = append(asked, *q)
 				return q.Pick(test.choice), nil
 			}})

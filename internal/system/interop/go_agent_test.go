@@ -148,7 +148,7 @@ func (p *goAgent) newSession(ctx context.Context, req *acp.NewSessionRequest) (*
 	}
 	s := p.create(req.Cwd)
 	agent.AfterResponse(ctx, func(ctx context.Context) {
-		_ = p.conn.Session(s.id).Commands(ctx, acp.AvailableCommand{Name: "greet", Description: "says hello"})
+		_ = p.conn.Session(s.id).SetCommands(ctx, acp.AvailableCommand{Name: "greet", Description: "says hello"})
 	})
 	return &acp.NewSessionResponse{SessionID: s.id, Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
@@ -209,7 +209,7 @@ func (p *goAgent) doInSession(ctx context.Context, params any) (any, error) {
 			return nil, rpcerr.InvalidParams(map[string]any{"modeId": req.ModeID})
 		}
 		s.mode = req.ModeID
-		return nil, p.conn.Session(s.id).Mode(ctx, s.mode)
+		return nil, p.conn.Session(s.id).SetMode(ctx, s.mode)
 	case *acp.SetSessionConfigOptionRequest:
 		if err := s.set(req); err != nil {
 			return nil, err

@@ -61,9 +61,10 @@ func TestRulesDecideForRecordedAgents(t *testing.T) {
 				rule := c.rule(dir)
 				rule.Decision = permission.Allow
 				var ran []string
-				h, err := host.New(&host.Options{
+				h, err := host.Open(&host.Options{
 					Roots:      []string{dir},
-					Permission: &permission.Options{Rules: []permission.Rule{rule}, Extract: permission.ExtractKnown},
+					Rules:      []permission.Rule{rule},
+					Permission: &permission.Options{Extract: permission.ExtractKnown},
 					Terminals: &terminals.Options{Exec: func(_ context.Context, c *terminals.Command, _ io.Writer) (terminals.Process, error) {
 						ran = append(ran, strings.Join(c.Argv, " "))
 						return &endedProcess{}, nil

@@ -115,7 +115,7 @@ func (p *goAgent2) resume(ctx context.Context, s *goSession2, req *acp.ResumeSes
 	case *acp.UnknownReplayFrom:
 		return nil, rpcerr.InvalidParams(map[string]any{"replayFrom": from.Type})
 	}
-	if err := session.State(ctx); err != nil {
+	if err := session.SendState(ctx); err != nil {
 		return nil, err
 	}
 	return &acp.ResumeSessionResponse{ConfigOptions: p.options(s), AvailableCommands: commands2()}, nil

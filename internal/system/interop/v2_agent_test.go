@@ -161,7 +161,7 @@ func (p *goAgent2) newSession(ctx context.Context, req *acp.NewSessionRequest) (
 	}
 	s := p.create(req.Cwd, nil)
 	agent.AfterResponse(ctx, func(ctx context.Context) {
-		_ = p.conn.Session(s.id).Commands(ctx, &acp.Command{Name: "greet", Description: "says hello"},
+		_ = p.conn.Session(s.id).SetCommands(ctx, &acp.Command{Name: "greet", Description: "says hello"},
 			&acp.UnknownAvailableCommand{Type: "_macro", Raw: json.RawMessage(`{"type":"_macro","name":"twice","description":"twice","keys":"gg"}`)})
 	})
 	return &acp.NewSessionResponse{SessionID: s.id, ConfigOptions: p.options(s), AvailableCommands: commands2()}, nil

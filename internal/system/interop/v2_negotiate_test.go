@@ -45,10 +45,9 @@ func TestNegotiateWithTypeScript(t *testing.T) {
 				t.Parallel()
 				ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 				defer cancel()
-				policy, err := permission.New(&permission.Options{
+				policy := permission.New(&permission.Options{
 					Ask: func(context.Context, *permission.Question) (string, error) { return "id-allow_once", nil },
 				})
-				require.NoError(t, err)
 				conn, err := connect.Connect(ctx, connect.Dial(dial), &connect.Options{Permission: policy, Logger: pairtest.StrictLogger(t)})
 				require.NoError(t, err)
 				defer func() {

@@ -73,7 +73,7 @@ func dialAs(t *testing.T, ctx context.Context, a *kit.Agent, v int, caps string)
 	}
 	go func() { // ends with the connection
 		if w.v2 {
-			w.served <- serve.Serve(ctx, near, a.Connect, nil)
+			w.served <- serve.Serve(ctx, near, a.Agent, nil)
 		} else {
 			w.served <- a.Serve(ctx, near)
 		}

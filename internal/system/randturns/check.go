@@ -72,7 +72,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 func connected(t *testing.T, version int, a *kit.Agent) *Client {
 	ours, theirs := stream.Pipe()
-	go serve.Serve(context.Background(), theirs, a.Connect, &serve.Options{Logger: quiet}) // ends with the connection
+	go serve.Serve(context.Background(), theirs, a.Agent, &serve.Options{Logger: quiet}) // ends with the connection
 	return NewClient(t, version, ours, nil)
 }
 

@@ -148,11 +148,11 @@ func (a *author) step() {
 	case 7:
 		used := uint64(a.r.IntN(1000))
 		a.open, a.seen.Used = "", used
-		a.do(func(ctx context.Context, s *kit.Session) error { return s.Usage(ctx, used, 1000) })
+		a.do(func(ctx context.Context, s *kit.Session) error { return s.SendUsage(ctx, used, 1000) })
 	case 8:
 		title := a.words()
 		a.seen.Title = strings.Join(strings.Fields(title), " ")
-		a.do(func(ctx context.Context, s *kit.Session) error { return s.Title(ctx, title+"\nmore") })
+		a.do(func(ctx context.Context, s *kit.Session) error { return s.SetTitle(ctx, title+"\nmore") })
 	case 9:
 		mode, model := modes[a.r.IntN(len(modes))], models[a.r.IntN(len(models))]
 		a.seen.Mode, a.seen.Model, a.turn.Modes = mode, model, append(a.turn.Modes, mode)
@@ -236,7 +236,7 @@ func (a *author) plan() {
 		e := acp.PlanEntry{Content: a.words(), Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}
 		entries, a.seen.Plan = append(entries, e), append(a.seen.Plan, e.Content)
 	}
-	a.do(func(ctx context.Context, s *kit.Session) error { return s.Plan(ctx, entries...) })
+	a.do(func(ctx context.Context, s *kit.Session) error { return s.SendPlan(ctx, entries...) })
 }
 
 // remember changes what the model reads, or says it.
@@ -261,7 +261,7 @@ func (a *author) remember() {
 			return errors.Join(err, s.Text(ctx, string(text)))
 		})
 	case 2:
-		a.do(func(ctx context.Context, s *kit.Session) error { return s.Notice(ctx, item) })
+		a.do(func(ctx context.Context, s *kit.Session) error { return s.SendNotice(ctx, item) })
 	default:
 		a.history = append(a.history, item, "and more")
 		a.do(func(_ context.Context, s *kit.Session) error { return s.Remember(item, "and more") })

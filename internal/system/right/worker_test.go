@@ -23,9 +23,9 @@ func TestWorkerIsRight(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
 			t.Parallel()
-			a, err := worker.New(t.TempDir(), true)
+			a, err := worker.Open(t.TempDir(), true)
 			require.NoError(t, err)
-			acptest.Agent(t, acptest.InMemory(func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Connect, nil) }), &acptest.Options{Version: version, Prompts: prompts})
+			acptest.Agent(t, acptest.InMemory(func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Agent, nil) }), &acptest.Options{Version: version, Prompts: prompts})
 		})
 	}
 }

@@ -182,9 +182,9 @@ func (r *replay) play(p *process) {
 	served := make(chan error, 1)
 	go func() { // ends with the connection
 		if p.version == 2 {
-			served <- serve.Serve(context.Background(), near, a.Connect, &serve.Options{Logger: o.Logger})
+			served <- serve.Serve(context.Background(), near, a.Agent, &serve.Options{Logger: o.Logger})
 		} else { // the agent of one version
-			served <- agent.Serve(context.Background(), near, a.Connect, &agent.Options{Logger: o.Logger})
+			served <- agent.Serve(context.Background(), near, a.Agent, &agent.Options{Logger: o.Logger})
 		}
 	}()
 	var mu sync.Mutex

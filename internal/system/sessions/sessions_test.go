@@ -124,7 +124,7 @@ func play(s stream.Stream, dir string, seed uint64) error {
 	}
 	o := script(seed).Kit(func(id acp.ToolCallID) { fmt.Fprintln(runs, id) })
 	o.Store, o.Logger = store, slog.New(slog.DiscardHandler)
-	return serve.Serve(context.Background(), s, kit.New(o).Connect, &serve.Options{Logger: o.Logger})
+	return serve.Serve(context.Background(), s, kit.New(o).Agent, &serve.Options{Logger: o.Logger})
 }
 
 // start starts an agent and connects to it.

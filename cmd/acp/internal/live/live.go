@@ -39,15 +39,12 @@ type Site struct {
 }
 
 // New returns the page of a hub. The options are those for connections of the page, without Authorize.
-func New(h *hub.Hub, folder, token string, opts remote.Options) (*Site, error) {
-	policy, err := permission.New(&permission.Options{Ask: permission.InThread, Concurrent: true, Memory: &memory{decisions: map[permission.Key]permission.Decision{}}})
-	if err != nil {
-		return nil, err
-	}
+func New(h *hub.Hub, folder, token string, opts remote.Options) *Site {
+	policy := permission.New(&permission.Options{Ask: permission.InThread, Concurrent: true, Memory: &memory{decisions: map[permission.Key]permission.Decision{}}})
 	s := &Site{hub: h, folder: folder, log: opts.Logger, policy: policy, files: conversation.Files(page)}
 	opts.Authorize = authorize(token)
 	s.tabs = remote.NewHandler(s.serve, &opts)
-	return s, nil
+	return s
 }
 
 // Shutdown ends the connections of pages.

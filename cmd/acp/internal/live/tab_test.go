@@ -101,8 +101,7 @@ func newSite(t *testing.T) (*Site, chan struct{}) {
 		now()
 		_ = h.Shutdown(ctx)
 	})
-	s, err := New(h, "/home", "secret", remote.Options{Logger: quiet})
-	require.NoError(t, err)
+	s := New(h, "/home", "secret", remote.Options{Logger: quiet})
 	return s, goOn
 }
 

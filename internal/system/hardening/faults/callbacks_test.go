@@ -109,7 +109,7 @@ func panicsInConversation2(t *testing.T) {
 	})
 	s := p.Client.Session("s")
 	s.OnUpdate(func(context.Context, acp2.SessionUpdate) { panic("in OnUpdate") })
-	require.NoError(t, p.Agent.Session("s").Title(t.Context(), "outside of a turn"))
+	require.NoError(t, p.Agent.Session("s").SetTitle(t.Context(), "outside of a turn"))
 	ended := 0
 	p.Client.OnSessionEnd(func(acp2.SessionID) { panic("in OnSessionEnd") })
 	p.Client.OnSessionEnd(func(acp2.SessionID) { ended++ })

@@ -94,7 +94,7 @@ func turn(ctx context.Context, s *agent.Session, conn *agent.Conn, how *course) 
 	var text string
 	return each(
 		func() error {
-			return s.Plan(ctx, acp.PlanEntry{Content: "look", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusInProgress})
+			return s.SendPlan(ctx, acp.PlanEntry{Content: "look", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusInProgress})
 		},
 		func() error { return say(ctx, s, 12) },
 		func() error {
@@ -266,7 +266,7 @@ func turn2(ctx context.Context, s *agent2.Session, conn *agent2.Conn, how *cours
 	const file = "/home/go.mod"
 	return each(
 		func() error {
-			return s.Plan(ctx, "p", acp2.PlanEntry{Content: "look", Priority: acp2.PlanEntryPriorityHigh, Status: acp2.PlanEntryStatusInProgress})
+			return s.SendPlan(ctx, "p", acp2.PlanEntry{Content: "look", Priority: acp2.PlanEntryPriorityHigh, Status: acp2.PlanEntryStatusInProgress})
 		},
 		func() error { return say2(ctx, s, 12) },
 		func() error {
@@ -322,7 +322,7 @@ func newAgent2(how *course) func(*agent2.Conn) acp2.Agent {
 				})
 			case *acp2.ResumeSessionRequest:
 				s := conn.Session(params.SessionID)
-				return nil, each(func() error { return say2(ctx, s, 12) }, func() error { return s.State(ctx) })
+				return nil, each(func() error { return say2(ctx, s, 12) }, func() error { return s.SendState(ctx) })
 			case *acp2.CancelSessionNotification:
 				how.note()
 			}

@@ -90,7 +90,7 @@ func TestValuesThatCannotBeSent(t *testing.T) {
 		"number that JSON has not":  update("update.cost.amount", &acp.UsageUpdate{Cost: &acp.Cost{Amount: math.NaN()}}),
 		"func in _meta":             update("update._meta.x", &acp.Plan{Meta: acp.Meta{"x": func() {}}}),
 		"number of _meta, deep":     update("update._meta.a[1].b", &acp.Plan{Meta: acp.Meta{"a": []any{1, map[string]any{"b": math.Inf(1)}}}}),
-		"nil info, by its shortcut": {"session/update params", "update", func(ctx context.Context, p *pairtest.Pair) error { return p.Agent.Session("s").Info(ctx, nil) }},
+		"nil info, by its shortcut": {"session/update params", "update", func(ctx context.Context, p *pairtest.Pair) error { return p.Agent.Session("s").SendInfo(ctx, nil) }},
 		"nil server": {"session/new params", "mcpServers[0]", func(ctx context.Context, p *pairtest.Pair) error {
 			return pairtest.Err(p.Client.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/", MCPServers: []acp.MCPServer{(*acp.MCPServerHTTP)(nil)}}))
 		}},

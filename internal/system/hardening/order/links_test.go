@@ -40,7 +40,7 @@ var linkWays = map[string]func(t *testing.T) (play func(link string) string){
 	"proxy of version 1": throughClient(throughProxy, 1), "proxy of version 2": throughClient(throughProxy, 2),
 	"client/host": func(t *testing.T) func(string) string {
 		shown := ""
-		h, err := host.New(&host.Options{
+		h, err := host.Open(&host.Options{
 			Form: func(context.Context, *elicitation.Form) (map[string]acp.ElicitationContentValue, error) {
 				return nil, elicitation.ErrDeclined
 			},

@@ -32,7 +32,7 @@ func TestKilledAndSupervised(t *testing.T) {
 		place := newWorkplace(t, a)
 		ctx, cancel := context.WithTimeout(context.Background(), conversationTimeout)
 		defer cancel()
-		h, err := host.New(nil)
+		h, err := host.Open(nil)
 		require.NoError(t, err)
 		defer h.Close()
 		var pid atomic.Int64

@@ -77,7 +77,7 @@ func TestHostKit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), conversationTimeout)
 		defer cancel()
 		asked := 0
-		h, err := host.New(&host.Options{Roots: []string{place.dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
+		h, err := host.Open(&host.Options{Roots: []string{place.dir}, Ask: func(_ context.Context, q *permission.Question) (string, error) {
 			asked++
 			return q.Pick(permission.AllowOnce), nil
 		}})
