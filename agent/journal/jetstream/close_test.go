@@ -12,9 +12,17 @@ import (
 	"github.com/acpkit/go-sdk/internal/natsserver"
 )
 
-// Whoever waits for servers that do not answer goes on when the store is closed, or the log.
+// Whoever waits for servers that do not answer, or begins to, goes on when the store is closed, or the log.
 func TestCloseEndsWaits(t *testing.T) {
-	t.Parallel()
+	for name, opening := range map[string]bool{"at once": false, "while sessions are being opened": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			closeEndsWaits(t, opening)
+		})
+	}
+}
+
+func closeEndsWaits(t *testing.T, opening bool) {
 	c := natsserver.Start(t, natsserver.Options{})
 	s := open(t, c.URL(), name(), "a")
 	l, err := s.Create(t.Context(), "s", journal.Meta{})
@@ -39,6 +47,9 @@ func TestCloseEndsWaits(t *testing.T) {
 	ended := make(chan result, len(waits))
 	for wait, f := range waits {
 		go func() { ended <- result{wait, f()} }() // ends with the store
+	}
+	if opening {
+		require.Eventually(t, func() bool { return s.Stats().Held == 5 }, 4*time.Second, time.Millisecond)
 	}
 	begun := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -40,7 +40,7 @@ func (l *log) put(ctx context.Context, e entry, recs []journal.Record) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := l.store.within(ctx)
+	ctx, cancel := l.store.within(ctx, l.ctx)
 	defer cancel()
 	seq, err := l.store.put(ctx, l.subject, l.last.Load().seq, &e, body)
 	if errors.Is(err, errTaken) {
@@ -131,9 +131,8 @@ func (l *log) read(ctx context.Context, after int64, yield func(journal.Record, 
 	if err := context.Cause(l.ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })()
+	ctx, cancel := both(ctx, l.ctx)
+	defer cancel()
 	until := l.last.Load().seq
 	var body []byte
 	return l.store.read(ctx, jetstream.ConsumerConfig{FilterSubject: l.subject.name}, func(m jetstream.Msg, seq uint64) (done bool, err error) {

@@ -28,7 +28,7 @@ func TestOpenRefuses(t *testing.T) {
 	refused(t, c.URL(), "a.b", "use letters, digits")
 	_, err := jetstream.Open(t.Context(), connect(t, c.URL()), nil)
 	require.ErrorContains(t, err, "Options.Node is empty")
-	refused(t, natsserver.Start(t, natsserver.Options{Servers: 2}).URL(), name(), "not created with 3 replicas")
+	refused(t, natsserver.Start(t, natsserver.Options{Servers: 2}).URL(), name(), "with 3 replicas in a cluster: are all servers there")
 	for text, with := range map[string]func(*natsjs.StreamConfig){
 		`it is of version "2"`: func(cfg *natsjs.StreamConfig) { cfg.Metadata["acp-journal"] = "2" },
 		"max_age":              func(cfg *natsjs.StreamConfig) { cfg.MaxAge = time.Hour },

@@ -6,6 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/acpkit/go-sdk/agent/journal"
 )
@@ -18,27 +21,8 @@ func (s *Store) session(id string) subject {
 // all is the subjects of all sessions.
 func (s *Store) all() subject { return subject{s.sessions, s.opts.Name + ".session.*"} }
 
-// change puts an entry behind the last one of a subject, which next returns for that. It begins again if another
-// process was faster.
-func (s *Store) change(ctx context.Context, of subject, next func(ctx context.Context, last at) (*entry, error)) (at, error) {
-	for {
-		last, err := s.last(ctx, of)
-		if err != nil {
-			return at{}, err
-		}
-		e, err := next(ctx, last)
-		if err != nil {
-			return at{}, err
-		}
-		seq, err := s.put(ctx, of, last.seq, e, nil)
-		if !errors.Is(err, errTaken) {
-			return at{e, seq}, err
-		}
-		s.count(func(n *Stats) { n.Races++ })
-	}
-}
-
-// begin changes a session, and returns its log. No other call of this store has the session meanwhile.
+// begin opens the log of a session with the entry that next returns for the last one, again if another process was faster. No other call
+// of this store has the session meanwhile.
 func (s *Store) begin(ctx context.Context, id string, next func(ctx context.Context, l *log, last at) (*entry, error)) (journal.Log, error) {
 	l := &log{store: s, id: id, subject: s.session(id)}
 	l.ctx, l.lose = context.WithCancelCause(s.ctx)
@@ -48,13 +32,22 @@ func (s *Store) begin(ctx context.Context, id string, next func(ctx context.Cont
 	if err == nil {
 		err = s.reserve(l)
 	}
-	if err != nil {
-		l.lose(err)
-		return nil, err
-	}
-	ctx, cancel := s.within(ctx)
+	ctx, cancel := s.within(ctx, l.ctx)
 	defer cancel()
-	now, err := s.change(ctx, l.subject, func(ctx context.Context, last at) (*entry, error) { return next(ctx, l, last) })
+	var now at
+	for err == nil && now.seq == 0 {
+		var last at
+		if last, err = s.last(ctx, l.subject); err == nil {
+			now.entry, err = next(ctx, l, last)
+		}
+		if err == nil {
+			now.seq, err = s.put(ctx, l.subject, last.seq, now.entry, nil)
+		}
+		if errors.Is(err, errTaken) {
+			s.count(func(n *Stats) { n.Races++ })
+			err = nil
+		}
+	}
 	if err == nil {
 		l.last.Store(&now)
 		err = context.Cause(l.ctx) // the heartbeat may be lost meanwhile, or the store closed
@@ -127,7 +120,7 @@ func (s *Store) free(ctx context.Context, id string, last at) error {
 
 // Meta implements journal.Store.
 func (s *Store) Meta(ctx context.Context, id string) (journal.Meta, error) {
-	ctx, cancel := s.within(ctx)
+	ctx, cancel := s.within(ctx, s.ctx)
 	defer cancel()
 	last, err := s.last(ctx, s.session(id))
 	if err == nil && !last.exists() {
@@ -155,4 +148,83 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		err = nil
 	}
 	return err
+}
+
+// read calls each for messages of the sessions, in the order of the stream, until each is done. It reads from any replica, and
+// goes on at another one if that dies.
+func (s *Store) read(ctx context.Context, which jetstream.ConsumerConfig, each func(m jetstream.Msg, seq uint64) (done bool, err error)) error {
+	which.AckPolicy, which.MemoryStorage, which.Replicas, which.InactiveThreshold = jetstream.AckNonePolicy, true, 1, 30*time.Second
+	return retry(ctx, func(asked context.Context) (bool, error) {
+		consumer, err := s.sessions.CreateConsumer(asked, which)
+		if err != nil {
+			return false, err
+		}
+		messages, err := consumer.Messages(jetstream.PullExpiry(4*time.Second), jetstream.PullHeartbeat(time.Second))
+		if err != nil {
+			return false, err
+		}
+		defer messages.Stop()
+		for n := uint64(1); ; n++ {
+			m, err := messages.Next(jetstream.NextContext(ctx))
+			if err != nil {
+				return false, err
+			}
+			at, err := m.Metadata()
+			if err == nil && at.Sequence.Consumer != n {
+				err = errors.New("a message was not delivered")
+			}
+			if err != nil {
+				return false, err
+			}
+			which.DeliverPolicy, which.OptStartSeq = jetstream.DeliverByStartSequencePolicy, at.Sequence.Stream+1
+			if done, err := each(m, at.Sequence.Stream); done || err != nil {
+				return true, err
+			}
+		}
+	})
+}
+
+// follow keeps the list of all sessions in memory. It ends with s.ctx.
+func (s *Store) follow() {
+	which := jetstream.ConsumerConfig{FilterSubject: s.all().name, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true}
+	_ = s.read(s.ctx, which, func(m jetstream.Msg, seq uint64) (bool, error) {
+		e, err := decodeEntry(m.Headers())
+		if err != nil {
+			s.log.Warn("a message in the stream of the sessions is ignored", "sequence", seq, "error", err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.seen = seq; e != nil && e.State == isDeleted {
+			s.index.Drop(e.Meta.ID)
+		} else if e != nil {
+			s.index.Put(e.Meta.ID, e.Meta)
+		}
+		return false, nil
+	})
+}
+
+// List implements journal.Store. For a first page it asks the servers for the last message, and waits until the
+// list in memory has it.
+func (s *Store) List(ctx context.Context, q journal.Query) (page []journal.Meta, next string, err error) {
+	ctx, cancel := s.within(ctx, s.ctx)
+	defer cancel()
+	var last at
+	if q.Cursor == "" {
+		last, err = s.last(ctx, s.all())
+	}
+	if err == nil {
+		err = retry(ctx, func(context.Context) (bool, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.seen < last.seq {
+				return false, errors.New("the list is behind the stream")
+			}
+			page, next, err = s.index.Page(q)
+			return true, err
+		})
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("jetstream: the sessions cannot be listed: %w", err)
+	}
+	return page, next, nil
 }

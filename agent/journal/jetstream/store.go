@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +46,7 @@ type Store struct {
 	js              jetstream.JetStream
 	sessions, nodes jetstream.Stream
 	epoch           string // names this Store in entries
+	beaten          uint64 // the sequence of its last heartbeat
 	work            sync.WaitGroup
 	ctx             context.Context // of the goroutines, and of all that waits for the servers
 	end             context.CancelCauseFunc
@@ -81,22 +85,33 @@ func Open(ctx context.Context, conn *nats.Conn, opts *Options) (*Store, error) {
 	if err := s.useStreams(ctx); err != nil {
 		return nil, err
 	}
-	sent := time.Now()
-	if err := s.beat(ctx, isOpen, true); err != nil {
+	until := time.Now().Add(o.lease)
+	last, err := s.last(ctx, s.beats(o.Node))
+	if err != nil {
+		return nil, err
+	}
+	s.beaten = last.seq
+	if err := s.beat(ctx, isOpen); err != nil {
 		return nil, err
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.work.Go(func() { s.renew(sent) }) // ends with s.ctx
-	s.work.Go(s.follow)                 // ends with s.ctx
+	s.work.Go(func() { s.renew(until) }) // ends with s.ctx
+	s.work.Go(s.follow)                  // ends with s.ctx
 	return s, nil
 }
 
-// within returns a context for waiting for the servers, which also ends with the store.
-func (s *Store) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// within returns a context for waiting for the servers, which also ends with another one: that of the store or of a log.
+func (s *Store) within(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	ctx, done := context.WithTimeoutCause(ctx, s.opts.lease, errTooLate)
+	ctx, cancel := both(ctx, other)
+	return ctx, func() { cancel(); done() }
+}
+
+// both returns a context that ends with the first of two, and with its cause.
+func both(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
-	return ctx, func() { stop(); cancel(nil); done() }
+	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 var errNotServing = fmt.Errorf("jetstream: the store is closed, or has no heartbeat until the servers answer: %w", journal.ErrClosed)
@@ -113,7 +128,7 @@ func (s *Store) Close(ctx context.Context) error {
 	s.work.Wait()
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	if err := s.beat(ctx, isClosed, false); err != nil {
+	if err := s.beat(ctx, isClosed); err != nil {
 		return fmt.Errorf("jetstream: others wait for the sessions until the heartbeat is over: %w", err)
 	}
 	return nil
@@ -142,4 +157,81 @@ func (s *Store) count(one func(*Stats)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one(&s.stats)
+}
+
+var (
+	errName = fmt.Errorf("jetstream: another process runs with the name of this one: give each a name of its own, and start this one again: %w", journal.ErrClosed)
+	errOver = fmt.Errorf("jetstream: the heartbeat was over for the servers, by their clock, although this process has renewed it in time by its own: %w", journal.ErrClosed)
+)
+
+// beats returns where the heartbeats of a process are.
+func (s *Store) beats(node string) subject {
+	return subject{s.nodes, fmt.Sprintf("%s.node.%x", s.opts.Name, sha256.Sum256([]byte(node)))}
+}
+
+// beat puts a heartbeat of this process behind its last one. That an earlier process of the name has left is replaced by the first.
+func (s *Store) beat(ctx context.Context, state state) error {
+	for {
+		seq, err := s.put(ctx, s.beats(s.opts.Node), s.beaten, &entry{State: state}, nil)
+		if err == nil {
+			s.beaten = seq
+		}
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		last, err := s.last(ctx, s.beats(s.opts.Node))
+		if err != nil {
+			return err
+		}
+		s.beaten = last.seq
+		switch {
+		case last.entry == nil, last.Epoch != s.epoch && last.State != isOpen:
+			return errOver
+		case last.Epoch != s.epoch:
+			return errName
+		} // else it is one of this process whose acknowledgement did not come in time
+	}
+}
+
+// renew renews the heartbeat, which is valid until a time. When that fails until then, the logs end, and none can be
+// opened until there is a heartbeat again. It ends with s.ctx, also when another process has the name of this one.
+func (s *Store) renew(until time.Time) {
+	pause := time.NewTicker(s.opts.lease / 6)
+	defer pause.Stop()
+	for {
+		select {
+		case <-pause.C:
+		case <-s.ctx.Done():
+			return
+		}
+		next := time.Now().Add(s.opts.lease) // the servers have it later, so it is over there no earlier
+		ctx, cancel := context.WithDeadlineCause(s.ctx, until, errTooLate)
+		err := s.beat(ctx, isOpen)
+		cancel()
+		switch {
+		case s.ctx.Err() != nil:
+			return
+		case err != nil && !errors.Is(err, journal.ErrClosed) && time.Now().Before(until): // the servers have no room
+			continue
+		}
+		until = next
+		open := s.serve(err == nil)
+		if err != nil {
+			s.log.Error("this process has no heartbeat, so others may have its sessions, and they are closed here", "node", s.opts.Node, "error", err)
+			for _, l := range open {
+				l.end(err)
+			}
+		}
+		if errors.Is(err, errName) {
+			s.end(err)
+		}
+	}
+}
+
+// serve sets whether sessions can be opened. It returns those that are open.
+func (s *Store) serve(on bool) []*log {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serving = on
+	return slices.Collect(maps.Values(s.open))
 }

@@ -5,11 +5,60 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// answerTime is the wait for one answer of the servers.
+const answerTime = 5 * time.Second
+
+var (
+	errTaken   = errors.New("jetstream: another process has written to it")
+	errUnknown = errors.New("jetstream: the servers do not answer, have a full disk or have no leader, which their log tells") // a message may be stored
+	errTooLate = errors.New("no answer in time")
+)
+
+// The servers refuse a message that is not behind the last of its subject. But they also refuse the own message with
+// wrongLast if its acknowledgement was lost, and any message with busy while their leader has not cleared the
+// writer's last one.
+var (
+	wrongLast = &jetstream.APIError{ErrorCode: jetstream.JSErrCodeStreamWrongLastSequence}
+	busy      = &jetstream.APIError{ErrorCode: jetstream.JSErrCodeStreamWrongLastSequenceConstant}
+)
+
+// refused reports whether the servers have stored nothing because a limit is exceeded.
+func refused(err error) bool {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
+		limits := []jetstream.ErrorCode{10054, 10097, 10002, 10023, 10028, 10047} // message, header, account, servers, memory, disk
+		return slices.Contains(limits, api.ErrorCode) || strings.Contains(api.Description, "exceeded")
+	}
+	return errors.Is(err, nats.ErrMaxPayload)
+}
+
+// retry calls try until it is done. If ctx ends first, the error wraps errUnknown, the cause and the last answer.
+func retry(ctx context.Context, try func(ctx context.Context) (done bool, err error)) error {
+	var answer error
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		asked, cancel := context.WithTimeout(ctx, answerTime)
+		done, err := try(asked)
+		cancel()
+		if done {
+			return err
+		}
+		if answer == nil || ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
+			answer = err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w (%w: %w)", errUnknown, context.Cause(ctx), answer)
+		}
+	}
+}
 
 // A stream of another version is refused.
 const (
@@ -40,9 +89,6 @@ func (s *Store) use(ctx context.Context, want jetstream.StreamConfig) (stream je
 	if s.js.Conn().ConnectedClusterName() != "" {
 		want.Replicas = 3
 	}
-	off := func(err error) bool {
-		return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
-	}
 	err = retry(ctx, func(ctx context.Context) (bool, error) { // also what is refused, because some servers of a cluster may not be there yet
 		var err error
 		if stream, err = s.js.Stream(ctx, want.Name); errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -51,20 +97,28 @@ func (s *Store) use(ctx context.Context, want jetstream.StreamConfig) (stream je
 		if err == nil && !s.opts.unchecked {
 			return true, check(&stream.CachedInfo().Config, &want)
 		}
-		return err == nil || off(err) || errors.Is(err, jetstream.ErrInvalidStreamName), err
+		_, final := advice(err)
+		return err == nil || final, err
 	})
+	if err != nil {
+		what, _ := advice(err)
+		err = fmt.Errorf("jetstream: the stream %s cannot be used: %s%w", want.Name, what, err)
+	}
+	return stream, err
+}
+
+// advice says what to do about an answer of the servers, and whether it remains the same if they are asked again.
+func advice(err error) (what string, final bool) {
 	_, answered := errors.AsType[*jetstream.APIError](err)
 	switch {
-	case err == nil:
-		return stream, nil
-	case off(err), errors.Is(err, nats.ErrNoResponders):
-		err = fmt.Errorf("JetStream is off at the servers or for this account: start nats-server with -js, or give the account a jetstream block: %w", err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		return "JetStream is off at the servers or for this account: start nats-server with -js, or give the account a jetstream block: ", answered
 	case errors.Is(err, jetstream.ErrInvalidStreamName):
-		err = fmt.Errorf("use letters, digits, - and _ for Options.Name: %w", err)
+		return "use letters, digits, - and _ for Options.Name: ", true
 	case answered:
-		err = fmt.Errorf("it is not created with %d replicas: %w", want.Replicas, err)
+		return "it is not created, with 3 replicas in a cluster: are all servers there, and have they room? ", false
 	}
-	return nil, fmt.Errorf("jetstream: the stream %s cannot be used: %w", want.Name, err)
+	return "", false
 }
 
 // check returns an error if a stream has settings with which records could be lost, or with which an old state
