@@ -277,7 +277,7 @@ func TestOwned(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, set.Ready(t.Context()))
 
-	for _, host := range []string{"127.0.0.1", "localhost", "rebinding.example.com", "[::1]", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+	for _, host := range []string{"127.0.0.1", "localhost", "rebinding.example.com", "[::1]", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]",
 		"10.0.0.1", "192.168.1.1", "172.16.0.1", "169.254.169.254", "[fe80::1]", "[fd00:ec2::254]", "100.100.100.200", "255.255.255.255", "224.0.0.1"} {
 		set, err := connect(&mcp.Options{AllowCommands: true}, &acp.MCPServerHTTP{Name: "a", URL: "http://" + net.JoinHostPort(strings.Trim(host, "[]"), port) + "/"})
 		require.NoError(t, err)

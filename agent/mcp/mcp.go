@@ -16,7 +16,7 @@
 // addresses only, unless [Options] allow more: a server over stdio is a program that runs with the
 // rights of this one.
 //
-// What a server sends is limited: 32 MiB a message, 1000 tools, ten texts of progress a second, and of
+// What a server sends is limited: 32 MiB a message, 1000 tools with 8 MiB of descriptions, ten texts of progress a second, and of
 // a result what package tools shows of any. It lists its tools once at a time.
 package mcp
 
@@ -91,7 +91,7 @@ func (c *connector) Connect(of kit.MCPSession) (kit.MCPServers, error) {
 		network = c.public
 	}
 	for _, described := range of.Servers {
-		s := &server{connector: c, ready: make(chan struct{}), over: make(chan struct{}), calls: make(map[string]*progress)}
+		s := &server{connector: c, over: make(chan struct{}), calls: make(map[string]*progress)}
 		switch d := described.(type) {
 		case *acp.MCPServerStdio:
 			if of.Owned && !c.opts.AllowCommands {
@@ -109,7 +109,13 @@ func (c *connector) Connect(of kit.MCPSession) (kit.MCPServers, error) {
 		names[s.name] = true
 		all.servers = append(all.servers, s)
 	}
-	all.ctx, all.end = context.WithCancel(context.Background())
+	var end, late context.CancelFunc
+	all.ctx, end = context.WithCancel(context.Background())
+	all.patience, late = context.WithTimeout(all.ctx, patience)
+	all.end = func() {
+		late()
+		end()
+	}
 	for _, s := range all.servers {
 		s.ctx = all.ctx
 		go s.start() // ends with startTime or with the session
@@ -118,16 +124,19 @@ func (c *connector) Connect(of kit.MCPSession) (kit.MCPServers, error) {
 }
 
 type set struct {
-	ctx     context.Context
-	end     context.CancelFunc
-	servers []*server
+	ctx      context.Context
+	end      func()
+	patience context.Context // done when the session no longer waits for servers
+	servers  []*server
 }
 
 // Ready implements kit.MCPServers.
 func (a *set) Ready(ctx context.Context) (failed []string) {
 	for _, s := range a.servers {
 		select {
-		case <-s.ready:
+		case <-s.over:
+		case <-a.patience.Done():
+			s.late.Do(s.tellLate)
 		case <-ctx.Done():
 			return failed
 		}
@@ -140,13 +149,15 @@ func (a *set) Ready(ctx context.Context) (failed []string) {
 
 // Tools implements kit.MCPServers. It starts a server that has ended again, at most three times.
 func (a *set) Tools() []tools.Tool {
-	taken := make(map[string]bool)
+	listed := make(map[string]bool)
 	var all []tools.Tool
 	for _, s := range a.servers {
 		s.revive()
 		for _, t := range s.list() {
-			t.Name = unique(taken, t.Name)
-			all = append(all, t)
+			if !listed[t.Name] { // a server may list a tool twice
+				listed[t.Name] = true
+				all = append(all, t)
+			}
 		}
 	}
 	return all

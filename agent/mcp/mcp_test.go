@@ -314,6 +314,21 @@ func TestProgressFlood(t *testing.T) {
 	assert.LessOrEqual(t, s.count.Load(), 10+int64(time.Since(begin)/(90*time.Millisecond)))
 }
 
+// A server whose descriptions would fill the memory is not used, however many pages they have.
+func TestLongDescriptions(t *testing.T) {
+	server := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ServerOptions{PageSize: 1})
+	for i := range 12 {
+		server.AddTool(&sdk.Tool{Name: fmt.Sprint("t", i), Description: strings.Repeat("x", 1<<20), InputSchema: map[string]any{"type": "object"}}, ok)
+	}
+	there := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	t.Cleanup(there.Close)
+	set := open(t, nil, &acp.MCPServerHTTP{Name: "a", URL: there.URL})
+	failed := set.Ready(t.Context())
+	require.Len(t, failed, 1)
+	assert.Contains(t, failed[0], "more than 8 MiB")
+	assert.Empty(t, set.Tools())
+}
+
 // A response without end is an error that the model reads.
 func TestEndlessBody(t *testing.T) {
 	server := newServer()

@@ -20,8 +20,8 @@ type server struct {
 	connector *connector
 	name      string
 	ctx       context.Context // done when the session ends
-	ready     chan struct{}   // closed when the session no longer waits: together with over, or after patience
 	over      chan struct{}   // closed when the first attempt has succeeded or failed
+	late      sync.Once       // tellLate
 
 	// dial makes one connection. tail returns the last lines that a process has written to standard
 	// error.
@@ -44,19 +44,17 @@ type server struct {
 // start makes the first attempt to connect. The attempt continues after the session has stopped
 // waiting for it.
 func (s *server) start() {
-	ready := sync.OnceFunc(func() { close(s.ready) })
-	late := time.AfterFunc(patience, func() { // ends at once
-		s.mu.Lock()
-		if s.session == nil && s.failed == "" {
-			s.failed = fmt.Sprintf("The MCP server %q has not started after %s: its tools are there once it has.", s.name, patience)
-		}
-		s.mu.Unlock()
-		ready()
-	})
 	s.connect(startTime)
-	late.Stop()
-	ready()
 	close(s.over)
+}
+
+// tellLate stores a sentence for the person if the first attempt goes on.
+func (s *server) tellLate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil && s.failed == "" {
+		s.failed = fmt.Sprintf("The MCP server %q has not started after %s: its tools are there once it has.", s.name, patience)
+	}
 }
 
 // connect connects to the server and lists its tools.

@@ -23,12 +23,14 @@ func (s *server) listed(ctx context.Context, session *sdk.ClientSession) (list [
 	if res := session.InitializeResult(); res == nil || res.Capabilities == nil || res.Capabilities.Tools == nil {
 		return nil, nil
 	}
+	size := 0
 	for t, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, s.tool(t)); len(list) > maxTools {
-			return nil, fmt.Errorf("it lists more than %d tools", maxTools)
+		list = append(list, s.tool(t))
+		if size += len(t.Name) + len(t.Description) + len(list[len(list)-1].Schema); size > maxDescribed || len(list) > maxTools {
+			return nil, fmt.Errorf("it lists more than %d tools, or more than %d MiB of them", maxTools, maxDescribed>>20)
 		}
 	}
 	return list, nil
@@ -70,8 +72,13 @@ var (
 	invalid   = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 	encoding  = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 	maxName   = 64
-	maxTools  = 1000 // of one server; models take fewer
-	hashBytes = 5    // eight letters
+	hashBytes = 5 // eight letters
+)
+
+// The limits of one server. Models take less.
+const (
+	maxTools     = 1000
+	maxDescribed = 8 << 20 // bytes of the names, descriptions and schemas of all tools
 )
 
 // toolName returns the name of a tool for models. It is the same in every session. If another
@@ -83,17 +90,6 @@ func toolName(server, tool string) string {
 		sum := sha256.Sum256([]byte(server + "\x00" + tool))
 		short = short[:min(len(short), maxName-9)] + "_" + encoding.EncodeToString(sum[:hashBytes])
 	}
-	return short
-}
-
-// unique returns the name, followed by a number if the name is taken.
-func unique(taken map[string]bool, name string) string {
-	short := name
-	for n := 2; taken[short]; n++ {
-		suffix := fmt.Sprintf("_%d", n)
-		short = name[:min(len(name), maxName-len(suffix))] + suffix
-	}
-	taken[short] = true
 	return short
 }
 
