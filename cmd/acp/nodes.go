@@ -26,6 +26,9 @@ const (
 	// nodeTokenVariable holds the secret of the nodes, which no client has.
 	nodeTokenVariable = "ACP_NODE_TOKEN"
 
+	// systemVariable holds addresses of the servers with a user of their system account, which alone may read their settings.
+	systemVariable = "NATS_SYSTEM_URL"
+
 	// natsTime is how long the connection to NATS may be silent until it is made anew.
 	natsTime = 2 * time.Second
 )
@@ -51,18 +54,33 @@ func (o *serveOptions) join(ctx context.Context, log *slog.Logger) (*node, error
 	case len(n.token) < 16:
 		return nil, &codeError{2, "set " + nodeTokenVariable + " to a secret of at least 16 characters, the same for all nodes and unknown to clients"}
 	}
-	n.conn, err = nats.Connect(servers, nats.Name("acp serve "+n.address), nats.MaxReconnects(-1), nats.ReconnectWait(natsTime/8),
-		nats.PingInterval(natsTime), nats.ReconnectBufSize(-1))
-	if _, unparsed := errors.AsType[*url.Error](err); unparsed { // which has the password
-		return nil, &codeError{2, "an address of the NATS servers is not a URL: write what is not a letter or a digit in its password as %XX"}
-	} else if err != nil {
-		return nil, fmt.Errorf("the NATS servers are not reached: %w: is -nats right, and do they run?", err)
+	options := &jetstream.Options{Node: n.address, Logger: log}
+	if system := os.Getenv(systemVariable); system != "" {
+		if options.System, err = connect(system, n.address); err != nil {
+			return nil, err
+		}
+		defer options.System.Close()
 	}
-	if n.store, err = jetstream.Open(ctx, n.conn, &jetstream.Options{Node: n.address, Logger: log}); err != nil {
+	if n.conn, err = connect(servers, n.address); err != nil {
+		return nil, err
+	}
+	if n.store, err = jetstream.Open(ctx, n.conn, options); err != nil {
 		n.conn.Close()
 		return nil, err
 	}
 	return n, nil
+}
+
+// connect connects to the NATS servers.
+func connect(servers, node string) (*nats.Conn, error) {
+	conn, err := nats.Connect(servers, nats.Name("acp serve "+node), nats.MaxReconnects(-1), nats.ReconnectWait(natsTime/8),
+		nats.PingInterval(natsTime), nats.ReconnectBufSize(-1))
+	if _, unparsed := errors.AsType[*url.Error](err); unparsed { // which has the password
+		return nil, &codeError{2, "an address of the NATS servers is not a URL: write what is not a letter or a digit in its password as %XX"}
+	} else if err != nil {
+		return nil, fmt.Errorf("the NATS servers are not reached: %w: is the address right, and do they run?", err)
+	}
+	return conn, nil
 }
 
 // leave lets the other nodes have the sessions.
