@@ -27,11 +27,10 @@ type curve struct {
 	exponent float64
 	most     time.Duration
 
-	// cost returns the CPU time for a size in seconds. The folder dir is empty.
-	cost func(ctx context.Context, dir string, n int) (float64, error)
+	costs []float64 // CPU time by size in seconds, as measured
 }
 
-// rounds is the number of measurements of each point, of which the least counts.
+// rounds is the number of measurements of a point, of which the least counts.
 const rounds = 3
 
 // Run measures all curves and writes a table. With quick the sizes are small. It returns an error that
@@ -39,34 +38,24 @@ const rounds = 3
 func Run(ctx context.Context, w io.Writer, quick bool) error {
 	var beyond []string
 	fmt.Fprintf(w, "| curve | CPU time by size | exponent | bar |\n|---|---|---|---|\n")
-	for _, c := range slices.Concat(stored(), requests(), sessions()) {
-		sizes := c.sizes
-		if quick {
-			sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > max(500, c.sizes[0]) })
+	for _, measure := range []func(context.Context, string, bool) ([]curve, error){overStore, overTurns, overRecords} {
+		dir, err := os.MkdirTemp(inMemory(), "acpkit-growth-")
+		if err != nil {
+			return err
 		}
-		costs := make([]float64, len(sizes))
-		text := ""
-		for i, n := range sizes {
-			var err error
-			if costs[i], err = c.least(ctx, n); err != nil {
-				return fmt.Errorf("%s, size %d: %w", c.name, n, err)
+		curves, err := measure(ctx, dir, quick)
+		if err = firstOf(ctx.Err(), err, os.RemoveAll(dir)); err != nil {
+			return err
+		}
+		for _, c := range curves {
+			text, ok := c.judge()
+			if _, err := fmt.Fprintln(w, text); err != nil {
+				return err
 			}
-			text += fmt.Sprintf("%d: %v, ", n, seconds(costs[i]))
+			if !ok {
+				beyond = append(beyond, c.name)
+			}
 		}
-		exponent, bar, ok := slope(sizes, costs), "", true // the exponent is NaN for a single size
-		if c.exponent > 0 {
-			bar = fmt.Sprintf("exponent %.2f", c.exponent)
-			ok = exponent <= c.exponent
-		}
-		if last := costs[len(costs)-1]; c.most > 0 {
-			bar += fmt.Sprintf(" at most %v", c.most)
-			ok = ok && seconds(last) <= c.most
-		}
-		if !ok {
-			bar += " BEYOND"
-			beyond = append(beyond, c.name)
-		}
-		fmt.Fprintf(w, "| %s | %s | %.2f | %s |\n", c.name, text[:len(text)-2], exponent, bar)
 	}
 	if len(beyond) > 0 && !quick {
 		return fmt.Errorf("beyond their bars: %q", beyond)
@@ -74,30 +63,58 @@ func Run(ctx context.Context, w io.Writer, quick bool) error {
 	return nil
 }
 
+// inMemory returns the folder of a file system in memory, or "" if there is none. A disk takes time for each
+// flush, and no CPU time.
+func inMemory() string {
+	const folder = "/dev/shm"
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return ""
+	}
+	return folder
+}
+
+// small returns the sizes that are measured: with quick the small ones, and at least the first.
+func small(sizes []int, quick bool) []int {
+	return slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return quick && n > max(500, sizes[0]) })
+}
+
+// judge returns the line of the table, and whether the curve keeps its bars.
+func (c *curve) judge() (line string, ok bool) {
+	text := ""
+	for i, cost := range c.costs {
+		text += fmt.Sprintf("%d: %v, ", c.sizes[i], seconds(cost))
+	}
+	exponent, bar, ok := slope(c.sizes, c.costs), "", true // the exponent is NaN for a single size
+	if c.exponent > 0 {
+		bar = fmt.Sprintf("exponent %.2f", c.exponent)
+		ok = exponent <= c.exponent
+	}
+	if last := c.costs[len(c.costs)-1]; c.most > 0 {
+		bar += fmt.Sprintf(" at most %v", c.most)
+		ok = ok && seconds(last) <= c.most
+	}
+	if !ok {
+		bar += " BEYOND"
+	}
+	return fmt.Sprintf("| %s | %s | %.2f | %s |", c.name, text[:len(text)-2], exponent, bar), ok
+}
+
 func seconds(s float64) time.Duration {
 	return time.Duration(s * 1e9).Round(time.Microsecond)
 }
 
-// least returns the least cost of the rounds.
-func (c *curve) least(ctx context.Context, n int) (float64, error) {
+// point measures the next point of the curve several times.
+func (c *curve) point(cost func() (float64, error)) error {
 	best := math.Inf(1)
 	for range rounds {
-		dir, err := os.MkdirTemp("", "acpkit-growth-")
+		cost, err := cost()
 		if err != nil {
-			return 0, err
+			return fmt.Errorf("%s, size %d: %w", c.name, c.sizes[len(c.costs)], err)
 		}
-		cost, err := c.cost(ctx, dir, n)
-		if removeErr := os.RemoveAll(dir); err == nil {
-			err = removeErr
-		}
-		if err = firstOf(ctx.Err(), err); err != nil {
-			return 0, err
-		}
-		if best = min(best, cost); best > 5 { // long enough to be exact
-			break
-		}
+		best = min(best, cost)
 	}
-	return best, nil
+	c.costs = append(c.costs, best)
+	return nil
 }
 
 func firstOf(errs ...error) error {
@@ -121,8 +138,8 @@ func spent(f func() error) (float64, error) {
 // millisecond are that: they are too small to be measured.
 func slope(sizes []int, costs []float64) float64 {
 	var sx, sy, sxx, sxy, n float64
-	for i, size := range sizes {
-		x, y := math.Log(float64(size)), math.Log(max(costs[i], 1e-4))
+	for i, cost := range costs {
+		x, y := math.Log(float64(sizes[i])), math.Log(max(cost, 1e-4))
 		sx, sy, sxx, sxy, n = sx+x, sy+y, sxx+x*x, sxy+x*y, n+1
 	}
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)

@@ -20,38 +20,26 @@ import (
 	"github.com/acpkit/go-sdk/stream"
 )
 
-// requests returns the curves of an agent over the number of stored sessions.
-func requests() []curve {
-	const each = 1000 // requests of a measurement
-	ask := func(name, method, owner string, want rpcerr.Code) curve {
-		return curve{name: fmt.Sprintf("%d times %s, by stored sessions", each, name), sizes: steps, exponent: 0.1,
-			cost: func(ctx context.Context, dir string, n int) (float64, error) {
-				if err := fill(dir, n); err != nil { // their owner is ""
-					return 0, err
-				}
-				w, end, err := open(ctx, dir, &kit.Options{Turn: remembering, Owner: func(context.Context) string { return owner }})
-				if err != nil {
-					return 0, err
-				}
-				defer end()
-				return spent(func() error {
-					for i := range each {
-						_, _, err := w.call(method, fmt.Sprintf(`%s,"sessionId":"s%d"}`, params, i%50))
-						if refusal, ok := errors.AsType[*rpcerr.RequestError](err); ok && refusal.Code == want {
-							continue
-						}
-						if err == nil && want != 0 {
-							err = fmt.Errorf("%s was not refused with %d", method, want)
-						}
-						if err != nil {
-							return err
-						}
-					}
+// requests returns the operations of a client.
+func requests() []*operation {
+	ask := func(name, method, owner string, want rpcerr.Code) *operation {
+		o := &operation{name: name, each: 1000}
+		o.open = func(ctx context.Context, dir string) (func(), error) {
+			w, end, err := open(ctx, dir, &kit.Options{Turn: remembering, Owner: func(context.Context) string { return owner }})
+			o.once = func(i int) error {
+				_, _, err := w.call(method, fmt.Sprintf(`%s,"sessionId":"s%d"}`, params, i%steps[0]))
+				if refusal, ok := errors.AsType[*rpcerr.RequestError](err); ok && refusal.Code == want {
 					return nil
-				})
-			}}
+				} else if err == nil && want != 0 {
+					err = fmt.Errorf("%s was not refused with %d", method, want)
+				}
+				return err
+			}
+			return end, err
+		}
+		return o
 	}
-	return []curve{
+	return []*operation{ // the owner of what is stored is ""
 		ask("session/load", "session/load", "", 0),
 		ask("session/delete with owners", "session/delete", "", 0),
 		ask("session/load of another owner", "session/load", "me", rpcerr.CodeResourceNotFound),
@@ -59,17 +47,37 @@ func requests() []curve {
 	}
 }
 
-// sessions returns the curves over the length of one session.
-func sessions() []curve {
-	return []curve{
-		{name: "turns of a session", sizes: steps, exponent: 1.1, cost: func(ctx context.Context, dir string, n int) (float64, error) {
-			return turns(ctx, dir, n, remembering)
-		}},
-		{name: "turns of a session with package loop", sizes: steps[:3], exponent: 1.1, cost: func(ctx context.Context, dir string, n int) (float64, error) {
-			return turns(ctx, dir, n, loop.New(yes{}, nil).Turn)
-		}},
-		{name: "load by records, as a multiple of reading and parsing the file (1s is once)", sizes: []int{1000, 10_000, 100_000}, most: 3e9, cost: load},
+// overTurns measures the curves over the turns of a session. One session of each kind grows.
+func overTurns(ctx context.Context, dir string, quick bool) ([]curve, error) {
+	curves := []curve{
+		{name: "turns of a session", sizes: small(steps, quick), exponent: 1.1},
+		{name: "turns of a session with package loop", sizes: small(steps[:3], quick), exponent: 1.1},
 	}
+	for i, turn := range []func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error){remembering, loop.New(yes{}, nil).Turn} {
+		c := &curves[i]
+		costs, err := turns(ctx, dir, c.sizes, turn)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.costs = costs
+	}
+	return curves, nil
+}
+
+// overRecords measures the curves over what a log holds.
+func overRecords(ctx context.Context, dir string, quick bool) ([]curve, error) {
+	curves := []curve{
+		{name: "load by records, as a multiple of reading and parsing the file (1s is once)", sizes: small([]int{1000, 10_000, 100_000}, quick), most: 3e9},
+		{name: "open with a damaged record that looks like many, by its KB", sizes: small([]int{64, 512, 4096}, quick), exponent: 1.1},
+	}
+	for i, cost := range []func(context.Context, string, int) (float64, error){load, damaged} {
+		for _, n := range curves[i].sizes {
+			if err := curves[i].point(func() (float64, error) { return cost(ctx, dir, n) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return curves, nil
 }
 
 // remembering is a turn that reads what the model reads, and adds to it.
@@ -155,35 +163,44 @@ func open(ctx context.Context, dir string, o *kit.Options) (*wire, func(), error
 
 const params = `{"cwd":"/w","mcpServers":[]`
 
-// turns returns the cost of n turns of a session.
-func turns(ctx context.Context, dir string, n int, turn func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error)) (float64, error) {
+// turns returns what the first turns of a session cost together, for each number of turns.
+func turns(ctx context.Context, dir string, sizes []int, turn func(context.Context, *kit.Session, *kit.Prompt) (acp.StopReason, error)) (costs []float64, err error) {
 	w, end, err := open(ctx, dir, &kit.Options{Turn: turn})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer end()
 	raw, _, err := w.call("session/new", params+"}")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var res struct{ SessionID string }
 	if err := json.Unmarshal(raw, &res); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return spent(func() error {
-		for range n {
-			if _, _, err := w.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"Is it?"}]}`, res.SessionID)); err != nil {
-				return err
+	done, sum := 0, 0.0
+	for _, n := range sizes {
+		cost, err := spent(func() error {
+			for ; done < n; done++ {
+				if _, _, err := w.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"Is it?"}]}`, res.SessionID)); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
+		sum += cost
+		costs = append(costs, sum)
+	}
+	return costs, nil
 }
 
 // load returns the cost of loading a session of n records, divided by that of reading and parsing its
 // file.
 func load(ctx context.Context, dir string, n int) (float64, error) {
-	if err := fill(dir, 1); err != nil {
+	if err := fill(dir, 0, 1); err != nil {
 		return 0, err
 	}
 	f, err := os.OpenFile(logOf(dir, "s0"), os.O_WRONLY|os.O_APPEND, 0)
