@@ -216,6 +216,23 @@ func TestOneNode(t *testing.T) {
 	assert.Contains(t, string(text), "with sync_interval: always in their jetstream block", "what is assumed is said")
 }
 
+// A node that may read the settings of the servers does not start with those that do not flush, and assumes nothing about others.
+func TestNodeReadsDurability(t *testing.T) {
+	system := func(c *natsserver.Cluster) string { return strings.ReplaceAll(c.URL(), "nats://", "nats://s:s@") }
+	unsafe := natsserver.Start(t, natsserver.Options{DefaultSync: true})
+	cmd := exec.Command(natsserver.Tool(t, "acp"), "serve", "-listen", "127.0.0.1:0", "-nats", unsafe.URL(), "-node", "http://127.0.0.1:1", "--", os.Args[0])
+	cmd.Env = append(os.Environ(), "NATS_SYSTEM_URL="+system(unsafe), "ACP_NODE_TOKEN="+nodeToken)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "does not flush what it acknowledges: set sync_interval: always in its jetstream block")
+	safe := natsserver.Start(t, natsserver.Options{})
+	t.Setenv("NATS_SYSTEM_URL", system(safe))
+	x := startNodes(t, safe, 1)
+	text, err := os.ReadFile(x.log)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "sync_interval")
+}
+
 // Another node has the sessions of one that was killed when its heartbeat is over, and those of one that was shut down at once.
 func TestTakeover(t *testing.T) {
 	x := startNodes(t, natsserver.Start(t, natsserver.Options{Servers: 3}), 2)
