@@ -125,6 +125,42 @@ func TestMeasureFailure(t *testing.T) {
 	assert.NotEmpty(t, res.Failure)
 }
 
+// A contender that fails now and then has the numbers of its other rounds; one that fails twice at first is not tried
+// again. The report tells both.
+func TestRoundsThatFail(t *testing.T) {
+	now, never := Contender{Name: "coder"}, Contender{Name: "plain"}
+	runs := map[string]int{}
+	r := Results{}
+	r.rounds(io.Discard, []Contender{now, never}, 5, "load", "pair", func(c Contender) work.Result {
+		runs[c.Name]++
+		if c.Name == "plain" || runs[c.Name] == 1 {
+			return work.Result{Failure: "closed"}
+		}
+		return work.Result{Spec: work.Spec{N: 10}, Wall: float64(runs[c.Name])}
+	}, func(work.Result) string { return "" })
+	assert.Equal(t, map[string]int{"coder": 5, "plain": 2}, runs)
+	assert.Equal(t, 3.5, r.median(Key{"load", "pair", "coder"}, wall))
+	var out strings.Builder
+	r.report(&out, []Contender{now, never}, cases, options{rounds: 5})
+	assert.Regexp(t, `load +\| coder +\| 10 +\| 350.00 ms`, out.String())
+	assert.Regexp(t, `load +\| plain +\| failed`, out.String())
+	assert.Contains(t, out.String(), "- coder, load, one process, 1 of 5: `closed`")
+	assert.Contains(t, out.String(), "- plain, load, one process, 2 of 2: `closed`")
+}
+
+// The slow Go libraries do less, but what their queues must hold stays.
+func TestSlowContendersDoLess(t *testing.T) {
+	slow := Contender{Name: "plain", slow: true}
+	for _, c := range cases {
+		least := c.N / 5
+		if c.Name == "updates" || c.Name == "mixed" || c.Name == "load" {
+			least = c.N
+		}
+		assert.Equal(t, max(2, least), c.of(slow).N, c.Name)
+		assert.Equal(t, c.N, c.of(Contender{Name: "acpkit"}).N, c.Name)
+	}
+}
+
 func TestMedian(t *testing.T) {
 	for _, tt := range []struct {
 		in   []float64
@@ -141,10 +177,15 @@ func TestMedian(t *testing.T) {
 
 func TestRatioPairsRounds(t *testing.T) {
 	r := Results{
-		{"rtt", "pair", "acpkit"}: {{Wall: 1}, {Wall: 10}, {Wall: 2}},
-		{"rtt", "pair", "coder"}:  {{Wall: 2}, {Wall: 20}, {Wall: 6}},
-		{"rtt", "pair", "ts"}:     {{Failure: "closed"}},
+		{"rtt", "pair", "acpkit"}:      {{Wall: 1}, {Wall: 10}, {Wall: 2}},
+		{"rtt", "pair", "acpkit-turn"}: {{Failure: "closed", Wall: 1}, {Wall: 40}, {Wall: 9}},
+		{"rtt", "pair", "coder"}:       {{Wall: 2}, {Wall: 20}, {Wall: 6}},
+		{"rtt", "pair", "ts"}:          {{Failure: "closed"}},
+		{"load", "pair", "acpkit"}:     {{Spec: work.Spec{N: 100}, Wall: 1}},
+		{"load", "pair", "coder"}:      {{Spec: work.Spec{N: 20}, Wall: 1}},
 	}
+	assert.Equal(t, 4.25, r.ratio(Key{"rtt", "pair", "acpkit"}, "acpkit-turn"), "a round that failed is left out")
+	assert.Equal(t, 5.0, r.ratio(Key{"load", "pair", "acpkit"}, "coder"), "the cost of one is compared")
 	assert.Equal(t, 2.0, r.ratio(Key{"rtt", "pair", "acpkit"}, "coder"))
 	assert.Zero(t, r.ratio(Key{"rtt", "pair", "acpkit"}, "ts"), "a failed contender has no ratio")
 	assert.Zero(t, r.ratio(Key{"rtt", "pair", "acpkit"}, "plain"), "nor has one that was left out")
@@ -157,7 +198,7 @@ func TestFloors(t *testing.T) {
 		{"idle-1", "pair", "acpkit"}:   {{Heap: 20 << 10, Goroutines: 3}},
 		{"updates", "stdio", "acpkit"}: {{Spec: work.Spec{N: 10}, Wall: 1, Client: work.Counters{Mallocs: 110}}},
 		{"updates", "ws", "acpkit"}:    {{Spec: work.Spec{N: 5}, Wall: 1}},
-		{"updates", "ws", "ts"}:        {{Wall: 4.9}},
+		{"updates", "ws", "ts"}:        {{Spec: work.Spec{N: 50}, Wall: 49}},
 		{"updates", "http", "acpkit"}:  {{Wall: 1}},
 		{"updates", "http", "ts"}:      {{Wall: 2.9}},
 	}

@@ -19,6 +19,7 @@ type Contender struct {
 	argv []string // flags of package work go behind it
 	env  []string
 	only func(c Case, mode string) bool // nil: it does everything
+	slow bool                           // it does less, see Case.of
 }
 
 // does reports whether the contender takes part in the work.
@@ -85,7 +86,7 @@ func build(ctx context.Context, dir string, want []string) (all []Contender, mis
 				return nil, nil, fmt.Errorf("building %s: %w", of, err)
 			}
 		}
-		c := Contender{Name: name, Go: true, argv: []string{exe}, only: v.only}
+		c := Contender{Name: name, Go: true, argv: []string{exe}, only: v.only, slow: name == "coder" || name == "plain"}
 		if v.env != "" {
 			c.env = []string{v.env + "=1"}
 		}

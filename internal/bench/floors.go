@@ -68,7 +68,7 @@ func (r Results) floors() []Floor {
 		key := Key{c.Name, "stdio", "acpkit"}
 		var client, agent float64
 		if r.ok(key) {
-			client, agent = c.payloads(r[key][0])
+			client, agent = c.payloads(r.first(key))
 		}
 		most(c.Name+": live heap of the client in payloads", "%.2f", client, 3, r.ok(key))
 		most(c.Name+": live heap of the agent in payloads", "%.2f", agent, 3, r.ok(key))
@@ -86,7 +86,7 @@ func (r Results) floors() []Floor {
 		key := Key{fmt.Sprintf("idle-%d", n), "pair", "acpkit"}
 		var res work.Result
 		if r.ok(key) {
-			res = r[key][0]
+			res = r.first(key)
 		}
 		most(fmt.Sprintf("%d idle connections: KiB of heap for one end", n), "%.1f", res.Heap/1024, 32, r.ok(key))
 		most(fmt.Sprintf("%d idle connections: goroutines of one end", n), "%.1f", res.Goroutines, 4, r.ok(key))

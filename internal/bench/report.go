@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -86,7 +87,7 @@ func (r Results) againstStdio(k Key) string {
 // row.
 func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode string) {
 	t := &table{}
-	head := []string{"work", "contender", "each", "wall s", "CPU s"}
+	head := []string{"work", "contender", "count", "each", "CPU each"}
 	network := slices.Contains(remoteModes, mode)
 	switch {
 	case mode == "pair":
@@ -112,11 +113,11 @@ func (r Results) works(w io.Writer, contenders []Contender, shown []Case, mode s
 				t.row(append(row, make([]string, len(t.rows[0])-len(row))...)...)
 				continue
 			}
-			n := r[key][0].N
+			n := r.first(key).N
 			seconds := r.median(key, wall)
 			c := c
 			c.N = n
-			row = append(row, c.cost(seconds), fmt.Sprintf("%.3f", seconds), fmt.Sprintf("%.3f", r.median(key, cpu)))
+			row = append(row, strconv.Itoa(n), c.cost(seconds), c.took(r.median(key, cpu)))
 			allocs := func(f func(work.Result) work.Counters) string {
 				if !peer.Go {
 					return ""
@@ -168,9 +169,9 @@ func (r Results) small(w io.Writer, contenders []Contender) {
 			key := Key{fmt.Sprintf("idle-%d", n), "pair", peer.Name}
 			cell := ""
 			if r.ok(key) {
-				cell = fmt.Sprintf("%.1f", r[key][0].Heap/1024)
+				cell = fmt.Sprintf("%.1f", r.first(key).Heap/1024)
 				if peer.Go {
-					goroutines = fmt.Sprintf("%.1f", r[key][0].Goroutines)
+					goroutines = fmt.Sprintf("%.1f", r.first(key).Goroutines)
 				}
 			}
 			row = append(row, cell)
@@ -179,7 +180,7 @@ func (r Results) small(w io.Writer, contenders []Contender) {
 		for _, c := range heapCases {
 			cell := ""
 			if key := (Key{c.Name, "stdio", peer.Name}); r.ok(key) {
-				client, agent := c.payloads(r[key][0])
+				client, agent := c.payloads(r.first(key))
 				cell = fmt.Sprintf("%.2f / %.2f payloads", client, agent)
 			} else if len(r[key]) > 0 {
 				cell = "failed"
@@ -203,7 +204,7 @@ func (r Results) curveTable(w io.Writer) {
 					row = append(row, "")
 					continue
 				}
-				p.N = r[key][0].N
+				p.N = r.first(key).N
 				each := p.each(r.median(key, wall))
 				if p.Work == "read" {
 					row = append(row, fmt.Sprintf("%.2f ns", each*1e9))
@@ -241,9 +242,10 @@ func (r Results) floorTable(w io.Writer) {
 // failures names what contenders could not do.
 func (r Results) failures(w io.Writer) {
 	var all []string
-	for k, res := range r {
-		if len(res) > 0 && res[0].Failure != "" {
-			all = append(all, fmt.Sprintf("- %s, %s, %s: `%s`\n", k.Contender, k.Case, modeName[k.Mode], res[0].Failure))
+	for k, results := range r {
+		failed := slices.DeleteFunc(slices.Clone(results), succeeded)
+		if len(failed) > 0 {
+			all = append(all, fmt.Sprintf("- %s, %s, %s, %d of %d: `%s`\n", k.Contender, k.Case, modeName[k.Mode], len(failed), len(results), failed[0].Failure))
 		}
 	}
 	if len(all) == 0 {

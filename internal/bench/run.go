@@ -16,8 +16,7 @@ import (
 // A Key names one cell of the tables.
 type Key struct{ Case, Mode, Contender string }
 
-// Results are all measurements by cell, one for each round. A cell that failed
-// has one result with its Failure.
+// Results are all measurements by cell, one for each round. One that failed has a Failure and no numbers.
 type Results map[Key][]work.Result
 
 // measure runs a peer once.
@@ -37,12 +36,17 @@ func measure(ctx context.Context, c Contender, args []string) work.Result {
 // alternate runs the rounds of one case.
 func (r Results) alternate(ctx context.Context, w io.Writer, contenders []Contender, c Case, mode string, rounds int) {
 	r.rounds(w, only(contenders, func(peer Contender) bool { return peer.does(c, mode) }), rounds, c.Name, mode,
-		func(peer Contender) work.Result { return measure(ctx, peer, c.args(mode)) },
-		func(res work.Result) string { return c.cost(res.Wall) })
+		func(peer Contender) work.Result { return measure(ctx, peer, c.of(peer).args(mode)) },
+		func(res work.Result) string {
+			c := c
+			c.N = res.N
+			return c.cost(res.Wall)
+		})
 }
 
 // rounds measures what run does, and tells w what shown says of it: in every round each contender
-// once, beginning with another one. A contender that failed is not tried again. Rounds that r has are not made again.
+// once, beginning with another one. A contender that failed in the first two is not tried again. Rounds that r has are not
+// made again.
 func (r Results) rounds(w io.Writer, contenders []Contender, n int, name, mode string, run func(Contender) work.Result, shown func(work.Result) string) {
 	key := func(peer Contender) Key { return Key{name, mode, peer.Name} }
 	if !slices.ContainsFunc(contenders, func(c Contender) bool { return len(r[key(c)]) < n && r.ok(key(c)) || len(r[key(c)]) == 0 }) {
@@ -55,16 +59,15 @@ func (r Results) rounds(w io.Writer, contenders []Contender, n int, name, mode s
 		for i := range contenders {
 			peer := contenders[(i+round)%len(contenders)]
 			key := key(peer)
-			if len(r[key]) > 0 && !r.ok(key) {
+			if round >= 2 && !r.ok(key) {
 				continue
 			}
 			res := run(peer)
-			if res.Failure != "" {
-				fmt.Fprintf(w, "%s %s %s: %s\n", name, mode, peer.Name, res.Failure)
-				r[key] = []work.Result{res}
-				continue
+			said := res.Failure
+			if said == "" {
+				said = shown(res)
 			}
-			fmt.Fprintf(w, "%s %s %s: %s\n", name, mode, peer.Name, shown(res))
+			fmt.Fprintf(w, "%s %s %s: %s\n", name, mode, peer.Name, said)
 			r[key] = append(r[key], res)
 		}
 	}
@@ -75,8 +78,13 @@ func only(contenders []Contender, takesPart func(Contender) bool) []Contender {
 	return slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return !takesPart(c) })
 }
 
-// ok reports whether the cell has results.
-func (r Results) ok(k Key) bool { return len(r[k]) > 0 && r[k][0].Failure == "" }
+// ok reports whether the cell has numbers.
+func (r Results) ok(k Key) bool { return slices.ContainsFunc(r[k], succeeded) }
+
+func succeeded(res work.Result) bool { return res.Failure == "" }
+
+// first returns the first result with numbers of a cell that is ok.
+func (r Results) first(k Key) work.Result { return r[k][slices.IndexFunc(r[k], succeeded)] }
 
 // median returns the median of what f returns for the results of a cell, or 0 if there are none.
 func (r Results) median(k Key, f func(work.Result) float64) float64 {
@@ -85,7 +93,9 @@ func (r Results) median(k Key, f func(work.Result) float64) float64 {
 	}
 	var all []float64
 	for _, res := range r[k] {
-		all = append(all, f(res))
+		if succeeded(res) {
+			all = append(all, f(res))
+		}
 	}
 	return median(all)
 }
@@ -93,7 +103,7 @@ func (r Results) median(k Key, f func(work.Result) float64) float64 {
 // ratio returns how many times as fast as other the contender of k is.
 func (r Results) ratio(k Key, other string) float64 { return r.compare(k, other, wall) }
 
-// compare divides what f returns for other by what it returns for the contender of k, and returns
+// compare divides what f returns for one message of other by the same of the contender of k, and returns
 // the median over the rounds. It returns 0 if one of them has no results.
 func (r Results) compare(k Key, other string, f func(work.Result) float64) float64 {
 	o := k
@@ -101,10 +111,11 @@ func (r Results) compare(k Key, other string, f func(work.Result) float64) float
 	if !r.ok(k) || !r.ok(o) {
 		return 0
 	}
+	each := func(res work.Result) float64 { return f(res) / float64(max(1, res.N)) }
 	var all []float64
 	for i := range min(len(r[k]), len(r[o])) {
-		if x := f(r[k][i]); x > 0 {
-			all = append(all, f(r[o][i])/x)
+		if x := each(r[k][i]); x > 0 && succeeded(r[k][i]) && succeeded(r[o][i]) {
+			all = append(all, each(r[o][i])/x)
 		}
 	}
 	return median(all)
