@@ -249,14 +249,7 @@ func (s *Files) closed(l *fileLog) {
 
 // Meta implements Store.
 func (s *Files) Meta(ctx context.Context, id string) (Meta, error) {
-	folder := s.folder(id)
-	s.mu.Lock()
-	l := s.logs[folder]
-	s.mu.Unlock()
-	if l != nil {
-		return l.Meta(), ctx.Err()
-	}
-	m, err := s.look(folder)
+	m, err := s.look(s.folder(id))
 	if err == nil && (m == nil || m.ID != id) {
 		err = ErrNotFound
 	}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -45,8 +47,9 @@ func (s *Files) changed(folder string) {
 // removal is noticed.
 func (s *Files) changes(since position) (names map[string]bool, now position, all bool, err error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, changesName), os.O_RDONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, position{}, false, err
+	if err != nil { // a disk without room, or one that cannot be written, can be read nevertheless
+		names, err = s.folders()
+		return names, position{}, true, err
 	}
 	defer f.Close()
 	if now.file, err = f.Stat(); err != nil {
@@ -107,18 +110,14 @@ func (s *Files) removed(page []Meta) (any bool) {
 // refresh reads the metadata of the sessions that have changed, and arranges the list.
 func (s *Files) refresh(ctx context.Context) error {
 	s.mu.Lock()
-	since := s.seen
-	open := make(map[string]*fileLog, len(s.logs))
-	for folder, l := range s.logs {
-		open[filepath.Base(folder)] = l
-	}
+	since, open := s.seen, slices.Collect(maps.Keys(s.logs))
 	s.mu.Unlock()
 	names, now, all, err := s.changes(since)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	for name := range open {
-		delete(names, name)
+	for _, folder := range open {
+		names[filepath.Base(folder)] = true
 	}
 	found := make(map[string]*Meta, len(names)) // nil for a folder without a session
 	for name := range names {
@@ -131,10 +130,6 @@ func (s *Files) refresh(ctx context.Context) error {
 	}
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	for name, l := range open {
-		m := l.Meta()
-		found[name] = &m
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,6 +167,13 @@ func (s *Files) folders() (map[string]bool, error) {
 // look returns the metadata of the session in a folder, or nil if the folder holds none. If the meta
 // file is lost, it returns what the log tells.
 func (s *Files) look(folder string) (*Meta, error) {
+	s.mu.Lock()
+	open := s.logs[folder]
+	s.mu.Unlock()
+	if open != nil {
+		m := open.Meta()
+		return &m, nil
+	}
 	stored, err := readMeta(folder)
 	var m *Meta
 	if err == nil {

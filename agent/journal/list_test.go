@@ -63,6 +63,21 @@ func TestListOfSeveralProcesses(t *testing.T) {
 	}
 }
 
+// On a disk without room, or one that cannot be written, the sessions are listed nevertheless.
+func TestListWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	l, err := files(t, dir).Create(t.Context(), "a", journal.Meta{Title: "A"})
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	changes := filepath.Join(dir, "changes.log")
+	require.NoError(t, os.Remove(changes))
+	require.NoError(t, os.Mkdir(changes, 0o700), "it cannot be created")
+	s := files(t, dir)
+	assert.Equal(t, map[string]string{"a": "A"}, titles(t, s))
+	require.NoError(t, os.Remove(changes))
+	assert.Equal(t, map[string]string{"a": "A"}, titles(t, s))
+}
+
 // A session whose folder a person has removed is not listed any more.
 func TestListOfARemovedFolder(t *testing.T) {
 	dir := t.TempDir()

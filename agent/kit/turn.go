@@ -121,18 +121,13 @@ func (s *Session) finish() {
 // watch logs a turn that continues although its ctx is done.
 func (s *Session) watch(ctx context.Context) (stop func()) {
 	over := make(chan struct{})
-	go func() { // ends with the turn, or stuckTime after it should have ended
-		select {
-		case <-over:
-			return
-		case <-ctx.Done():
-		}
+	context.AfterFunc(ctx, func() { // ends with the turn, or stuckTime after it should have ended
 		select {
 		case <-over:
 		case <-time.After(stuckTime):
 			s.agent.log.Warn("a turn goes on although it was cancelled: it must return when its ctx is done", "session", string(s.id))
 		}
-	}()
+	})
 	return func() { close(over) }
 }
 

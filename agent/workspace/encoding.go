@@ -2,12 +2,10 @@ package workspace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
@@ -33,31 +31,52 @@ func withLineEnds(old, text string) string {
 	return strings.ReplaceAll(text, "\n", "\r\n")
 }
 
-// The encodings of files that begin with a byte order mark, which is kept.
-var (
-	littleEndian = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
-	bigEndian    = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
-)
+// byteOrder is the order of the bytes of UTF-16.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
 
-// inUTF16 returns the text of a file in UTF-16 that begins with its mark, and its encoding. The encoding is
-// nil for another file, and for one that would not be written as it was read.
-func inUTF16(at *localfs.Place) (string, encoding.Encoding) {
+// inUTF16 returns the text of a file in UTF-16 that begins with its byte order mark, and its order. The order
+// is nil for another file, and for one that would not be written as it was read.
+func inUTF16(at *localfs.Place) (string, byteOrder) {
 	raw, _ := at.Bytes(2 * maxText) // nil after an error
-	var of encoding.Encoding
+	var order byteOrder
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")) && !bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")): // not UTF-32
-		of = littleEndian
+		order = binary.LittleEndian
 	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
-		of = bigEndian
+		order = binary.BigEndian
 	default:
 		return "", nil
 	}
-	text, _ := of.NewDecoder().Bytes(raw) // what is invalid is replaced
-	if again, err := of.NewEncoder().Bytes(text); err != nil || !bytes.Equal(again, raw) {
+	text := fromUTF16(raw, order)
+	if toUTF16(text, order) != string(raw) {
 		return "", nil
 	}
-	return string(text), of
+	return text, order
 }
+
+// fromUTF16 replaces what is invalid, and leaves out half a unit at the end.
+func fromUTF16(raw []byte, order byteOrder) string {
+	units := make([]uint16, len(raw)/2)
+	for i := range units {
+		units[i] = order.Uint16(raw[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+func toUTF16(text string, order byteOrder) string {
+	var raw []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		raw = order.AppendUint16(raw, unit)
+	}
+	return string(raw)
+}
+
+// windows1252 has the characters of the bytes 0x80 to 0x9f in the code page of most old programs. The other
+// bytes are those of Latin-1.
+var windows1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
 // readable returns the output of a command as text. Programs of Windows write UTF-16, and old ones the
 // characters of a code page.
@@ -73,14 +92,15 @@ func readable(raw []byte) string {
 		first = 1
 	}
 	if zeros[1-first] > len(raw)/4 && zeros[first] <= zeros[1-first]/8 {
-		text, _ := littleEndian.NewDecoder().Bytes(raw[first : len(raw)-(len(raw)-first)%2]) // what is invalid is replaced
-		return string(text)
+		return fromUTF16(raw[first:], binary.LittleEndian)
 	}
 	var text strings.Builder
 	for len(raw) > 0 {
 		r, n := utf8.DecodeRune(raw)
 		if r == utf8.RuneError && n == 1 {
-			r = charmap.Windows1252.DecodeByte(raw[0])
+			if r = rune(raw[0]); r < 0xa0 {
+				r = windows1252[r-0x80]
+			}
 		}
 		text.WriteRune(r)
 		raw = raw[n:]

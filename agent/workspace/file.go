@@ -111,7 +111,7 @@ func (w *Workspace) readDisk(ctx context.Context, path string, line, limit *uint
 	case localfs.ErrGrown:
 		err = ErrTooLarge
 	case ErrNotText:
-		if whole, of := inUTF16(at); of != nil {
+		if whole, order := inUTF16(at); order != nil {
 			text = localfs.Lines(whole, line, limit)
 			err = localfs.CheckText(text)
 		}
@@ -214,10 +214,8 @@ func (w *Workspace) writeDisk(path, text string) error {
 	if err := at.MakeFolders(); err != nil {
 		return err
 	}
-	if _, of := inUTF16(at); of != nil { // the file keeps its encoding
-		if text, err = of.NewEncoder().String(inFormOf(mark, text)); err != nil {
-			return err
-		}
+	if _, order := inUTF16(at); order != nil { // the file keeps its encoding
+		text = toUTF16(inFormOf(mark, text), order)
 	}
 	return at.Replace(text)
 }

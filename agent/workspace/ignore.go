@@ -42,20 +42,44 @@ func (g ignores) of(dir string) []ignore {
 	if known {
 		return rules
 	}
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil && dir != filepath.Dir(dir) {
+	if isRepository(dir) {
+		rules = ignoreRules(dir, ".git/info/exclude")
+	} else if dir != filepath.Dir(dir) {
 		rules = slices.Clip(g.of(filepath.Dir(dir)))
 	}
-	name := filepath.Join(dir, ".gitignore")
-	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() <= maxSearched {
-		text, _ := os.ReadFile(name) // empty after an error
-		rules = append(rules, ignoreRules(dir, string(text))...)
-	}
+	rules = append(rules, ignoreRules(dir, ".gitignore")...)
 	g[dir] = rules
 	return rules
 }
 
-func ignoreRules(base, text string) (rules []ignore) {
-	for line := range strings.Lines(text) {
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+// ignores returns those of a search. Above a root they count only in a repository.
+func (w *Workspace) ignores() ignores {
+	g := make(ignores)
+	for _, root := range w.real {
+		dir := root
+		for dir != filepath.Dir(dir) && !isRepository(dir) {
+			dir = filepath.Dir(dir)
+		}
+		if !isRepository(dir) {
+			g[filepath.Dir(root)] = nil
+		}
+	}
+	return g
+}
+
+// ignoreRules returns the rules in a file of a folder.
+func ignoreRules(base, name string) (rules []ignore) {
+	name = filepath.Join(base, name)
+	var text []byte
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() <= maxSearched {
+		text, _ = os.ReadFile(name) // empty after an error
+	}
+	for line := range strings.Lines(strings.TrimPrefix(string(text), mark)) {
 		line = strings.TrimRight(line, "\r\n")
 		if trimmed := strings.TrimRight(line, " "); !strings.HasSuffix(trimmed, `\`) {
 			line = trimmed

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,7 +18,6 @@ type finder struct {
 	must  []string // in lower case if fold is set; none means that there are no such texts
 	fold  bool
 	lower []byte // buffer
-	next  []int  // where each text of must occurs next
 }
 
 func newFinder(re *regexp.Regexp) *finder {
@@ -30,7 +30,6 @@ func newFinder(re *regexp.Regexp) *finder {
 			f.must[i] = string(lowered(nil, m))
 		}
 	}
-	f.next = make([]int, len(f.must))
 	return f
 }
 
@@ -89,6 +88,32 @@ func shortest(all []string) (n int) {
 	return n
 }
 
+// find calls found with each line of a text that matches, without its end, and with its number, until
+// found returns false or ctx is done.
+func (f *finder) find(ctx context.Context, text string, found func(line string, n uint32) bool) {
+	if !f.may(text) {
+		return
+	}
+	n := uint32(0)
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if f.may(line) && f.matches(ctx, line) && !found(line, n) || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// may reports whether a text can have a match.
+func (f *finder) may(text string) bool {
+	has := func(m string) bool { return strings.Contains(text, m) }
+	if f.fold {
+		f.lower = lowered(f.lower[:0], text)
+		has = func(m string) bool { return bytes.Contains(f.lower, []byte(m)) }
+	}
+	return len(f.must) == 0 || slices.ContainsFunc(f.must, has)
+}
+
 // lowered appends a text in the lower case of ASCII.
 func lowered(b []byte, text string) []byte {
 	b = append(b, text...)
@@ -98,58 +123,6 @@ func lowered(b []byte, text string) []byte {
 		}
 	}
 	return b
-}
-
-// find calls found with each line of a text that matches, without its end, and with its number, until
-// found returns false or ctx is done.
-func (f *finder) find(ctx context.Context, text string, found func(line string, n uint32) bool) {
-	if f.fold {
-		f.lower = lowered(f.lower[:0], text)
-	}
-	for i := range f.next {
-		f.next[i] = -1
-	}
-	n, at := uint32(1), 0 // the number of the line that begins at a place
-	for at < len(text) && ctx.Err() == nil {
-		i := f.candidate(text, at)
-		if i == len(text) {
-			return
-		}
-		begin := at + strings.LastIndexByte(text[at:i], '\n') + 1
-		n += uint32(strings.Count(text[at:begin], "\n"))
-		end := len(text)
-		if next := strings.IndexByte(text[begin:], '\n'); next >= 0 {
-			end = begin + next
-		}
-		if line := strings.TrimRight(text[begin:end], "\r"); f.matches(ctx, line) && !found(line, n) {
-			return
-		}
-		n, at = n+1, end+1
-	}
-}
-
-// candidate returns where the next text that each match contains begins, from a place on, or the length of
-// the text.
-func (f *finder) candidate(text string, at int) int {
-	if len(f.must) == 0 {
-		return at
-	}
-	least := len(text)
-	for i, m := range f.must {
-		if f.next[i] < at {
-			n := -1
-			if f.fold {
-				n = bytes.Index(f.lower[at:], []byte(m))
-			} else {
-				n = strings.Index(text[at:], m)
-			}
-			if f.next[i] = at + n; n < 0 {
-				f.next[i] = len(text)
-			}
-		}
-		least = min(least, f.next[i])
-	}
-	return least
 }
 
 // longLine is the number of bytes of a line from which on a match ends with ctx.

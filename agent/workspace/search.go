@@ -108,7 +108,7 @@ func (w *Workspace) walk(p string, visit func(*localfs.Place) error) error {
 		return err
 	}
 	defer at.Close()
-	return at.Walk(make(ignores).skips, visit)
+	return at.Walk(w.ignores().skips, visit)
 }
 
 // clip cuts a text to a number of runes.

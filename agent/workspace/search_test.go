@@ -125,6 +125,30 @@ func TestSearchSkipsWhatGitIgnores(t *testing.T) {
 	assert.Empty(t, found(workspace.Query{Pattern: "needle", Path: "other", Name: "none"}))
 	f.put("inner/y.o", "needle\n")
 	assert.Empty(t, found(workspace.Query{Pattern: "needle", Path: "inner"}), "the rules of the folder above, in a repository")
+	f.put(".git/info/exclude", "av\n*.txt\n!x.u\n")
+	kept = slices.DeleteFunc(kept, func(name string) bool { return name == "av" || strings.HasSuffix(name, ".txt") })
+	assert.Equal(t, kept, found(workspace.Query{Pattern: "needle"}), "what only this clone ignores")
+}
+
+// Windows editors begin a file with a byte order mark. The rules of a folder above the root count in a
+// repository only.
+func TestSearchByIgnoreFilesOfOthers(t *testing.T) {
+	f := open(t, "", nil)
+	f.put(".gitignore", "\ufeff*.o\n")
+	f.put("../.gitignore", "*\n")
+	f.put("a.o", "needle\n")
+	f.put("a.txt", "needle\n")
+	search := func() (names []string) {
+		all, _, err := f.Search(t.Context(), workspace.Query{Pattern: "needle"})
+		require.NoError(t, err)
+		for _, m := range all {
+			names = append(names, filepath.Base(m.Path))
+		}
+		return names
+	}
+	assert.Equal(t, []string{"a.txt"}, search())
+	require.NoError(t, os.Mkdir(f.at("../.git"), 0o755))
+	assert.Empty(t, search())
 }
 
 // The lines that a search finds are those that the expression matches, however it is written.

@@ -341,8 +341,7 @@ func TestFirstProgramLinksLittle(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		"agent/journal", "agent/kit", "agent/tools", "agent/workspace", "client", "client/elicitation",
 		"client/files", "client/host", "client/permission", "client/signin", "client/terminals", "client/thread",
-		"examples/agent/worker", "examples/chat", "golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap",
-		"golang.org/x/text/encoding/unicode", "golang.org/x/text/runes", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm", "hash/crc32",
+		"examples/agent/worker", "examples/chat", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm", "hash/crc32",
 		"internal/command", "internal/filelock", "internal/filename", "internal/fold", "internal/history", "internal/localfs",
 		"internal/talk", "internal/termview", "internal/typed", "os/user", "rpcerr/kind", "stream/mask",
 	}, more)
