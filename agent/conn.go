@@ -178,13 +178,6 @@ func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 // ended.
 func (c *Conn) Err() error { return c.broken.Or(c.engine.Err()) }
 
-// Release lets messages continue that were read over another connection after a response to
-// a handler of a relay, see Options.Relay. They wait until the response of the handler is
-// queued, its ctx is done or it makes its next call. A middleware of a relay must call Release
-// before it waits for anything else after the next handler has returned; otherwise the wait
-// may be a deadlock. ctx must be the ctx of the handler or one derived from it.
-func Release(ctx context.Context) { rpc.Release(ctx) }
-
 // OnEnd arranges for f to be called once when the connection has ended: after the channel
 // of [Conn.Done] is closed, and after the functions of earlier calls of OnEnd.
 // [Conn.Wait] waits for f. If the connection has already ended, OnEnd calls f itself.
@@ -222,26 +215,6 @@ func (c *Conn) HandleExtension(ctx context.Context, method string, params json.R
 // notification to the client, use [Conn.Notify].
 func (c *Conn) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
 	return c.engine.NotifyExtension(ctx, method, endpoint.OrAbsent(params))
-}
-
-// RawParams returns the undecoded params of the message that is being handled, including
-// members that the schema does not define. They are nil if the message has none, and must
-// not be modified. RawParams reports false if ctx does not belong to a handler or
-// Options.RawParams is not set.
-func RawParams(ctx context.Context) (json.RawMessage, bool) { return rpc.RawParams(ctx) }
-
-// WithRawResult returns a copy of ctx. The first call of a [Conn] with that ctx also
-// stores its undecoded result in raw, including members that the schema does not define:
-//
-//	var raw json.RawMessage
-//	res, err := conn.RequestPermission(agent.WithRawResult(ctx, &raw), req)
-//	if err == nil {
-//		err = json.Unmarshal(raw, &more)
-//	}
-//
-// The call stores nil if it fails, or if a sending middleware returns a result of its own.
-func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
-	return rpc.WithRawResult(ctx, raw)
 }
 
 // AfterResponse arranges for f to be called after the response to the request that is

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/relay"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
@@ -61,16 +62,16 @@ func TestRawParamsAndResult(t *testing.T) {
 			raw := json.RawMessage(`1`)
 			newAgent := func(c *agent.Conn) acp.Agent {
 				return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-					params, known = agent.RawParams(ctx)
+					params, known = relay.RawParams(ctx)
 					ask := &acp.RequestPermissionRequest{
 						SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "c"},
 						Options: []acp.PermissionOption{{OptionID: "o", Name: "n", Kind: acp.PermissionOptionKindAllowOnce}},
 					}
-					if _, err := c.RequestPermission(agent.WithRawResult(ctx, &raw), ask); err != nil {
+					if _, err := c.RequestPermission(relay.WithRawResult(ctx, &raw), ask); err != nil {
 						return nil, err
 					}
 					failed = json.RawMessage(`1`)
-					_, err := c.ReadTextFile(agent.WithRawResult(ctx, &failed), &acp.ReadTextFileRequest{SessionID: "s1", Path: "/a"})
+					_, err := c.ReadTextFile(relay.WithRawResult(ctx, &failed), &acp.ReadTextFileRequest{SessionID: "s1", Path: "/a"})
 					assert.Error(t, err, "the client cannot read files")
 					return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 				}}
@@ -95,7 +96,7 @@ func TestRawParamsAndResult(t *testing.T) {
 			assert.Nil(t, failed, "the call failed")
 		})
 	}
-	_, ok := agent.RawParams(t.Context())
+	_, ok := relay.RawParams(t.Context())
 	assert.False(t, ok)
 }
 

@@ -218,19 +218,9 @@ func (t *ToolCall) RunTerminal(ctx context.Context, req *acp.CreateTerminalReque
 
 // ReadFile returns the content of a text file as the client sees it, including unsaved
 // changes. Path must be absolute. If the file does not exist, the error is
-// rpcerr.ErrResourceNotFound.
+// rpcerr.ErrResourceNotFound. For some lines of a file, call [Conn.ReadTextFile].
 func (s *Session) ReadFile(ctx context.Context, path string) (string, error) {
-	return s.readFile(ctx, &acp.ReadTextFileRequest{SessionID: s.id, Path: path})
-}
-
-// ReadLines returns at most limit lines of a text file, beginning with the line whose
-// number is line. Line numbers start at 1.
-func (s *Session) ReadLines(ctx context.Context, path string, line, limit uint32) (string, error) {
-	return s.readFile(ctx, &acp.ReadTextFileRequest{SessionID: s.id, Path: path, Line: &line, Limit: &limit})
-}
-
-func (s *Session) readFile(ctx context.Context, req *acp.ReadTextFileRequest) (string, error) {
-	res, err := s.conn.ReadTextFile(ctx, req)
+	res, err := s.conn.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: s.id, Path: path})
 	if err != nil {
 		return "", err
 	}

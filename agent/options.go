@@ -50,19 +50,15 @@ type Options struct {
 	// that classifies and logs errors.
 	OnError func(ctx context.Context, where string, err error) error
 
-	// Relay tells that handlers pass requests on over another connection and return its
-	// responses, as those of a proxy do. What that connection receives after such a response
-	// is then handled after the response of the handler has been queued, so that an update
-	// does not overtake the response to session/new. New sets it for an agent that is a *client.Conn
-	// or embeds or wraps one; set it for one that keeps the Conn in a field. See [Release].
+	// Relay tells that handlers pass requests on over another connection; see package relay. New sets it
+	// for an agent that is a *client.Conn or embeds or wraps one. Set it for one that keeps the Conn in a field.
 	Relay bool
 
 	// Ending, if not nil, is what [Conn.Ending] returns. Set it for a connection that serves the client of
 	// another one, to the channel that is closed when that one begins to end.
 	Ending <-chan struct{}
 
-	// RawParams keeps the undecoded params of each message while its handler runs, so
-	// that the function [RawParams] can return them. They stay in memory until it returns.
+	// RawParams keeps the params of each message in memory while its handler runs, for relay.RawParams.
 	RawParams bool
 
 	// ExposeErrors sends the details of errors to the peer: the text of an unexpected

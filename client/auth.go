@@ -7,51 +7,39 @@ import (
 	"github.com/acpkit/go-sdk/internal/talk"
 )
 
-// AuthenticateAndRetry calls call. If the agent responds that authentication is required
-// (-32000), AuthenticateAndRetry signs the user in and calls call once more. choose selects
-// one of the methods that the agent offers, for example by asking the user; required is the
-// agent's error, whose reason the user should see. If choose is nil, the only usable method
-// is selected, and it is an error if there are several.
+// SignInAndRetry calls call. If the agent responds that authentication is required (-32000),
+// SignInAndRetry calls signIn to sign the user in, for example with Authenticate, and calls call once
+// more. required is the agent's error, whose reason the user should see. If signIn fails,
+// SignInAndRetry returns its error. If signIn is nil, the only usable method of [Conn.AuthMethods] is
+// called, and it is an error if there are several.
 //
 // A prompt that has already had an effect is not sent again. If call sends a prompt with
 // the ctx that it is given, and the agent sends an update of that session or a request
-// before it responds with the error, AuthenticateAndRetry returns that error.
+// before it responds with the error, SignInAndRetry returns that error.
 //
 //	var session *client.Session
-//	err := conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
+//	err := conn.SignInAndRetry(ctx, nil, func(ctx context.Context) (err error) {
 //		session, err = conn.StartSession(ctx, req)
 //		return err
 //	})
 //
-// A method of the terminal kind cannot be used here. For such a method the agent's command
-// must be run on a terminal with the arguments of the method, and then a new connection
-// must be made. Some agents need a new connection after any sign-in; the error of the
-// second call is then rpcerr.ErrAuthRequired again.
-func (c *Conn) AuthenticateAndRetry(ctx context.Context,
-	choose func(ctx context.Context, required error, methods []acp.AuthMethod) (acp.AuthMethodID, error),
-	call func(context.Context) error,
-) error {
-	return c.effects.Authenticate(ctx, func(ctx context.Context, required error) (string, error) {
-		methods := c.AuthMethods()
-		if choose == nil {
-			return offered(methods).Only()
-		}
-		id, err := choose(ctx, required, methods)
-		return string(id), err
-	}, func(ctx context.Context, id string) error {
-		_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
-		return err
-	}, call)
-}
-
-// SignInAndRetry is like [Conn.AuthenticateAndRetry], but calls signIn to sign the user in.
-// required is the error of the first call. If signIn fails, SignInAndRetry returns its
-// error.
+// A method of the terminal kind is no call: the agent's command must be run on a terminal with the
+// arguments of the method, and then a new connection must be made. Some agents need a new
+// connection after any sign-in; the error of the second call is then rpcerr.ErrAuthRequired again.
+// Package signin does all of this.
 func (c *Conn) SignInAndRetry(ctx context.Context,
 	signIn func(ctx context.Context, required error) error,
 	call func(context.Context) error,
 ) error {
-	return c.effects.Retry(ctx, signIn, call)
+	return c.effects.Retry(ctx, signIn, c.signInOnly, call)
+}
+
+// signInOnly signs the user in with the only usable method.
+func (c *Conn) signInOnly(ctx context.Context, required error) error {
+	return offered(c.AuthMethods()).SignIn(ctx, required, func(ctx context.Context, id string) error {
+		_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: acp.AuthMethodID(id)})
+		return err
+	})
 }
 
 func offered(methods []acp.AuthMethod) (m talk.Methods) {

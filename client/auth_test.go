@@ -17,21 +17,22 @@ import (
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
-func TestAuthenticateAndRetry(t *testing.T) {
+func TestSignInAndRetry(t *testing.T) {
 	const (
 		one      = `[{"id":"key","name":"Key"}]`
 		two      = `[{"id":"key","name":"Key"},{"id":"web","name":"Web"}]`
 		terminal = `[{"id":"tty","name":"TTY","type":"terminal"}]`
 		unknown  = `[{"id":"env","name":"Key","type":"env_var","vars":[{"name":"KEY"}]}]`
 	)
-	pick := func(_ context.Context, required error, m []acp.AuthMethod) (acp.AuthMethodID, error) {
+	pick := func(ctx context.Context, c *client.Conn, required error) error {
 		assert.ErrorContains(t, required, "log in")
-		return "web", nil
+		_, err := c.Authenticate(ctx, &acp.AuthenticateRequest{MethodID: "web"})
+		return err
 	}
 	for _, tt := range []struct {
 		name    string
 		methods string
-		choose  func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error)
+		choose  func(context.Context, *client.Conn, error) error
 		agent   func(*rawpeer.Peer)
 		want    string // part of the error text
 		auth    bool   // the error is still ErrAuthRequired
@@ -65,8 +66,8 @@ func TestAuthenticateAndRetry(t *testing.T) {
 		{"of unknown kinds", unknown, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, `"env_var"`, true},
 		{"none", `[]`, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "no method", true},
 		{"another error", one, nil, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32603, "broken") }, "broken", false},
-		{"user declines", one, func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error) {
-			return "", errors.New("declined")
+		{"user declines", one, func(_ context.Context, _ *client.Conn, required error) error {
+			return errors.Join(errors.New("declined"), required)
 		}, func(p *rawpeer.Peer) { p.Fail(p.Expect("session/new"), -32000, "log in") }, "declined", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,7 +80,11 @@ func TestAuthenticateAndRetry(t *testing.T) {
 			_, err := c.Initialize(t.Context(), nil)
 			require.NoError(t, err)
 			var s *client.Session
-			err = c.AuthenticateAndRetry(t.Context(), tt.choose, func(ctx context.Context) (err error) {
+			var signIn func(context.Context, error) error
+			if tt.choose != nil {
+				signIn = func(ctx context.Context, required error) error { return tt.choose(ctx, c, required) }
+			}
+			err = c.SignInAndRetry(t.Context(), signIn, func(ctx context.Context) (err error) {
 				s, err = c.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
 				return err
 			})
@@ -96,7 +101,7 @@ func TestAuthenticateAndRetry(t *testing.T) {
 }
 
 // A prompt that may have had an effect is not sent again.
-func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
+func TestSignInAndRetryOfPrompts(t *testing.T) {
 	read := func(p *rawpeer.Peer, session string) {
 		p.Call(`"r"`, "fs/read_text_file", `{"sessionId":"`+session+`","path":"/x"}`)
 		p.Recv()
@@ -138,7 +143,7 @@ func TestAuthenticateAndRetryOfPrompts(t *testing.T) {
 			_, err := c.Initialize(t.Context(), nil)
 			require.NoError(t, err)
 			calls := 0
-			err = c.AuthenticateAndRetry(t.Context(), nil, func(ctx context.Context) error {
+			err = c.SignInAndRetry(t.Context(), nil, func(ctx context.Context) error {
 				calls++
 				_, err := c.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.Text("pay the bill")}})
 				return err

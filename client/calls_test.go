@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/relay"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -104,16 +105,16 @@ func TestRawResult(t *testing.T) {
 				peer.Fail(peer.Expect("session/close"), -32603, "no")
 			}()
 			var raw json.RawMessage
-			s, err := c.StartSession(client.WithRawResult(t.Context(), &raw), &acp.NewSessionRequest{Cwd: "/"})
+			s, err := c.StartSession(relay.WithRawResult(t.Context(), &raw), &acp.NewSessionRequest{Cwd: "/"})
 			require.NoError(t, err)
 			assert.Equal(t, acp.SessionID("s1"), s.ID())
 			assert.Equal(t, result, string(raw))
 
-			require.Error(t, s.Close(client.WithRawResult(t.Context(), &raw)))
+			require.Error(t, s.Close(relay.WithRawResult(t.Context(), &raw)))
 			assert.Nil(t, raw, "the call failed")
 			if opts != nil {
 				raw = json.RawMessage(`1`)
-				_, err = c.ListSessions(client.WithRawResult(t.Context(), &raw), nil)
+				_, err = c.ListSessions(relay.WithRawResult(t.Context(), &raw), nil)
 				require.NoError(t, err)
 				assert.Nil(t, raw, "nothing was sent")
 			}
@@ -128,7 +129,7 @@ func TestRawParams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			see := func(ctx context.Context) {
-				raw, ok := client.RawParams(ctx)
+				raw, ok := relay.RawParams(ctx)
 				assert.Equal(t, on, ok)
 				got = append(got, string(raw))
 			}
@@ -150,7 +151,7 @@ func TestRawParams(t *testing.T) {
 			}
 		})
 	}
-	_, ok := client.RawParams(t.Context())
+	_, ok := relay.RawParams(t.Context())
 	assert.False(t, ok)
 }
 

@@ -149,13 +149,6 @@ func (c *Conn) Done() <-chan struct{} { return c.engine.Done() }
 // ended.
 func (c *Conn) Err() error { return c.engine.Err() }
 
-// Release lets messages continue that were read over another connection after a response to
-// a handler of a relay, see Options.Relay. They wait until the response of the handler is
-// queued, its ctx is done or it makes its next call. A middleware of a relay must call Release
-// before it waits for anything else after the next handler has returned; otherwise the wait
-// may be a deadlock. ctx must be the ctx of the handler or one derived from it.
-func Release(ctx context.Context) { rpc.Release(ctx) }
-
 // Connect returns a connection that is ready for sessions. It calls [New], [Conn.Start]
 // and [Conn.Initialize]. ctx bounds the handshake only: once Connect has returned, the
 // connection lives until [Conn.Close] is called or the agent ends it, and keeps only the values

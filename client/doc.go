@@ -79,7 +79,7 @@
 // # Errors
 //
 // If a call returns an *rpcerr.RequestError, it is the error that the agent responded
-// with. [Conn.AuthenticateAndRetry] handles the error for missing authentication, which
+// with. [Conn.SignInAndRetry] handles the error for missing authentication, which
 // any agent may return. Errors that arise in this process are errors of package acp, or
 // the error of a ctx.
 package client

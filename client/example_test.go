@@ -71,7 +71,7 @@ func Example() {
 	defer conn.Close()
 
 	var session *client.Session
-	err := conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
+	err := conn.SignInAndRetry(ctx, nil, func(ctx context.Context) (err error) {
 		session, err = conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/work"})
 		return err
 	})

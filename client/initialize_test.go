@@ -186,7 +186,7 @@ func TestZeroConn(t *testing.T) {
 	} {
 		assert.ErrorContains(t, err, "New", what)
 	}
-	assert.ErrorContains(t, c.AuthenticateAndRetry(ctx, nil, nil), "nil call")
+	assert.ErrorContains(t, c.SignInAndRetry(ctx, nil, nil), "nil call")
 	require.NoError(t, c.Close())
 }
 

@@ -49,15 +49,11 @@ type Options struct {
 	// classifies and logs errors.
 	OnError func(ctx context.Context, where string, err error) error
 
-	// Relay tells that handlers pass requests on over another connection and return its
-	// responses, as those of a proxy do. What that connection receives after such a response
-	// is then handled after the response of the handler has been queued, so that session/cancel
-	// does not overtake the answer to a permission request. New sets it for a client that is a *agent.Conn
-	// or embeds or wraps one; set it for one that keeps the Conn in a field. See [Release].
+	// Relay tells that handlers pass requests on over another connection; see package agent/relay. New sets
+	// it for a client that is an *agent.Conn or embeds or wraps one. Set it for one that keeps the Conn in a field.
 	Relay bool
 
-	// RawParams keeps the undecoded params of each message while its handler runs, so
-	// that the function [RawParams] can return them. They stay in memory until it returns.
+	// RawParams keeps the params of each message in memory while its handler runs, for relay.RawParams.
 	RawParams bool
 
 	// ExposeErrors sends the details of errors to the peer: the text of an unexpected

@@ -26,14 +26,14 @@ func proxy(t *testing.T, unstable bool, newAgent func(*agent.Conn) acp.Agent, op
 	edit, up := stream.Pipe()
 	down, real := stream.Pipe()
 	rawpeer.Start(t, agent.New(real, newAgent, &agent.Options{Unstable: true, IgnoreCapabilities: true}))
-	relay(t, up, down, itself, &agent.Options{Unstable: unstable})
+	forwarding(t, up, down, itself, &agent.Options{Unstable: unstable})
 	editor := &recording{}
 	return rawpeer.Start(t, client.New(edit, func(*client.Conn) acp.Client { return editor }, opts)), editor
 }
 
-// relay starts a proxy between two streams. Its agent is what serve returns for the connection to the
+// forwarding starts a proxy between two streams. Its agent is what serve returns for the connection to the
 // agent below.
-func relay(t *testing.T, up, down stream.Stream, serve func(below *client.Conn) acp.Agent, opts *agent.Options) {
+func forwarding(t *testing.T, up, down stream.Stream, serve func(below *client.Conn) acp.Agent, opts *agent.Options) {
 	t.Helper()
 	var below *client.Conn
 	above := agent.New(up, func(above *agent.Conn) acp.Agent {
@@ -235,7 +235,7 @@ func TestVersionErrorThroughAProxy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			edit, up := stream.Pipe()
 			down, far := rawpeer.Pipe(t)
-			relay(t, up, down, itself, nil)
+			forwarding(t, up, down, itself, nil)
 			conn := rawpeer.Start(t, client.New(edit, func(*client.Conn) acp.Client { return &recording{} }, nil))
 			go func() { // ends with the response
 				far.Answer(far.Expect("initialize"), fmt.Sprintf(`{"protocolVersion":%d}`, tt.answered))
@@ -285,7 +285,7 @@ func TestProxyKeepsResponsesInTheirOrder(t *testing.T) {
 			leak.Check(t)
 			editor, up := stream.Pipe()
 			down, far := stream.Pipe()
-			relay(t, up, down, proxy.agent, proxy.opts)
+			forwarding(t, up, down, proxy.agent, proxy.opts)
 			write := func(s stream.Stream, format string, args ...any) {
 				require.NoError(t, s.Write(fmt.Appendf(nil, format, args...)))
 			}

@@ -2,15 +2,18 @@ package kit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/internal/kitplay"
 )
@@ -118,4 +121,34 @@ func TestHistoryAfterACrash(t *testing.T) {
 	assert.Equal(t, []string{"user: go", "call: Look failed: The agent was interrupted while this call was running: it may have taken effect."}, shown(u.set.Thread(id).Snapshot()))
 	u.ask(id, "again")
 	assert.Equal(t, []string{`"call 1"`, `"call 2"`, `"result 1"`}, got)
+}
+
+// The metadata of a message is for the program that it is sent to. It is not stored; what a tool got and returned is.
+func TestMetadataIsNotStored(t *testing.T) {
+	meta, text := acp.Meta{"secret": []any{map[string]any{"a": "b"}}}, acp.Text("x: _meta, \"_meta\"")
+	text.Meta = meta
+	raw := json.RawMessage(`{"_meta": {"kept": true}, "n": 1}`)
+	store := new(journal.Memory)
+	u := connect(t, kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+		return "", s.Update(ctx, &acp.ToolCall{
+			ToolCallID: "c", Title: "Look", Status: acp.ToolCallStatusCompleted, Meta: meta, RawInput: raw, RawOutput: raw,
+			Content: []acp.ToolCallContent{&acp.Content{Content: text, Meta: meta}, &acp.Content{Content: acp.Text("")}},
+		})
+	}}))
+	id := u.open()
+	u.ask(id, "x")
+	u.leave()
+	log, err := store.Open(t.Context(), string(id))
+	require.NoError(t, err)
+	var calls []string
+	for r, err := range log.Read(t.Context(), 0) {
+		require.NoError(t, err)
+		if strings.Contains(string(r.Data), `"tool_call"`) {
+			calls = append(calls, string(r.Data))
+		}
+	}
+	require.Len(t, calls, 1)
+	assert.JSONEq(t, `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed","rawInput":{"_meta":{"kept":true},"n":1},
+		"rawOutput":{"_meta":{"kept":true},"n":1},"content":[{"type":"content","content":{"type":"text","text":"x: _meta, \"_meta\""}},
+		{"type":"content","content":{"type":"text","text":""}}]}`, calls[0])
 }

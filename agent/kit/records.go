@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/history"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
@@ -121,26 +121,44 @@ func (s *Session) sync(ctx context.Context) error {
 	return s.use(ctx, func(log journal.Log) error { return log.Sync(ctx) })
 }
 
-// withoutMeta removes the members "_meta", except from the input and output of tools.
+// maxDepth is the nesting limit of encoding/json, which decodes the records.
+const maxDepth = 10_000
+
+// withoutMeta returns valid JSON without the members "_meta", except those in the input and output of tools.
 func withoutMeta(data []byte) []byte {
 	if !bytes.Contains(data, []byte(`"_meta"`)) {
 		return data
 	}
-	var object map[string]json.RawMessage
-	var list []json.RawMessage
-	if json.Unmarshal(data, &object) == nil {
-		delete(object, "_meta")
-		for name, value := range object {
-			if name != "rawInput" && name != "rawOutput" {
-				object[name] = withoutMeta(value)
+	out := make([]byte, 0, len(data))
+	for i := 0; i < len(data); {
+		if data[i] != '"' {
+			out = append(out, data[i])
+			i++
+			continue
+		}
+		end, _ := envelope.SkipString(data, i)
+		colon := envelope.SkipSpace(data, end)
+		if colon == len(data) || data[colon] != ':' { // a value, and no name
+			out = append(out, data[i:end]...)
+			i = end
+			continue
+		}
+		start, name := i, string(data[i:end])
+		i = colon + 1
+		switch name {
+		case `"_meta"`:
+			i, _ = envelope.Skip(data, i, maxDepth)
+			// One of the commas around it goes too.
+			if next := envelope.SkipSpace(data, i); data[next] == ',' {
+				i = next + 1
+			} else {
+				out = bytes.TrimSuffix(bytes.TrimSpace(out), []byte(","))
 			}
+			continue
+		case `"rawInput"`, `"rawOutput"`:
+			i, _ = envelope.Skip(data, i, maxDepth)
 		}
-		data, _ = json.Marshal(object) // it was decoded
-	} else if json.Unmarshal(data, &list) == nil {
-		for i := range list {
-			list[i] = withoutMeta(list[i])
-		}
-		data, _ = json.Marshal(list)
+		out = append(out, data[start:i]...)
 	}
-	return data
+	return out
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/agent/relay"
 	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
@@ -88,7 +88,7 @@ func (w *Workspace) read(ctx context.Context, path string, line, limit *uint32) 
 		return "", err
 	}
 	var raw json.RawMessage
-	res, err := w.conn.ReadTextFile(agent.WithRawResult(ctx, &raw), &acp.ReadTextFileRequest{SessionID: w.id, Path: path, Line: line, Limit: limit})
+	res, err := w.conn.ReadTextFile(relay.WithRawResult(ctx, &raw), &acp.ReadTextFileRequest{SessionID: w.id, Path: path, Line: line, Limit: limit})
 	switch {
 	case missing(err), unclear(err) && w.absent(path): // some clients answer so for a file that does not exist
 		return "", failed(path, fmt.Errorf("%w: %w", fs.ErrNotExist, err))
@@ -158,7 +158,7 @@ func (w *Workspace) write(ctx context.Context, path, text string, old Version) (
 		err = w.writeDisk(path, text)
 	} else if _, err = w.held(path); err == nil {
 		var raw json.RawMessage
-		_, err = w.conn.WriteTextFile(agent.WithRawResult(ctx, &raw), &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
+		_, err = w.conn.WriteTextFile(relay.WithRawResult(ctx, &raw), &acp.WriteTextFileRequest{SessionID: w.id, Path: path, Content: text})
 		if err = said(err, raw); unclear(err) {
 			if now, readErr := w.readDisk(ctx, path, nil, nil); readErr == nil && now == text {
 				err = nil // it is written, whatever the client says

@@ -211,22 +211,6 @@ func (c *Conn) HandleExtensionNotification(ctx context.Context, method string, p
 	return c.engine.NotifyExtension(ctx, method, endpoint.OrAbsent(params))
 }
 
-// Release lets messages continue that were read over another connection after a response to a
-// handler of a relay, see Options.Relay. A middleware of a relay must call it before it waits
-// for anything else after the next handler has returned.
-func Release(ctx context.Context) { rpc.Release(ctx) }
-
-// RawParams returns the undecoded params of the message that is being handled; they must not
-// be modified. It reports false if ctx does not belong to a handler or Options.RawParams is not
-// set.
-func RawParams(ctx context.Context) (json.RawMessage, bool) { return rpc.RawParams(ctx) }
-
-// WithRawResult returns a copy of ctx. The first call of a [Conn] with that ctx also stores its
-// undecoded result in raw, or nil if it fails.
-func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
-	return rpc.WithRawResult(ctx, raw)
-}
-
 // AfterResponse arranges for f to be called after the response to the request that is being
 // handled has been queued for sending, for messages that must follow it. ctx must be that of the
 // handler or derived from it; the ctx that f is given is done when the connection ends. It returns

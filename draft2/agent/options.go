@@ -21,7 +21,7 @@ type Options struct {
 	LenientPaths       bool // allows relative paths and empty ids in requests that open a session
 	CheckIDs           bool // refuses sessions, config options and cursors that the agent has not sent
 	Relay              bool // handlers pass requests on over another connection, whose agent marks its replays
-	RawParams          bool // keeps the params for the function [RawParams]
+	RawParams          bool // keeps the params for relay.RawParams
 	ExposeErrors       bool // sends the details of errors to the peer; for development
 
 	// OnError, if not nil, may replace each error that is about to be sent to the client, before it

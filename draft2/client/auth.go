@@ -9,39 +9,28 @@ import (
 	"github.com/acpkit/go-sdk/internal/talk"
 )
 
-// AuthenticateAndRetry calls call. If the agent responds that authentication is required
-// (-32000), AuthenticateAndRetry signs the user in and calls call once more. choose selects
-// one of the methods that the agent offers; required is the agent's error, whose reason the
-// user should see. If choose is nil, the only usable method is selected.
+// SignInAndRetry calls call. If the agent responds that authentication is required (-32000),
+// SignInAndRetry calls signIn to sign the user in, for example with [Conn.Login], and calls call once
+// more. required is the agent's error, whose reason the user should see. If signIn fails,
+// SignInAndRetry returns its error. If signIn is nil, the only usable method of [Conn.AuthMethods] is
+// called.
 //
 // A prompt that has already had an effect is not sent again, if call sends it with the ctx that it
-// is given. A method of the terminal kind cannot be used here: the agent's command must be run on
+// is given. A method of the terminal kind is no call: the agent's command must be run on
 // a terminal with its arguments, and then a new connection must be made.
-func (c *Conn) AuthenticateAndRetry(ctx context.Context,
-	choose func(ctx context.Context, required error, methods []acp.AuthMethod) (acp.AuthMethodID, error),
-	call func(context.Context) error,
-) error {
-	return c.effects.Authenticate(ctx, func(ctx context.Context, required error) (string, error) {
-		if choose == nil {
-			return only(c.AuthMethods())
-		}
-		id, err := choose(ctx, required, c.AuthMethods())
-		return string(id), err
-	}, func(ctx context.Context, id string) error {
+func (c *Conn) SignInAndRetry(ctx context.Context, signIn func(ctx context.Context, required error) error, call func(context.Context) error) error {
+	return c.effects.Retry(ctx, signIn, c.signInOnly, call)
+}
+
+// signInOnly signs the user in with the only usable method.
+func (c *Conn) signInOnly(ctx context.Context, required error) error {
+	return offered(c.AuthMethods()).SignIn(ctx, required, func(ctx context.Context, id string) error {
 		_, err := c.Login(ctx, &acp.LoginAuthRequest{MethodID: acp.AuthMethodID(id)})
 		return err
-	}, call)
+	})
 }
 
-// SignInAndRetry is like [Conn.AuthenticateAndRetry], but calls signIn to sign the user in, with
-// the error of the first call. If signIn fails, SignInAndRetry returns its error.
-func (c *Conn) SignInAndRetry(ctx context.Context, signIn func(ctx context.Context, required error) error, call func(context.Context) error) error {
-	return c.effects.Retry(ctx, signIn, call)
-}
-
-// only returns the only method that needs no terminal.
-func only(methods []acp.AuthMethod) (string, error) {
-	var m talk.Methods
+func offered(methods []acp.AuthMethod) (m talk.Methods) {
 	for _, method := range methods {
 		switch method := method.(type) {
 		case *acp.AuthMethodAgent:
@@ -52,7 +41,7 @@ func only(methods []acp.AuthMethod) (string, error) {
 			m.Unknown = append(m.Unknown, method.Type)
 		}
 	}
-	return m.Only()
+	return m
 }
 
 // sessionOf returns the session that a message of the agent belongs to. ok is false if the params

@@ -9,7 +9,6 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/stream"
@@ -31,8 +30,6 @@ type Conn struct {
 	out    endpoint.Sender
 	opts   Options
 	log    *slog.Logger
-
-	results *reserve.Budget // nil if it is not shared
 
 	client acp.Client
 	table  endpoint.Table
@@ -75,7 +72,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 		cfg.Err = c.table.Refused("client", c.client)
 	}
 	if cfg.Err == nil {
-		cfg.Entries, cfg.Results = c.table.Entries, c.results
+		cfg.Entries = c.table.Entries
 		endpoint.Extensions(&cfg, c.client)
 		c.effects.Watch(&cfg)
 		c.idle.Watch(&cfg)
@@ -151,11 +148,6 @@ func (c *Conn) OnSessionEnd(f func(acp.SessionID)) {
 	c.sessions.OnEnd(func(id string) { f(acp.SessionID(id)) })
 }
 
-// Release lets messages continue that were read over another connection after a response to a
-// handler of a relay, see Options.Relay. A middleware of a relay must call it before it waits
-// for anything else after the next handler has returned.
-func Release(ctx context.Context) { rpc.Release(ctx) }
-
 // Call sends a request with the named method and waits for the response, which it stores in the
 // value that result points to. Use it for extension methods, whose names begin with an
 // underscore. Params may be a pointer to the params type of the method, a json.RawMessage, or any
@@ -178,15 +170,4 @@ func (c *Conn) HandleExtension(ctx context.Context, method string, params json.R
 // HandleExtensionNotification forwards a notification of another connection to the agent.
 func (c *Conn) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
 	return c.engine.NotifyExtension(ctx, method, endpoint.OrAbsent(params))
-}
-
-// RawParams returns the undecoded params of the message that is being handled; they must not
-// be modified. It reports false if ctx does not belong to a handler or Options.RawParams is not
-// set.
-func RawParams(ctx context.Context) (json.RawMessage, bool) { return rpc.RawParams(ctx) }
-
-// WithRawResult returns a copy of ctx. The first call of a [Conn] with that ctx also stores its
-// undecoded result in raw, or nil if it fails.
-func WithRawResult(ctx context.Context, raw *json.RawMessage) context.Context {
-	return rpc.WithRawResult(ctx, raw)
 }

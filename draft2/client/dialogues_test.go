@@ -145,9 +145,12 @@ func (c *caller) call(line string) string {
 			got = "the request was changed"
 		}
 	case "sign-in-and-prompt":
-		login := func(context.Context, error, []acp.AuthMethod) (acp.AuthMethodID, error) { return "key", nil }
+		login := func(ctx context.Context, _ error) error {
+			_, err := c.conn.Login(ctx, &acp.LoginAuthRequest{MethodID: "key"})
+			return err
+		}
 		attempts := 0
-		err = c.conn.AuthenticateAndRetry(ctx, login, func(ctx context.Context) error {
+		err = c.conn.SignInAndRetry(ctx, login, func(ctx context.Context) error {
 			attempts++
 			_, err := c.session.Prompt(ctx, acp.Text("hi")).Wait()
 			return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -24,7 +23,7 @@ type Options struct {
 	CancelGrace        time.Duration // how long a cancelled turn may take to end; zero means 10 s
 	IdleLimit          time.Duration // how long the agent may be silent in a turn; zero: no limit
 	Relay              bool          // handlers pass requests on over another connection
-	RawParams          bool          // keeps the params for the function [RawParams]
+	RawParams          bool          // keeps the params for relay.RawParams
 	ExposeErrors       bool          // sends the details of errors to the peer; for development
 
 	// OnError, if not nil, may replace each error of a request of the agent before it is converted
@@ -65,11 +64,3 @@ func (o *Options) config() rpc.Config {
 		Limits: rpc.Limits{Backlog: o.Limits.Backlog, MaxBacklog: o.Limits.MaxBacklog, MaxHandlers: o.Limits.MaxHandlers, SendQueue: o.Limits.SendQueue},
 	}
 }
-
-// ResultBudget counts the results of several connections together; see [Conn.ShareResults].
-// The zero value is ready for use.
-type ResultBudget struct{ budget reserve.Budget }
-
-// ShareResults makes the results of c count together with those of all connections that share
-// b. It must be called by the function given to [New]; later it has no effect.
-func (c *Conn) ShareResults(b *ResultBudget) { c.results = &b.budget }

@@ -60,12 +60,3 @@ func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.Crea
 		})
 	}
 }
-
-// TurnContext returns a copy of ctx that is also done, with the cause [acp.ErrTurnCancelled],
-// when the session's work is cancelled; the agent may continue to work after a turn, and ask.
-// Use it in a handler other than those of permissions and elicitations that asks the user. If
-// the work is already cancelled, the returned ctx is done. The caller must call stop when the
-// user has decided.
-func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.Context, stop context.CancelFunc) {
-	return c.turns.asked.Context(ctx, string(id), nil)
-}

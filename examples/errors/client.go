@@ -38,7 +38,7 @@ func (p *person) SessionUpdate(_ context.Context, n *acp.SessionNotification) er
 
 // signIn makes a call that is refused, signs in and repeats the call.
 func (p *person) signIn(ctx context.Context, conn *client.Conn) (session *client.Session, err error) {
-	err = conn.AuthenticateAndRetry(ctx, nil, func(ctx context.Context) (err error) {
+	err = conn.SignInAndRetry(ctx, nil, func(ctx context.Context) (err error) {
 		session, err = conn.StartSession(ctx, &acp.NewSessionRequest{Cwd: "/"})
 		if err != nil {
 			p.say("new session: %s", kind.AdviceFor(err).Action)

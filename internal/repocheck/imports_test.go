@@ -116,6 +116,8 @@ var importRules = []importRule{
 		"an agent on a connection of that library links neither package agent nor a stream"},
 	{"client/onjsonrpc2", []string{"acp", "rpcerr", "internal/endpoint", "internal/libconn", "internal/rpc", "internal/params", "internal/rules", "internal/wire", "github.com/sourcegraph/jsonrpc2"},
 		"a client on a connection of that library links neither package client nor a stream"},
+	{"agent/relay", []string{"internal/rpc"},
+		"it is for both ends and every version"},
 	{"agent/proxy", []string{"stream/safetext", "stream", "internal/errs", "rpcerr", "internal/rpc", "internal/panics", "internal/envelope", "internal/wire"},
 		"a proxy knows no version and no method, so that it can pass on those that are newer than itself"},
 	{"agent/journal", []string{"internal/envelope", "internal/filelock", "internal/wire"},
@@ -125,7 +127,7 @@ var importRules = []importRule{
 	{"agent/tools", []string{"acp", "agent", "internal/envelope", "internal/panics", "internal/typed", "internal/validate", "internal/errs", "rpcerr", "rpcerr/kind", "stream/safetext"},
 		"tools work in any agent of version 1, with or without the kit"},
 	{"agent/kit", []string{"acp", "agent", "agent/journal", "agent/tools", "agent/workspace", "stream", "stream/safetext", "rpcerr",
-		"internal/fold", "internal/history", "internal/panics", "internal/wire"},
+		"internal/envelope", "internal/fold", "internal/history", "internal/panics", "internal/wire"},
 		"it composes the parts of an agent, and none of them imports it; it stores no update that cannot be sent"},
 	{"agent/loop", []string{"acp", "agent/kit", "agent/tools", "rpcerr", "rpcerr/classify", "rpcerr/kind"},
 		"it knows what a model is, and no model"},
@@ -138,7 +140,7 @@ var importRules = []importRule{
 	{"agent/hub", []string{"acp", "agent", "agent/journal", "client", "client/supervise", "client/thread", "stream", "rpcerr",
 		"internal/endpoint", "internal/fold", "internal/history", "internal/wire"},
 		"it is both ends of version 1, and knows of no other version"},
-	{"agent/workspace", []string{"acp", "agent", "agent/tools", "rpcerr", "internal/command", "internal/filename", "internal/localfs", "internal/process", "rpcerr/kind", "stream/safetext",
+	{"agent/workspace", []string{"acp", "agent", "agent/relay", "agent/tools", "rpcerr", "internal/command", "internal/filename", "internal/localfs", "internal/process", "rpcerr/kind", "stream/safetext",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/unicode"},
 		"it works in any agent of version 1, with or without the kit, and shares with clients how this machine is used"},
 	{"draft2/serve/adapter", []string{"acp", "draft2/acp", "agent", "draft2/agent", "draft2/internal/replay", "client", "stream", "internal/errs", "rpcerr", "internal/endpoint", "internal/fold", "internal/wire"},
@@ -339,7 +341,7 @@ func TestFirstProgramLinksLittle(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, []string{
-		"agent/journal", "agent/kit", "agent/tools", "agent/workspace", "client", "client/elicitation",
+		"agent/journal", "agent/kit", "agent/relay", "agent/tools", "agent/workspace", "client", "client/elicitation",
 		"client/files", "client/host", "client/permission", "client/signin", "client/terminals", "client/thread",
 		"examples/agent/worker", "examples/chat", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm", "hash/crc32",
 		"internal/command", "internal/filelock", "internal/filename", "internal/fold", "internal/history", "internal/localfs",

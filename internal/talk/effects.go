@@ -37,10 +37,13 @@ type attempt struct{ effect atomic.Bool }
 type attemptKey struct{ effects *Effects }
 
 // Retry calls call. If the agent responds that authentication is required, and no prompt of call
-// has had an effect, Retry calls signIn with that error, and then call again.
-func (e *Effects) Retry(ctx context.Context, signIn func(ctx context.Context, required error) error, call func(context.Context) error) error {
-	if signIn == nil || call == nil {
-		return errors.New("client: SignInAndRetry was given a nil function: pass one that signs the user in, and one that makes the call")
+// has had an effect, Retry calls signIn with that error, and then call again. If signIn is nil, it calls only.
+func (e *Effects) Retry(ctx context.Context, signIn, only func(ctx context.Context, required error) error, call func(context.Context) error) error {
+	if call == nil {
+		return errors.New("client: SignInAndRetry was given a nil call: pass a function that makes the call")
+	}
+	if signIn == nil {
+		signIn = only
 	}
 	first := new(attempt)
 	err := call(context.WithValue(ctx, attemptKey{e}, first))

@@ -14,8 +14,8 @@ type WayIn struct{ ID, Name, Description, Instruction string }
 // those on a terminal, and the types of unknown ones.
 type Methods struct{ Calls, Terminals, Unknown []string }
 
-// Only returns the only method that is a call.
-func (m Methods) Only() (id string, err error) {
+// only returns the only method that is a call.
+func (m Methods) only() (id string, err error) {
 	switch {
 	case len(m.Calls) == 1:
 		return m.Calls[0], nil
@@ -29,21 +29,14 @@ func (m Methods) Only() (id string, err error) {
 	return "", errors.New("client: the agent offers no method to sign in: use its own command to sign in")
 }
 
-// Authenticate is Effects.Retry with a method that choose selects, and a call that signs in with it.
-func (e *Effects) Authenticate(ctx context.Context, choose func(ctx context.Context, required error) (id string, err error),
-	logIn func(ctx context.Context, id string) error, call func(context.Context) error,
-) error {
-	if call == nil {
-		return errors.New("client: AuthenticateAndRetry was given a nil call: pass a func that makes the call")
+// SignIn signs in with the only method that is a call.
+func (m Methods) SignIn(ctx context.Context, required error, logIn func(ctx context.Context, id string) error) error {
+	id, err := m.only()
+	if err != nil {
+		return errors.Join(fmt.Errorf("choosing how to sign in: %w", err), required)
 	}
-	return e.Retry(ctx, func(ctx context.Context, required error) error {
-		id, err := choose(ctx, required)
-		if err != nil {
-			return errors.Join(fmt.Errorf("choosing how to sign in: %w", err), required)
-		}
-		if err := logIn(ctx, id); err != nil {
-			return fmt.Errorf("signing in with %q: %w", id, err)
-		}
-		return nil
-	}, call)
+	if err := logIn(ctx, id); err != nil {
+		return fmt.Errorf("signing in with %q: %w", id, err)
+	}
+	return nil
 }
