@@ -145,7 +145,7 @@ func (s *Store) put(ctx context.Context, of subject, last uint64, e *entry, body
 		case refused(err) && unknown:
 			return true, fmt.Errorf("%w (%w)", errUnknown, err)
 		case refused(err):
-			return true, fmt.Errorf("jetstream: the servers have no room for it, and nothing is stored: give the stream, the account or the disks more; metadata above 32 KiB must be shortened, or max_payload raised: %w", err)
+			return true, fmt.Errorf("jetstream: the servers have no room for it, and nothing is stored: give the stream, the account or the disks more; metadata above 32 KiB must be shortened, and max_payload raised for records that are 500 times longer: %w", err)
 		default:
 			unknown = true
 		}

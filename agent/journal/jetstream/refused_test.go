@@ -140,7 +140,8 @@ func TestFullForLong(t *testing.T) {
 	assert.Equal(t, "1", numbers(t, l))
 }
 
-// Records that are longer than a message of the servers are stored whole; metadata that are longer are refused.
+// Records that are longer than a message of the servers are stored whole, or refused if they are 500 times longer; metadata that are longer are
+// refused.
 func TestLongerThanAMessage(t *testing.T) {
 	c := natsserver.Start(t, natsserver.Options{Config: "max_payload: 16KB\n"})
 	n := name()
@@ -151,6 +152,8 @@ func TestLongerThanAMessage(t *testing.T) {
 	_, err = l.Append(journal.Record{Data: []byte(long)}, number(2))
 	require.NoError(t, err)
 	require.ErrorContains(t, l.SetMeta(func(m *journal.Meta) { m.Title = long }), "metadata above 32 KiB must be shortened")
+	_, err = l.Append(journal.Record{Data: []byte(`"` + strings.Repeat("x", 9<<20) + `"`)}) // more than a batch has room for
+	require.ErrorContains(t, err, "max_payload raised for records")
 	_, err = l.Append(number(3))
 	require.NoError(t, err)
 	require.NoError(t, l.Close())

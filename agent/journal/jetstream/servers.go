@@ -33,7 +33,7 @@ var (
 // refused reports whether the servers have stored nothing because a limit is exceeded.
 func refused(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		limits := []jetstream.ErrorCode{10054, 10097, 10002, 10023, 10028, 10047} // message, header, account, servers, memory, disk
+		limits := []jetstream.ErrorCode{10054, 10097, 10199, 10002, 10023, 10028, 10047} // message, header, batch, account, servers, memory, disk
 		return slices.Contains(limits, api.ErrorCode) || strings.Contains(api.Description, "exceeded")
 	}
 	return errors.Is(err, nats.ErrMaxPayload)

@@ -86,12 +86,10 @@ func Open(ctx context.Context, conn *nats.Conn, opts *Options) (*Store, error) {
 		return nil, err
 	}
 	until := time.Now().Add(o.lease)
-	last, err := s.last(ctx, s.beats(o.Node))
-	if err != nil {
-		return nil, err
+	for err = journal.ErrClosed; errors.Is(err, journal.ErrClosed); { // this process takes the place of an earlier one of its name
+		err = s.beat(ctx, isOpen)
 	}
-	s.beaten = last.seq
-	if err := s.beat(ctx, isOpen); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
@@ -169,7 +167,8 @@ func (s *Store) beats(node string) subject {
 	return subject{s.nodes, fmt.Sprintf("%s.node.%x", s.opts.Name, sha256.Sum256([]byte(node)))}
 }
 
-// beat puts a heartbeat of this process behind its last one. That an earlier process of the name has left is replaced by the first.
+// beat puts a heartbeat of this process behind its last one. An error that wraps journal.ErrClosed means that this was not the last of its
+// name any more; the next one then is put behind that which is.
 func (s *Store) beat(ctx context.Context, state state) error {
 	for {
 		seq, err := s.put(ctx, s.beats(s.opts.Node), s.beaten, &entry{State: state}, nil)
