@@ -90,6 +90,9 @@ func ignoreRules(base, name string) (rules []ignore) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
+		for strings.Contains(line, "***") { // which is as two stars
+			line = strings.ReplaceAll(line, "***", "**")
+		}
 		r.path = strings.Contains(line, "/")
 		r.pattern = strings.Split(classes.Replace(bytewise(strings.TrimPrefix(line, "/"))), "/")
 		if r.path && strings.HasSuffix(line, "/**") { // what is in the folder, and not the folder
@@ -102,7 +105,7 @@ func ignoreRules(base, name string) (rules []ignore) {
 
 // classes turns the classes of git into those of path.Match.
 var classes = strings.NewReplacer("[!", "[^", "[:digit:]", "0-9", "[:lower:]", "a-z", "[:upper:]", "A-Z", "[:alpha:]", "a-zA-Z",
-	"[:alnum:]", "a-zA-Z0-9", "[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t")
+	"[:alnum:]", "a-zA-Z0-9", "[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t\n\v\f\r", "[:blank:]", " \t", "[:punct:]", "!-.:-@\\[-`{-~")
 
 // matches reports whether the rule is for a name in a folder. A pattern that is not valid is for none.
 func (r *ignore) matches(in, name string) bool {

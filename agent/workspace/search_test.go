@@ -90,15 +90,15 @@ func TestSearchIsBounded(t *testing.T) {
 func TestSearchSkipsWhatGitIgnores(t *testing.T) {
 	f := open(t, "", nil)
 	rules := map[string]string{
-		".gitignore":       "# comment\nnode_modules/\n*.o\n!keep.o\n/top\nsub/dir\n**/deep/x\na/**/z\nesc\\*\n[ab].c\n!(odd\n[[:digit:]]n\n?.u\n[!a]v\n",
+		".gitignore":       "# comment\nnode_modules/\n*.o\n!keep.o\n/top\nsub/dir\n**/deep/x\na/**/z\nesc\\*\n[ab].c\n!(odd\n[[:digit:]]n\n?.u\n[!a]v\n[[:punct:]]p\n/s/****/t\n",
 		"pkg/.gitignore":   "*.go\r\n!main.go\n",
 		"other/.gitignore": "!*.o\n",
 	}
 	for name, text := range rules {
 		f.put(name, text)
 	}
-	kept := []string{"a.txt", "keep.o", "sub/top", "x/sub/dir/f", "deep/y", "a/b/q", "esc1", "c.c", "pkg/main.go", "other/x.o", "pkg/dir/main.go", "node_modules.txt", "xn", "é.u", "av", "év"}
-	ignored := []string{"x.o", "top", "sub/dir/f", "q/deep/x", "deep/x", "a/z", "a/b/c/z", "esc*", "a.c", "pkg/x.go", "pkg/dir/x.go", "node_modules/keep.o", "7n", "x.u", "bv"}
+	kept := []string{"a.txt", "keep.o", "sub/top", "x/sub/dir/f", "deep/y", "a/b/q", "esc1", "c.c", "pkg/main.go", "other/x.o", "pkg/dir/main.go", "node_modules.txt", "xn", "é.u", "av", "év", "Ap", "t/t"}
+	ignored := []string{"x.o", "top", "sub/dir/f", "q/deep/x", "deep/x", "a/z", "a/b/c/z", "esc*", "a.c", "pkg/x.go", "pkg/dir/x.go", "node_modules/keep.o", "7n", "x.u", "bv", "-p", "[p", "s/a/b/t"}
 	for i := range 300 {
 		ignored = append(ignored, fmt.Sprintf("node_modules/m%d/index.js", i))
 	}
