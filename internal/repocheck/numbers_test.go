@@ -62,6 +62,9 @@ func (r results) short(t *testing.T, key string) string {
 	t.Helper()
 	cell, ok := r[key]
 	require.True(t, ok, "RESULTS.md has no %s", key)
+	if cell == "failed" {
+		return "fails"
+	}
 	number, unit, _ := strings.Cut(cell, " ")
 	f, err := strconv.ParseFloat(number, 64)
 	require.NoError(t, err, key)
@@ -82,8 +85,8 @@ var claims = []struct {
 	{"docs/performance.md", "| the sender runs ahead (`updates`) | {} | {} |", []string{one + "updates / acpkit / each", two + "updates / acpkit / each"}},
 	{"docs/performance.md", "| the sender waits after every 500 (`updates-synced`) | {} | {} |", []string{
 		one + "updates-synced / acpkit / each", two + "updates-synced / acpkit / each"}},
-	{"docs/performance.md", "| both in github.com/coder/acp-go-sdk | fails; {} | {}, and fails in some runs; {} |", []string{
-		one + "updates-synced / coder / each", two + "updates / coder / each", two + "updates-synced / coder / each"}},
+	{"docs/performance.md", "| both in github.com/coder/acp-go-sdk, whose queue can overflow when the sender runs ahead | {}; {} | {}; {} |", []string{
+		one + "updates / coder / each", one + "updates-synced / coder / each", two + "updates / coder / each", two + "updates-synced / coder / each"}},
 	{"docs/performance.md", "| both in the official TypeScript SDK | {}; {} | {}; {} |", []string{
 		one + "updates / ts / each", one + "updates-synced / ts / each", two + "updates / ts / each", two + "updates-synced / ts / each"}},
 	{"docs/performance.md", "a fifth of them with a diff of 2 KB | {} | {} |", []string{one + "mixed / acpkit / each", two + "mixed / acpkit / each"}},
@@ -106,8 +109,8 @@ const (
 
 var update = flag.Bool("update", false, "write the numbers of internal/bench/RESULTS.md into the pages")
 
-// number is a number in a page, with its unit if it has one.
-const number = `[0-9.]+(?: [a-zA-Zµ/]+)?`
+// number is a number in a page, with its unit if it has one, or what stands there for a contender that fails.
+const number = `(?:fails|[0-9.]+(?: [a-zA-Zµ/]+)?)`
 
 // writeNumbers writes the numbers of the results into the pages.
 func writeNumbers(t *testing.T, all results, rounds string) {
