@@ -2,8 +2,7 @@
 // carries them out for real, with the files and commands of the client that runs it. How it works
 // is in the package worker.
 //
-// It speaks the protocol on its standard input and output, so it is started by a client; chat has
-// it built in. With -listen it serves over WebSocket and HTTP instead, and prints its URL:
+// It speaks the protocol on its standard input and output, so it is started by a client. With -listen it serves over WebSocket and HTTP instead, and prints its URL:
 //
 //	go run ./examples/agent -listen 127.0.0.1:8080
 //	ACP_TOKEN=... go run ./examples/chat -- go run ./examples/bridge -url http://127.0.0.1:8080/acp

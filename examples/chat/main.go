@@ -1,6 +1,6 @@
 // Command chat talks to any agent of the Agent Client Protocol on the terminal:
 //
-//	go run ./examples/chat                          # the example agent, and a prompt to type at
+//	go run ./examples/chat                          # the agent that is built in, and a prompt to type at
 //	go run ./examples/chat -yes -prompt "run ls"    # one turn, nothing asked
 //	go run ./examples/chat -- gemini --acp          # another agent
 //	ACP_TOKEN=... go run ./examples/chat -- go run ./examples/bridge -url http://127.0.0.1:8080/acp    # one that listens
@@ -22,8 +22,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/examples/agent/worker"
+	"github.com/acpkit/go-sdk/examples/chat/builtin"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/safetext"
 )
@@ -51,12 +52,7 @@ func main() {
 
 func beAgent() error {
 	stream.EndOnSignal(nil)
-	a, err := worker.Open(worker.DefaultState(), true)
-	if err != nil {
-		return err
-	}
-	err = a.Serve(context.Background(), stream.Stdio())
-	return errors.Join(err, a.Close(context.Background()))
+	return agent.Serve(context.Background(), stream.Stdio(), builtin.New, nil)
 }
 
 func text(err error) string {

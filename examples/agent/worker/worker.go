@@ -1,6 +1,6 @@
-// Package worker is a coding agent without a language model, for the commands agent and chat. It
-// understands a few plain requests, and carries them out with the tools of package workspace, in
-// sessions of package kit. Put a model where request.go parses.
+// Package worker is a coding agent without a language model, for the command agent. It
+// understands the requests of package plain, and carries them out with the tools of package workspace, in
+// sessions of package kit. Put a model where plain.Parse is called.
 package worker
 
 import (
@@ -21,6 +21,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/examples/agent/plain"
 )
 
 // auto is the mode that needs no permission, and detail the setting for how much of a result is
@@ -80,7 +81,7 @@ func DefaultState() string {
 }
 
 func help(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
-	return "", s.Text(ctx, usage)
+	return "", s.Text(ctx, plain.Usage)
 }
 
 func plan(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
@@ -101,12 +102,12 @@ func turn(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, e
 
 func work(ctx context.Context, s *kit.Session, prompt string) error {
 	prompt = strings.TrimPrefix(strings.TrimSpace(prompt), "/") // commands read like requests
-	requests, planned, err := parse(prompt)
+	requests, planned, err := plain.Parse(prompt)
 	switch {
 	case strings.EqualFold(prompt, "help"), err == nil && len(requests) == 0:
-		return s.Text(ctx, usage)
+		return s.Text(ctx, plain.Usage)
 	case err != nil:
-		return s.Text(ctx, "That was "+err.Error()+".\n\n"+usage)
+		return s.Text(ctx, "That was "+err.Error()+".\n\n"+plain.Usage)
 	case len(requests) == 1 && !planned:
 		_, err = carryOut(ctx, s, requests[0])
 		return err
@@ -119,10 +120,10 @@ func work(ctx context.Context, s *kit.Session, prompt string) error {
 
 // followPlan shows the plan and how far it has come. A step that fails does not keep the others
 // from being tried.
-func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
+func followPlan(ctx context.Context, s *kit.Session, requests []plain.Request) error {
 	plan := make([]acp.PlanEntry, len(requests))
 	for i, r := range requests {
-		plan[i] = acp.PlanEntry{Content: r.title(), Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending}
+		plan[i] = acp.PlanEntry{Content: r.Title(), Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending}
 	}
 	end := "Everything is done.\n"
 	for i, r := range requests {
@@ -147,24 +148,24 @@ func followPlan(ctx context.Context, s *kit.Session, requests []request) error {
 
 // carryOut runs one request as a tool call, and tells the user the result. An error ends the turn;
 // a failed call is not an error.
-func carryOut(ctx context.Context, s *kit.Session, r request) (done bool, err error) {
-	call := r.call()
+func carryOut(ctx context.Context, s *kit.Session, r plain.Request) (done bool, err error) {
+	call := toolCall(r)
 	if !slices.ContainsFunc(s.Tools(), func(t tools.Tool) bool { return t.Name == call.Name }) {
-		return false, s.Text(ctx, r.title()+" did not work: this client does not offer it.\n")
+		return false, s.Text(ctx, r.Title()+" did not work: this client does not offer it.\n")
 	}
-	if r.verb == verbAppend {
-		file, err := s.Workspace().Read(ctx, r.path)
+	if r.Verb == plain.Append {
+		file, err := s.Workspace().Read(ctx, r.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, s.Text(ctx, r.title()+" did not work: "+err.Error()+".\n")
+			return false, s.Text(ctx, r.Title()+" did not work: "+err.Error()+".\n")
 		} else if err == nil {
-			r.text = file.Text + r.text
+			r.Text = file.Text + r.Text
 		}
-		call = r.call()
+		call = toolCall(r)
 	}
 	results, err := s.Run(ctx, call)
 	if err != nil {
 		return false, err
 	}
-	told, done := r.told(results[0], s.Setting(detail) == "full")
-	return done, s.Text(ctx, told)
+	said, done := told(r, results[0], s.Setting(detail) == "full")
+	return done, s.Text(ctx, said)
 }

@@ -141,10 +141,3 @@ func TestMissingFileOfAClientThatThrows(t *testing.T) {
 	require.NoError(t, conn.Wait())
 	require.NoError(t, <-served)
 }
-
-// The dots at the end of an input are part of it.
-func TestDotsAtTheEnd(t *testing.T) {
-	for prompt, want := range map[string]string{"run go test ./...": "run go test ./...", "list .": "list .", "list ..": "list ..", "read a.txt.": "read a.txt", "list ./.": "list ./."} {
-		assert.Equal(t, []string{want}, splitSteps(prompt))
-	}
-}
