@@ -56,6 +56,8 @@ func TestExplain(t *testing.T) {
 		"no token":       {fmt.Errorf("websocket: connecting: %w", &stream.StatusError{Code: 401}), "wants a token"},
 		"no method":      {rpcerr.AuthRequired(nil), "Sign in to the agent first, with its own command."},
 		"late":           {context.DeadlineExceeded, "context deadline exceeded"}, // of whom is not known
+		"own params":     {&acp.InvalidError{Where: "session/new params", Fields: []acp.FieldError{{Path: "cwd"}}}, "Nothing was sent. Correct what is named, and try again."},
+		"wrong result":   {&acp.InvalidError{Where: "session/new result", Fields: []acp.FieldError{{Path: "sessionId"}}}, "The agent has answered with what the protocol does not allow."},
 		"another error":  {rpcerr.InvalidParams(nil).WithDetail("x"), "Invalid params: x (-32602)"},
 	} {
 		t.Run(name, func(t *testing.T) {

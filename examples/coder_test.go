@@ -41,6 +41,8 @@ func TestCoderDemo(t *testing.T) {
 	coder := filepath.Join(programs, "coder")
 	dir := t.TempDir()
 	out := converse(t, dir, env, "chat", "-yes", "-prompt", "fix the failing test", "--", coder, "-demo")
+	assert.Contains(t, out, "Go names each package that it has to compile before.")
+	assert.Contains(t, out, "run go build -v testing . && go test ./...", "with -v go is not silent while it compiles")
 	assert.Contains(t, out, "+ \treturn a + b")
 	assert.Contains(t, out, "The test passes.")
 	assert.NotContains(t, out, filepath.Join(dir, "sum.go"), "the person is asked about the file that is written")

@@ -118,6 +118,20 @@ func (s *site) handler() http.Handler {
 	return mux
 }
 
+// shown is a state of the page.
+type shown struct {
+	State *thread.Snapshot `json:"state"`
+	Early string           `json:"early,omitempty"` // what to do after a turn that has ended early
+}
+
+func show(state *thread.Snapshot) shown {
+	reason := acp.StopReason(state.Turn.StopReason)
+	if reason == "" || reason == acp.StopReasonEndTurn || state.Turn.Error != nil {
+		return shown{state, ""}
+	}
+	return shown{state, client.Explain(nil, &client.StopError{Reason: reason})}
+}
+
 // frame is the time between two states of the page.
 const frame = 100 * time.Millisecond
 
@@ -125,7 +139,7 @@ const frame = 100 * time.Millisecond
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for state := range s.thread.Watch(r.Context()) {
-		text, err := json.Marshal(state)
+		text, err := json.Marshal(show(state))
 		if err == nil {
 			_, err = fmt.Fprintf(w, "data: %s\n\n", text)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -47,15 +50,18 @@ func TestAnswersOfAPage(t *testing.T) {
 			if !ok {
 				continue
 			}
-			var state struct {
-				Permissions []struct {
-					Key     uint64
-					Lines   []string
-					Options []struct{ ID, Label string }
+			var event struct {
+				State struct {
+					Permissions []struct {
+						Key     uint64
+						Lines   []string
+						Options []struct{ ID, Label string }
+					}
+					Turn struct{ StopReason string }
 				}
-				Turn struct{ StopReason string }
 			}
-			require.NoError(t, json.Unmarshal([]byte(data), &state))
+			require.NoError(t, json.Unmarshal([]byte(data), &event))
+			state := event.State
 			for _, q := range state.Permissions {
 				for _, o := range q.Options {
 					if q.Lines != nil && o.Label == label {
@@ -79,6 +85,41 @@ func TestAnswersOfAPage(t *testing.T) {
 		end()
 		require.NoError(t, <-served)
 	}
+}
+
+// refuser is an agent that refuses every prompt.
+type refuser struct{ acp.Agent }
+
+func (refuser) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return nil, nil
+}
+
+func (refuser) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, nil
+}
+
+func (refuser) Prompt(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error) {
+	return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
+}
+
+// The page says what the person can do after a turn that has ended early.
+func TestTurnsThatEndEarly(t *testing.T) {
+	near, far := stream.Pipe()
+	served := make(chan error, 1)
+	go func() { // ends with near
+		served <- agent.Serve(t.Context(), far, func(*agent.Conn) acp.Agent { return refuser{} }, nil)
+	}()
+	s, end, err := start(t.Context(), near, t.TempDir())
+	require.NoError(t, err)
+	_, err = s.session.Prompt(t.Context(), acp.Text("hello")).Wait()
+	require.NoError(t, err)
+	shown := show(s.thread.Snapshot())
+	assert.Contains(t, shown.Early, "Say it in another way")
+	text, err := json.Marshal(shown)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"early":"the agent stopped: refusal\n`)
+	end()
+	require.NoError(t, <-served)
 }
 
 // What another site can send without asking is refused.

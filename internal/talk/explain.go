@@ -25,6 +25,7 @@ type Own struct {
 	Text     string // of an error about the version, with its code and data
 	Versions []int  // those that this end supports, if Text is not empty
 	Stopped  string // the reason of a turn that has ended early
+	Invalid  string // the value that breaks a rule of the protocol
 	Silent   bool   // the turn was cancelled because the agent was silent
 }
 

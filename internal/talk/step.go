@@ -51,6 +51,10 @@ func nextStep(err error, agent *Agent, own Own) string {
 		return exited(err, exit, agent)
 	case own.Stopped != "":
 		return stopped(own.Stopped)
+	case strings.HasSuffix(own.Invalid, " result"):
+		return "The agent has answered with what the protocol does not allow. A newer version of it may be right."
+	case own.Invalid != "":
+		return "Nothing was sent. Correct what is named, and try again."
 	case own.Silent:
 		return "It may be waiting for its model, or hang. Prompt again, or allow it more time."
 	case errors.Is(err, wire.ErrTurnRunning):
@@ -111,12 +115,15 @@ func responded(err error) string {
 	var data struct {
 		Recovery  struct{ Hint string } `json:"recovery"`
 		Retryable bool                  `json:"retryable"`
+		Reason    any                   `json:"reason"`
 		ErrorID   string                `json:"errorId"`
 	}
 	_ = of.DecodeData(&data) // it may be anything
 	switch {
 	case data.Recovery.Hint != "" || data.Retryable: // rpcerr.Explain shows it
 		return ""
+	case data.Reason == "path_escape":
+		return "The path leads out of the folders of the session. Name one inside of them."
 	case code == rpcerr.CodeInternalError && data.ErrorID != "":
 		return "The agent has failed. Its log says why, beside this id."
 	case code == rpcerr.CodeInternalError:
