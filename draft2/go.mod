@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/acpkit/go-sdk v0.0.0-00010101000000-000000000000
+	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/stretchr/testify v1.12.1
 )
 
