@@ -46,9 +46,8 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Env is added to the environment with which the client started the agent, and
 	// overrides it.
-	Env map[string]string `json:"env,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Env  map[string]string `json:"env,omitzero"`
+	Meta Meta              `json:"_meta,omitempty"`
 }
 
 // AuthMethodAgent is an authentication method that the agent carries out when the
@@ -59,8 +58,7 @@ type AuthMethodAgent struct {
 	// Name is the label to display.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // AuthenticateResponse reports that the user is signed in. A client then repeats, once,
@@ -68,7 +66,6 @@ type AuthMethodAgent struct {
 //
 // Protocol: result of authenticate.
 type AuthenticateResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -76,7 +73,6 @@ type AuthenticateResponse struct {
 //
 // Protocol: result of logout.
 type LogoutResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -91,8 +87,7 @@ type AuthStatusResponse struct {
 	// Accounts lists the accounts that the agent knows, for display only. Malformed
 	// entries are skipped.
 	Accounts []AuthAccount `json:"accounts,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta          `json:"_meta,omitempty"`
 }
 
 // AuthState is the authentication state. Treat an unknown value as [AuthStateUnknown].
@@ -123,8 +118,7 @@ type AuthAccount struct {
 	Name         string `json:"name,omitempty"`
 	Email        string `json:"email,omitempty"`
 	Organization string `json:"organization,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta         Meta   `json:"_meta,omitempty"`
 }
 
 // AuthStatusUpdateNotification reports a change of the authentication state.
@@ -137,8 +131,7 @@ type AuthStatusUpdateNotification struct {
 	// Accounts lists the accounts that the agent knows, for display only. Malformed
 	// entries are skipped.
 	Accounts []AuthAccount `json:"accounts,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta          `json:"_meta,omitempty"`
 }
 
 // AuthenticateRequest asks the agent to sign the user in.
@@ -147,15 +140,13 @@ type AuthStatusUpdateNotification struct {
 type AuthenticateRequest struct {
 	// MethodID is the id of one of the methods in the response to initialize.
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta         `json:"_meta,omitempty"`
 }
 
 // LogoutRequest asks the agent to sign the user out.
 //
 // Protocol: params of logout.
 type LogoutRequest struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -165,6 +156,5 @@ type LogoutRequest struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type AuthStatusRequest struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -12,8 +12,7 @@ type SessionModeState struct {
 	CurrentModeID SessionModeID `json:"currentModeId" acp:"id"`
 	// AvailableModes lists the available modes. Malformed items are skipped.
 	AvailableModes []SessionMode `json:"availableModes" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta           Meta          `json:"_meta,omitempty"`
 }
 
 // SessionModeID identifies one mode of a session.
@@ -25,8 +24,7 @@ type SessionMode struct {
 	// Name is the label to display.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // SessionConfigOption is one setting of a session with its current value. Every option
@@ -42,8 +40,7 @@ type SessionConfigOption struct {
 	// Kind contains the possible values and the current one. Clients should leave options
 	// of an unknown kind unchanged.
 	Kind SessionConfigKind `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta              `json:"_meta,omitempty"`
 }
 
 // SessionConfigKind contains the possible values of a config option and the current
@@ -102,8 +99,7 @@ type SessionConfigSelectOption struct {
 	// Name is the label to display.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // SessionConfigSelectGroup is a group of values of a select option.
@@ -113,8 +109,7 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Options lists the values of the group. Malformed items are skipped.
 	Options []SessionConfigSelectOption `json:"options"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                        `json:"_meta,omitempty"`
 }
 
 // SessionConfigGroupID identifies one group of values of a select option.
@@ -138,7 +133,6 @@ type SessionConfigBoolean struct {
 //
 // Protocol: result of session/set_mode.
 type SetSessionModeResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -150,16 +144,14 @@ type SetSessionConfigOptionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // CurrentModeUpdate reports that the mode of the session has changed, whatever the
 // cause.
 type CurrentModeUpdate struct {
 	CurrentModeID SessionModeID `json:"currentModeId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta          `json:"_meta,omitempty"`
 }
 
 // ConfigOptionUpdate reports that config options have changed, whatever the cause.
@@ -168,8 +160,7 @@ type ConfigOptionUpdate struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // SetSessionModeRequest asks the agent to change the mode of a session.
@@ -180,8 +171,7 @@ type SetSessionModeRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ModeID is the id of one of the modes of the session.
 	ModeID SessionModeID `json:"modeId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta          `json:"_meta,omitempty"`
 }
 
 // SetSessionConfigOptionRequest asks the agent to set one config option of a session.
@@ -195,8 +185,7 @@ type SetSessionConfigOptionRequest struct {
 	// Value is the new value: the id of one of the values of a select option, or a
 	// boolean.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // InitialSessionConfigOption is the value that a config option should have from the
@@ -209,8 +198,7 @@ type InitialSessionConfigOption struct {
 	// Value is the value. Agents ignore a value that the option cannot have; the response
 	// to the request lists the values that hold.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionOptionsRequest asks what a session would start with.
@@ -228,8 +216,7 @@ type SessionOptionsRequest struct {
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// SessionID identifies a stored session to ask about; empty means a new session.
 	SessionID SessionID `json:"sessionId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // SessionOptionsResponse is what a session would start with at this moment.
@@ -245,6 +232,5 @@ type SessionOptionsResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }

@@ -25,8 +25,7 @@ type InitializeResponse struct {
 	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive,required"`
 	// AgentInfo describes the agent program, for logs and display only.
 	AgentInfo *Implementation `json:"agentInfo,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta            `json:"_meta,omitempty"`
 }
 
 // AgentCapabilities describes what an agent supports beyond the baseline of
@@ -52,8 +51,7 @@ type AgentCapabilities struct {
 	//
 	// Unstable: the member may change or be removed.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta                   `json:"_meta,omitempty"`
 }
 
 // PromptCapabilities describes the content that a prompt may contain beyond text and
@@ -64,8 +62,7 @@ type PromptCapabilities struct {
 	// EmbeddedContext reports whether a prompt may contain [EmbeddedResource] blocks,
 	// which include the content of a file.
 	EmbeddedContext bool `json:"embeddedContext,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta            Meta `json:"_meta,omitempty"`
 }
 
 // MCPCapabilities describes the kinds of MCP servers that an agent can reach beyond
@@ -81,8 +78,7 @@ type MCPCapabilities struct {
 	// this connection.
 	//
 	// Unstable: the member may change or be removed.
-	ACP bool `json:"acp,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
+	ACP  bool `json:"acp,omitempty"`
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -115,34 +111,29 @@ type SessionCapabilities struct {
 	Title  *SessionTitleCapabilities  `json:"title,omitempty"`
 	Resume *SessionResumeCapabilities `json:"resume,omitempty"`
 	Close  *SessionCloseCapabilities  `json:"close,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                       `json:"_meta,omitempty"`
 }
 
 // SessionListCapabilities indicates by its presence that an agent supports
 // session/list.
 type SessionListCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // metaOnly has the members of all types that hold nothing but _meta.
 type metaOnly struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionDeleteCapabilities indicates by its presence that an agent supports
 // session/delete.
 type SessionDeleteCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionAdditionalDirectoriesCapabilities indicates by its presence that an agent
 // accepts additional directories when a session starts.
 type SessionAdditionalDirectoriesCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -151,8 +142,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 type SessionSystemPromptCapabilities struct {
 	// Mode describes the supported modes beyond append.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta                                 `json:"_meta,omitempty"`
 }
 
 // SessionSystemPromptModeCapabilities describes the modes of a system prompt that an
@@ -160,14 +150,12 @@ type SessionSystemPromptCapabilities struct {
 type SessionSystemPromptModeCapabilities struct {
 	// Override means that a client may replace the system prompt of the agent.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                                     `json:"_meta,omitempty"`
 }
 
 // SessionSystemPromptOverrideCapabilities indicates by its presence that a client may
 // replace the system prompt of an agent.
 type SessionSystemPromptOverrideCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -176,7 +164,6 @@ type SessionSystemPromptOverrideCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionForkCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -185,7 +172,6 @@ type SessionForkCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionArchiveCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -194,7 +180,6 @@ type SessionArchiveCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionStatusCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -203,21 +188,18 @@ type SessionStatusCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionTitleCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionResumeCapabilities indicates by its presence that an agent supports
 // session/resume.
 type SessionResumeCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionCloseCapabilities indicates by its presence that an agent supports
 // session/close.
 type SessionCloseCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -227,8 +209,7 @@ type AgentAuthCapabilities struct {
 	// Unstable: the member may change or be removed.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
 	Logout *LogoutCapabilities     `json:"logout,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                    `json:"_meta,omitempty"`
 }
 
 // AuthStatusCapabilities indicates by its presence that an agent supports auth/status
@@ -236,13 +217,11 @@ type AgentAuthCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type AuthStatusCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // LogoutCapabilities indicates by its presence that an agent supports logout.
 type LogoutCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -251,7 +230,6 @@ type LogoutCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ProvidersCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -264,8 +242,7 @@ type Implementation struct {
 	Title string `json:"title,omitempty"`
 	// Version is the version of the program, in any format.
 	Version string `json:"version"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // Error is a JSON-RPC error inside a message. Failed calls return an
@@ -316,8 +293,7 @@ type InitializeRequest struct {
 	// ClientInfo describes the client program. Agents should use it only for logs and
 	// display, never to infer behavior.
 	ClientInfo *Implementation `json:"clientInfo,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta            `json:"_meta,omitempty"`
 }
 
 // ClientCapabilities describes what a client supports beyond the baseline. An agent
@@ -344,8 +320,7 @@ type ClientCapabilities struct {
 	// Elicitation describes how the client can ask its user for input. Nil means not at
 	// all, as does a value with neither form nor URL.
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
 // FileSystemCapabilities describes the file methods that a client supports. Both use
@@ -353,8 +328,7 @@ type ClientCapabilities struct {
 type FileSystemCapabilities struct {
 	ReadTextFile  bool `json:"readTextFile,omitempty"`
 	WriteTextFile bool `json:"writeTextFile,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta `json:"_meta,omitempty"`
 }
 
 // ClientSessionCapabilities describes the optional parts of a session that a client
@@ -379,8 +353,7 @@ type ClientSessionCapabilities struct {
 	//
 	// Unstable: the member may change or be removed.
 	Cursors *SessionCursorsCapabilities `json:"cursors,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                        `json:"_meta,omitempty"`
 }
 
 // CompactionCapabilities indicates by its presence that a client supports compaction
@@ -394,14 +367,12 @@ type SessionConfigOptionsCapabilities struct {
 	// Boolean means, if it is not nil, that the client can display options that are on or
 	// off. Otherwise an agent should offer a select option with two values.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                             `json:"_meta,omitempty"`
 }
 
 // BooleanConfigOptionCapabilities indicates by its presence that a client can display
 // boolean config options.
 type BooleanConfigOptionCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -415,13 +386,11 @@ type NoticeCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SubagentCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // PlanCapabilities indicates by its presence that a client supports plans with an id.
 type PlanCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -431,8 +400,7 @@ type AuthCapabilities struct {
 	// Terminal reports whether the client can run the command of the agent in an
 	// interactive terminal; otherwise the agent must not offer methods of that kind.
 	Terminal bool `json:"terminal,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta `json:"_meta,omitempty"`
 }
 
 // ElicitationCapabilities describes how a client can ask its user for input. A value
@@ -440,21 +408,18 @@ type AuthCapabilities struct {
 type ElicitationCapabilities struct {
 	Form *ElicitationFormCapabilities `json:"form,omitempty"`
 	URL  *ElicitationURLCapabilities  `json:"url,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta                         `json:"_meta,omitempty"`
 }
 
 // ElicitationFormCapabilities indicates by its presence that a client can display a
 // form.
 type ElicitationFormCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // ElicitationURLCapabilities indicates by its presence that a client can send its user
 // to a web page.
 type ElicitationURLCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -463,6 +428,5 @@ type ElicitationURLCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionOptionsCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -50,8 +50,7 @@ type Annotations struct {
 	// Priority is the importance of the content from 0, optional, to 1, required; nil
 	// means unspecified.
 	Priority *float64 `json:"priority,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta     `json:"_meta,omitempty"`
 }
 
 // Role is one of the two parties of a conversation with a model.
@@ -71,8 +70,7 @@ type TextContent struct {
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Text        string       `json:"text"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // ImageContent is an image.
@@ -84,9 +82,8 @@ type ImageContent struct {
 	// MIMEType is the media type of the decoded data, such as "image/png".
 	MIMEType string `json:"mimeType"`
 	// URI is the origin of the image; empty means that it has no address.
-	URI string `json:"uri,omitempty" acp:"omitempty,uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	URI  string `json:"uri,omitempty" acp:"omitempty,uri"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // AudioContent is audio.
@@ -97,8 +94,7 @@ type AudioContent struct {
 	Data string `json:"data"`
 	// MIMEType is the media type of the decoded data, such as "audio/wav".
 	MIMEType string `json:"mimeType"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta   `json:"_meta,omitempty"`
 }
 
 // ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
@@ -116,9 +112,8 @@ type ResourceLink struct {
 	// Title is the display name.
 	Title string `json:"title,omitempty"`
 	// URI is the address, such as "file:///home/me/x.go".
-	URI string `json:"uri" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	URI  string `json:"uri" acp:"uri"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // EmbeddedResourceResource is the content of an embedded resource: text or binary data.
@@ -148,9 +143,8 @@ type TextResourceContents struct {
 	MIMEType string `json:"mimeType,omitempty"`
 	Text     string `json:"text"`
 	// URI is the address of the resource.
-	URI string `json:"uri" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	URI  string `json:"uri" acp:"uri"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // BlobResourceContents is the content of a binary resource.
@@ -160,9 +154,8 @@ type BlobResourceContents struct {
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType string `json:"mimeType,omitempty"`
 	// URI is the address of the resource.
-	URI string `json:"uri" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	URI  string `json:"uri" acp:"uri"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // EmbeddedResource contains the content of a resource, so that the agent need not fetch
@@ -171,8 +164,7 @@ type EmbeddedResource struct {
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations             `json:"annotations,omitempty"`
 	Resource    EmbeddedResourceResource `json:"resource" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
 // PromptResponse is the result of a turn.
@@ -184,8 +176,7 @@ type PromptResponse struct {
 	//
 	// Unstable: the member may change or be removed.
 	Usage *Usage `json:"usage,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 }
 
 // StopReason is the reason why a turn ended. Newer agents may send other values; treat
@@ -229,8 +220,7 @@ type Usage struct {
 	// CachedWriteTokens is the number of input tokens written to the cache of the
 	// provider; nil means unknown.
 	CachedWriteTokens *uint64 `json:"cachedWriteTokens,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta    `json:"_meta,omitempty"`
 }
 
 // PromptRequest is a message of the user. It starts a turn.
@@ -243,8 +233,7 @@ type PromptRequest struct {
 	// allowed; images, audio and embedded resources require the corresponding prompt
 	// capability.
 	Prompt []ContentBlock `json:"prompt" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta           `json:"_meta,omitempty"`
 }
 
 // CancelNotification asks the agent to cancel the running turn of a session.
@@ -253,6 +242,5 @@ type PromptRequest struct {
 type CancelNotification struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }

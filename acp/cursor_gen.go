@@ -18,7 +18,6 @@ type CursorID string
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type CursorForkCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -28,8 +27,7 @@ type CursorForkCapabilities struct {
 type CursorCapabilities struct {
 	// Fork means, if it is not nil, that session/fork accepts the cursor.
 	Fork *CursorForkCapabilities `json:"fork,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta                    `json:"_meta,omitempty"`
 }
 
 // CursorAnchorPosition is the side of a part of the history.
@@ -54,8 +52,7 @@ type CursorMessageAnchor struct {
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorToolCallAnchor is a position beside a tool call.
@@ -66,8 +63,7 @@ type CursorToolCallAnchor struct {
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorCompactionAnchor is a position beside a compaction.
@@ -78,8 +74,7 @@ type CursorCompactionAnchor struct {
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorAnchor is a position before or after one part of the history: a message, a tool
@@ -126,8 +121,7 @@ type CursorSessionMessageAnchor struct {
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorAgentThoughtAnchor is a position beside a thought of the agent.
@@ -138,8 +132,7 @@ type CursorAgentThoughtAnchor struct {
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorAgentMessageAnchor is a position beside a message of the agent.
@@ -150,8 +143,7 @@ type CursorAgentMessageAnchor struct {
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorUserMessageAnchor is a position beside a message of the user.
@@ -162,8 +154,7 @@ type CursorUserMessageAnchor struct {
 	MessageID MessageID `json:"messageId" acp:"id"`
 	// Position is the side of the part on which the cursor is.
 	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorUpdate creates or changes a cursor: a position in the history of the session.
@@ -179,8 +170,7 @@ type CursorUpdate struct {
 	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never
 	// changes.
 	Anchor CursorAnchor `json:"anchor,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta         `json:"_meta,omitempty"`
 }
 
 // SessionCursorsCapabilities indicates by its presence that a client keeps cursors of
@@ -188,6 +178,5 @@ type CursorUpdate struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionCursorsCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -17,8 +17,7 @@ type CreateElicitationRequest struct {
 	// Mode is the way to ask: with a form or on a web page. On the wire its members are
 	// members of the request.
 	Mode ElicitationMode `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta            `json:"_meta,omitempty"`
 }
 
 // ElicitationMode is the way to ask the user: with a form or on a web page.
@@ -99,8 +98,7 @@ type ElicitationURLMode struct {
 type CompleteElicitationNotification struct {
 	// ElicitationID is the id in the request of the elicitation.
 	ElicitationID ElicitationID `json:"elicitationId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta          `json:"_meta,omitempty"`
 }
 
 // CreateElicitationResponse is the reaction of the user.
@@ -109,8 +107,7 @@ type CompleteElicitationNotification struct {
 type CreateElicitationResponse struct {
 	// Action is the reaction of the user. Agents treat an unknown action as cancel.
 	Action ElicitationAction `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta              `json:"_meta,omitempty"`
 }
 
 // ElicitationAction is the reaction of the user to the question.

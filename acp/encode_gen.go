@@ -18,12 +18,10 @@ func encodeWriteTextFileRequest(e *wire.Encoder, v *WriteTextFileRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeWriteTextFileRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeWriteTextFileRequest)
 }
@@ -38,12 +36,10 @@ func encodeReadTextFileRequest(e *wire.Encoder, v *ReadTextFileRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeReadTextFileRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeReadTextFileRequest)
 }
@@ -65,12 +61,10 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequestPermissionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequestPermissionRequest)
 }
@@ -112,10 +106,8 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCallUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallUpdate)
 }
@@ -146,12 +138,10 @@ func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownToolCallContent)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -186,12 +176,10 @@ func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownContentBlock)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -207,10 +195,8 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Annotations) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAnnotations) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Annotations) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAnnotations) }
 
 func encodeTextContent(e *wire.Encoder, v *TextContent) {
@@ -224,10 +210,8 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v TextContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTextContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTextContent) }
 
 func encodeImageContent(e *wire.Encoder, v *ImageContent) {
@@ -243,10 +227,8 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ImageContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImageContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ImageContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeImageContent) }
 
 func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
@@ -261,10 +243,8 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AudioContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAudioContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AudioContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAudioContent) }
 
 func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
@@ -283,10 +263,8 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ResourceLink) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeResourceLink) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
@@ -313,12 +291,10 @@ func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedRe
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownEmbeddedResourceResource)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
@@ -332,12 +308,10 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTextResourceContents)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTextResourceContents)
 }
@@ -351,12 +325,10 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBlobResourceContents)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBlobResourceContents)
 }
@@ -373,12 +345,10 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeEmbeddedResource)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeEmbeddedResource)
 }
@@ -391,10 +361,8 @@ func encodeContent(e *wire.Encoder, v *Content) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Content) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Content) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContent) }
 
 func encodeDiff(e *wire.Encoder, v *Diff) {
@@ -408,10 +376,8 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Diff) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiff) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Diff) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
@@ -421,10 +387,8 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Terminal) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminal) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Terminal) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
@@ -435,12 +399,10 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeToolCallLocation)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallLocation)
 }
@@ -454,12 +416,10 @@ func encodePermissionOption(e *wire.Encoder, v *PermissionOption) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePermissionOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePermissionOption)
 }
@@ -485,12 +445,10 @@ func encodeCreateTerminalRequest(e *wire.Encoder, v *CreateTerminalRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateTerminalRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateTerminalRequest)
 }
@@ -503,10 +461,8 @@ func encodeEnvVariable(e *wire.Encoder, v *EnvVariable) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v EnvVariable) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeEnvVariable) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EnvVariable) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeEnvVariable) }
 
 func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
@@ -517,12 +473,10 @@ func encodeTerminalOutputRequest(e *wire.Encoder, v *TerminalOutputRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalOutputRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalOutputRequest)
 }
@@ -535,12 +489,10 @@ func encodeReleaseTerminalRequest(e *wire.Encoder, v *ReleaseTerminalRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeReleaseTerminalRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeReleaseTerminalRequest)
 }
@@ -553,12 +505,10 @@ func encodeWaitForTerminalExitRequest(e *wire.Encoder, v *WaitForTerminalExitReq
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeWaitForTerminalExitRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeWaitForTerminalExitRequest)
 }
@@ -571,12 +521,10 @@ func encodeKillTerminalRequest(e *wire.Encoder, v *KillTerminalRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeKillTerminalRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeKillTerminalRequest)
 }
@@ -589,12 +537,10 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateElicitationRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateElicitationRequest)
 }
@@ -628,12 +574,10 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationMode)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
@@ -649,12 +593,10 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationSessionScope)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationSessionScope)
 }
@@ -670,12 +612,10 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationRequestScope)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationRequestScope)
 }
@@ -699,12 +639,10 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationSchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationSchema)
 }
@@ -739,12 +677,10 @@ func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitati
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationPropertySchema)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -758,10 +694,8 @@ func encodeEnumOption(e *wire.Encoder, v *EnumOption) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v EnumOption) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeEnumOption) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EnumOption) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeEnumOption) }
 
 func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
@@ -793,12 +727,10 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeStringPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeStringPropertySchema)
 }
@@ -819,12 +751,10 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNumberPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNumberPropertySchema)
 }
@@ -845,12 +775,10 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeIntegerPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeIntegerPropertySchema)
 }
@@ -869,12 +797,10 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBooleanPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBooleanPropertySchema)
 }
@@ -903,12 +829,10 @@ func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownMultiSelectItems)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -920,12 +844,10 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeStringMultiSelectItems)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeStringMultiSelectItems)
 }
@@ -942,12 +864,10 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTitledMultiSelectItems)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTitledMultiSelectItems)
 }
@@ -970,12 +890,10 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMultiSelectPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
@@ -992,12 +910,10 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationFormMode)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationFormMode)
 }
@@ -1030,12 +946,10 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationURLMode)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationURLMode)
 }
@@ -1052,12 +966,10 @@ func encodeMessageMCPRequest(e *wire.Encoder, v *MessageMCPRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMessageMCPRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMessageMCPRequest)
 }
@@ -1083,12 +995,10 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitializeResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitializeResponse)
 }
@@ -1120,12 +1030,10 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAgentCapabilities)
 }
@@ -1139,12 +1047,10 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptCapabilities)
 }
@@ -1158,12 +1064,10 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMCPCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPCapabilities)
 }
@@ -1218,22 +1122,18 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1248,22 +1148,18 @@ func encodeMetaOnly(e *wire.Encoder, v *metaOnly) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1278,12 +1174,10 @@ func encodeSessionSystemPromptCapabilities(e *wire.Encoder, v *SessionSystemProm
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionSystemPromptCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionSystemPromptCapabilities)
 }
@@ -1298,82 +1192,66 @@ func encodeSessionSystemPromptModeCapabilities(e *wire.Encoder, v *SessionSystem
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionSystemPromptModeCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionSystemPromptModeCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1392,42 +1270,34 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentAuthCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAgentAuthCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1456,12 +1326,10 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownAuthMethod)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1487,12 +1355,10 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthMethodTerminal)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthMethodTerminal)
 }
@@ -1506,12 +1372,10 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthMethodAgent)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthMethodAgent)
 }
@@ -1525,20 +1389,16 @@ func encodeImplementation(e *wire.Encoder, v *Implementation) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Implementation) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImplementation) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Implementation) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeImplementation)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1555,12 +1415,10 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListProvidersResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListProvidersResponse)
 }
@@ -1578,10 +1436,8 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ProviderInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeProviderInfo) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
@@ -1592,42 +1448,34 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeProviderCurrentConfig)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1647,12 +1495,10 @@ func encodeAuthStatusResponse(e *wire.Encoder, v *AuthStatusResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthStatusResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthStatusResponse)
 }
@@ -1668,10 +1514,8 @@ func encodeAuthAccount(e *wire.Encoder, v *AuthAccount) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthAccount) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAuthAccount) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthAccount) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAuthAccount) }
 
 func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
@@ -1693,12 +1537,10 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNewSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNewSessionResponse)
 }
@@ -1716,12 +1558,10 @@ func encodeSessionModeState(e *wire.Encoder, v *SessionModeState) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionModeState)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionModeState)
 }
@@ -1735,10 +1575,8 @@ func encodeSessionMode(e *wire.Encoder, v *SessionMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionMode) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMode) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMode) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionMode) }
 
 func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
@@ -1752,12 +1590,10 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigOption)
 }
@@ -1791,12 +1627,10 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownSessionConfigKind)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1810,12 +1644,10 @@ func encodeSessionConfigSelectOption(e *wire.Encoder, v *SessionConfigSelectOpti
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigSelectOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigSelectOption)
 }
@@ -1834,12 +1666,10 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigSelectGroup)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
@@ -1856,12 +1686,10 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigSelect)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigSelect)
 }
@@ -1876,12 +1704,10 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigBoolean)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigBoolean)
 }
@@ -1904,12 +1730,10 @@ func encodeLoadSessionResponse(e *wire.Encoder, v *LoadSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeLoadSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeLoadSessionResponse)
 }
@@ -1927,12 +1751,10 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListSessionsResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListSessionsResponse)
 }
@@ -1951,18 +1773,14 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionInfo) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionInfo) }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1986,32 +1804,26 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeForkSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeForkSessionResponse)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -2023,12 +1835,10 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionStatusResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionStatusResponse)
 }
@@ -2040,12 +1850,10 @@ func encodeSetSessionTitleResponse(e *wire.Encoder, v *SetSessionTitleResponse) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionTitleResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionTitleResponse)
 }
@@ -2068,32 +1876,26 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeResumeSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeResumeSessionResponse)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -2110,12 +1912,10 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionConfigOptionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
@@ -2131,10 +1931,8 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptResponse) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptResponse) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptResponse)
 }
@@ -2151,10 +1949,8 @@ func encodeUsage(e *wire.Encoder, v *Usage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Usage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsage) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Usage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsage) }
 
 func encodeError(e *wire.Encoder, v *Error) {
@@ -2167,10 +1963,8 @@ func encodeError(e *wire.Encoder, v *Error) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Error) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeError) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Error) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeError) }
 
 func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
@@ -2182,12 +1976,10 @@ func encodeSessionNotification(e *wire.Encoder, v *SessionNotification) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionNotification)
 }
@@ -2254,12 +2046,10 @@ func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownSessionUpdate)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
@@ -2270,12 +2060,10 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentThoughtChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2286,12 +2074,10 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2302,12 +2088,10 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UserMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUserMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2325,10 +2109,8 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ContentChunk) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContentChunk) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContentChunk) }
 
 func encodeToolCall(e *wire.Encoder, v *ToolCall) {
@@ -2364,10 +2146,8 @@ func encodeToolCall(e *wire.Encoder, v *ToolCall) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCall) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCall) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCall) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeToolCall) }
 
 func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
@@ -2379,10 +2159,8 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanEntry) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanEntry) }
 
 func encodePlan(e *wire.Encoder, v *Plan) {
@@ -2397,10 +2175,8 @@ func encodePlan(e *wire.Encoder, v *Plan) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Plan) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlan) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Plan) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlan) }
 
 func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
@@ -2427,12 +2203,10 @@ func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownPlanUpdateContent)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -2450,10 +2224,8 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanItems) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanItems) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanItems) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanItems) }
 
 func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
@@ -2465,10 +2237,8 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanMarkdown) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanMarkdown) }
 
 func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
@@ -2479,10 +2249,8 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
@@ -2492,10 +2260,8 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanRemoved) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanRemoved) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanRemoved) }
 
 func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
@@ -2510,12 +2276,10 @@ func encodeAvailableCommand(e *wire.Encoder, v *AvailableCommand) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAvailableCommand)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAvailableCommand)
 }
@@ -2542,12 +2306,10 @@ func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableComm
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownAvailableCommandInput)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
@@ -2559,12 +2321,10 @@ func encodeUnstructuredCommandInput(e *wire.Encoder, v *UnstructuredCommandInput
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnstructuredCommandInput)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUnstructuredCommandInput)
 }
@@ -2581,12 +2341,10 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAvailableCommandsUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
@@ -2598,12 +2356,10 @@ func encodeCurrentModeUpdate(e *wire.Encoder, v *CurrentModeUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCurrentModeUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCurrentModeUpdate)
 }
@@ -2620,12 +2376,10 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeConfigOptionUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeConfigOptionUpdate)
 }
@@ -2648,12 +2402,10 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionInfoUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionInfoUpdate)
 }
@@ -2666,10 +2418,8 @@ func encodeCost(e *wire.Encoder, v *Cost) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Cost) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCost) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Cost) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCost) }
 
 func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
@@ -2684,10 +2434,8 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsageUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
@@ -2699,10 +2447,8 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Notice) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeNotice) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Notice) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeNotice) }
 
 func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
@@ -2730,12 +2476,10 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompactionUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompactionUpdate)
 }
@@ -2749,12 +2493,10 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompactionSummaryChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompactionSummaryChunk)
 }
@@ -2769,22 +2511,18 @@ func encodeSubagentSessionCapabilities(e *wire.Encoder, v *SubagentSessionCapabi
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSubagentSessionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSubagentSessionCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -2817,12 +2555,10 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v OtherStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeOtherStateUpdate)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
@@ -2833,12 +2569,10 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRunningStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRunningStateUpdate)
 }
@@ -2859,12 +2593,10 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeIdleStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeIdleStateUpdate)
 }
@@ -2875,12 +2607,10 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequiresActionStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
@@ -2891,12 +2621,10 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUnknownStateUpdate)
 }
@@ -2946,10 +2674,8 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSubagentUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSubagentUpdate)
 }
@@ -2996,10 +2722,8 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMessage) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionMessage)
 }
@@ -3013,12 +2737,10 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionMessageChunk)
 }
@@ -3030,12 +2752,10 @@ func encodeCompleteElicitationNotification(e *wire.Encoder, v *CompleteElicitati
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompleteElicitationNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompleteElicitationNotification)
 }
@@ -3055,12 +2775,10 @@ func encodeAuthStatusUpdateNotification(e *wire.Encoder, v *AuthStatusUpdateNoti
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthStatusUpdateNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthStatusUpdateNotification)
 }
@@ -3080,12 +2798,10 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitializeRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitializeRequest)
 }
@@ -3121,12 +2837,10 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeClientCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeClientCapabilities)
 }
@@ -3139,12 +2853,10 @@ func encodeFileSystemCapabilities(e *wire.Encoder, v *FileSystemCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeFileSystemCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeFileSystemCapabilities)
 }
@@ -3175,12 +2887,10 @@ func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabiliti
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeClientSessionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeClientSessionCapabilities)
 }
@@ -3190,12 +2900,10 @@ func encodeCompactionCapabilities(e *wire.Encoder, v *CompactionCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompactionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompactionCapabilities)
 }
@@ -3210,22 +2918,18 @@ func encodeSessionConfigOptionsCapabilities(e *wire.Encoder, v *SessionConfigOpt
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigOptionsCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigOptionsCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3235,32 +2939,26 @@ func encodeNoticeCapabilities(e *wire.Encoder, v *NoticeCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNoticeCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNoticeCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3272,12 +2970,10 @@ func encodeAuthCapabilities(e *wire.Encoder, v *AuthCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthCapabilities)
 }
@@ -3296,32 +2992,26 @@ func encodeElicitationCapabilities(e *wire.Encoder, v *ElicitationCapabilities) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3333,22 +3023,18 @@ func encodeAuthenticateRequest(e *wire.Encoder, v *AuthenticateRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthenticateRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthenticateRequest)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3371,12 +3057,10 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetProviderRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetProviderRequest)
 }
@@ -3388,32 +3072,26 @@ func encodeDisableProviderRequest(e *wire.Encoder, v *DisableProviderRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeDisableProviderRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeDisableProviderRequest)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3446,12 +3124,10 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNewSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNewSessionRequest)
 }
@@ -3484,12 +3160,10 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownMCPServer) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownMCPServer)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -3502,10 +3176,8 @@ func encodeHTTPHeader(e *wire.Encoder, v *HTTPHeader) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeHTTPHeader) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeHTTPHeader) }
 
 func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
@@ -3522,10 +3194,8 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerHTTP) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPServerHTTP)
 }
@@ -3544,10 +3214,8 @@ func encodeMCPServerSSE(e *wire.Encoder, v *MCPServerSSE) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerSSE) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerSSE) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerSSE) }
 
 func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
@@ -3558,10 +3226,8 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerACP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerACP) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerACP) }
 
 func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
@@ -3579,10 +3245,8 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerStdio) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPServerStdio)
 }
@@ -3600,10 +3264,8 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SystemPrompt) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSystemPrompt) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSystemPrompt) }
 
 func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
@@ -3635,12 +3297,10 @@ func encodeLoadSessionRequest(e *wire.Encoder, v *LoadSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeLoadSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeLoadSessionRequest)
 }
@@ -3654,12 +3314,10 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListSessionsRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListSessionsRequest)
 }
@@ -3671,12 +3329,10 @@ func encodeDeleteSessionRequest(e *wire.Encoder, v *DeleteSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeDeleteSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeDeleteSessionRequest)
 }
@@ -3713,12 +3369,10 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeForkSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeForkSessionRequest)
 }
@@ -3730,12 +3384,10 @@ func encodeArchiveSessionRequest(e *wire.Encoder, v *ArchiveSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeArchiveSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeArchiveSessionRequest)
 }
@@ -3747,12 +3399,10 @@ func encodeUnarchiveSessionRequest(e *wire.Encoder, v *UnarchiveSessionRequest) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnarchiveSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUnarchiveSessionRequest)
 }
@@ -3764,12 +3414,10 @@ func encodeSessionStatusRequest(e *wire.Encoder, v *SessionStatusRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionStatusRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionStatusRequest)
 }
@@ -3782,12 +3430,10 @@ func encodeSetSessionTitleRequest(e *wire.Encoder, v *SetSessionTitleRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionTitleRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionTitleRequest)
 }
@@ -3823,12 +3469,10 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeResumeSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeResumeSessionRequest)
 }
@@ -3840,12 +3484,10 @@ func encodeCloseSessionRequest(e *wire.Encoder, v *CloseSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCloseSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCloseSessionRequest)
 }
@@ -3858,12 +3500,10 @@ func encodeSetSessionModeRequest(e *wire.Encoder, v *SetSessionModeRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionModeRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionModeRequest)
 }
@@ -3877,12 +3517,10 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionConfigOptionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
@@ -3900,20 +3538,16 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptRequest) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptRequest) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptRequest)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3925,12 +3559,10 @@ func encodeReadTextFileResponse(e *wire.Encoder, v *ReadTextFileResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeReadTextFileResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeReadTextFileResponse)
 }
@@ -3943,12 +3575,10 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequestPermissionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequestPermissionResponse)
 }
@@ -3977,12 +3607,10 @@ func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPer
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownRequestPermissionOutcome)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
@@ -3992,12 +3620,10 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelledPermissionOutcome)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
@@ -4009,12 +3635,10 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSelectedPermissionOutcome)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
@@ -4026,12 +3650,10 @@ func encodeCreateTerminalResponse(e *wire.Encoder, v *CreateTerminalResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateTerminalResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateTerminalResponse)
 }
@@ -4048,12 +3670,10 @@ func encodeTerminalOutputResponse(e *wire.Encoder, v *TerminalOutputResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalOutputResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalOutputResponse)
 }
@@ -4066,22 +3686,18 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalExitStatus)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalExitStatus)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4094,22 +3710,18 @@ func encodeWaitForTerminalExitResponse(e *wire.Encoder, v *WaitForTerminalExitRe
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeWaitForTerminalExitResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeWaitForTerminalExitResponse)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4121,12 +3733,10 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateElicitationResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateElicitationResponse)
 }
@@ -4166,12 +3776,10 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationAction)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
@@ -4185,12 +3793,10 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationCancelAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationCancelAction)
 }
@@ -4204,12 +3810,10 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationDeclineAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationDeclineAction)
 }
@@ -4232,12 +3836,10 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationAcceptAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationAcceptAction)
 }
@@ -4253,10 +3855,8 @@ func encodeMCPError(e *wire.Encoder, v *MCPError) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPError) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPError) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPError) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPError) }
 
 func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
@@ -4266,12 +3866,10 @@ func encodeCancelNotification(e *wire.Encoder, v *CancelNotification) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelNotification)
 }
@@ -4288,12 +3886,10 @@ func encodeMessageMCPNotification(e *wire.Encoder, v *MessageMCPNotification) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMessageMCPNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMessageMCPNotification)
 }
@@ -4306,22 +3902,18 @@ func encodeInitialSessionConfigOption(e *wire.Encoder, v *InitialSessionConfigOp
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitialSessionConfigOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitialSessionConfigOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitialSessionConfigOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitialSessionConfigOption)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4337,12 +3929,10 @@ func encodeSessionOptionsRequest(e *wire.Encoder, v *SessionOptionsRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionOptionsRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionOptionsRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionOptionsRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionOptionsRequest)
 }
@@ -4365,12 +3955,10 @@ func encodeSessionOptionsResponse(e *wire.Encoder, v *SessionOptionsResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionOptionsResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionOptionsResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionOptionsResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionOptionsResponse)
 }
@@ -4387,12 +3975,10 @@ func encodePromptSuggestion(e *wire.Encoder, v *PromptSuggestion) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestion) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSuggestion)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestion) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSuggestion)
 }
@@ -4409,42 +3995,34 @@ func encodePromptSuggestionsUpdate(e *wire.Encoder, v *PromptSuggestionsUpdate) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PromptSuggestionsUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSuggestionsUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSuggestionsUpdate)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestionsImageCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsImageCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestionsAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsAudioCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestionsEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4467,22 +4045,18 @@ func encodePromptSuggestionsCapabilities(e *wire.Encoder, v *PromptSuggestionsCa
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestionsCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSuggestionsCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSuggestionsCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CursorForkCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorForkCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4497,12 +4071,10 @@ func encodeCursorCapabilities(e *wire.Encoder, v *CursorCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CursorCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCursorCapabilities)
 }
@@ -4519,12 +4091,10 @@ func encodeCursorMessageAnchor(e *wire.Encoder, v *CursorMessageAnchor) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CursorMessageAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorMessageAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorMessageAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCursorMessageAnchor)
 }
@@ -4537,12 +4107,10 @@ func encodeCursorToolCallAnchor(e *wire.Encoder, v *CursorToolCallAnchor) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorToolCallAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorToolCallAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorToolCallAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCursorToolCallAnchor)
 }
@@ -4555,12 +4123,10 @@ func encodeCursorCompactionAnchor(e *wire.Encoder, v *CursorCompactionAnchor) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorCompactionAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorCompactionAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorCompactionAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCursorCompactionAnchor)
 }
@@ -4597,12 +4163,10 @@ func encodeUnknownCursorAnchor(e *wire.Encoder, v *UnknownCursorAnchor) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownCursorAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownCursorAnchor)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownCursorAnchor) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -4613,12 +4177,10 @@ func encodeCursorSessionMessageAnchor(e *wire.Encoder, v *CursorSessionMessageAn
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorSessionMessageAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorSessionMessageAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorSessionMessageAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*CursorMessageAnchor)(v), decodeCursorMessageAnchor)
 }
@@ -4629,12 +4191,10 @@ func encodeCursorAgentThoughtAnchor(e *wire.Encoder, v *CursorAgentThoughtAnchor
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorAgentThoughtAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorAgentThoughtAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorAgentThoughtAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*CursorMessageAnchor)(v), decodeCursorMessageAnchor)
 }
@@ -4645,12 +4205,10 @@ func encodeCursorAgentMessageAnchor(e *wire.Encoder, v *CursorAgentMessageAnchor
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorAgentMessageAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorAgentMessageAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorAgentMessageAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*CursorMessageAnchor)(v), decodeCursorMessageAnchor)
 }
@@ -4661,12 +4219,10 @@ func encodeCursorUserMessageAnchor(e *wire.Encoder, v *CursorUserMessageAnchor) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorUserMessageAnchor) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCursorUserMessageAnchor)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorUserMessageAnchor) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*CursorMessageAnchor)(v), decodeCursorMessageAnchor)
 }
@@ -4689,18 +4245,14 @@ func encodeCursorUpdate(e *wire.Encoder, v *CursorUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCursorUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCursorUpdate) }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionCursorsCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCursorsCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }

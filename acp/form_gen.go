@@ -19,8 +19,7 @@ type ElicitationSchema struct {
 	// Required lists the names of the fields that the user must fill in.
 	Required    []string `json:"required,omitzero"`
 	Description string   `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta     `json:"_meta,omitempty"`
 }
 
 // ElicitationSchemaType is the JSON Schema type of a form.
@@ -83,8 +82,7 @@ type EnumOption struct {
 	// Title is the label to display.
 	Title       string `json:"title"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // StringPropertySchema describes a text field, or a choice of one text if Enum or OneOf
@@ -107,8 +105,7 @@ type StringPropertySchema struct {
 	Enum []string `json:"enum,omitzero"`
 	// OneOf lists the texts to choose from, each with a label.
 	OneOf []EnumOption `json:"oneOf,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta         `json:"_meta,omitempty"`
 }
 
 // NumberPropertySchema describes a field for a number.
@@ -121,8 +118,7 @@ type NumberPropertySchema struct {
 	Maximum *float64 `json:"maximum,omitempty"`
 	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[float64] `json:"default,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // IntegerPropertySchema describes a field for an integer.
@@ -135,8 +131,7 @@ type IntegerPropertySchema struct {
 	Maximum *int64 `json:"maximum,omitempty"`
 	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[int64] `json:"default,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta       `json:"_meta,omitempty"`
 }
 
 // BooleanPropertySchema describes a field that is on or off.
@@ -145,8 +140,7 @@ type BooleanPropertySchema struct {
 	Description string `json:"description,omitempty"`
 	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[bool] `json:"default,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta      `json:"_meta,omitempty"`
 }
 
 // MultiSelectItems lists the texts of a multiple choice, with or without labels.
@@ -175,16 +169,14 @@ type UnknownMultiSelectItems struct {
 type StringMultiSelectItems struct {
 	// Enum lists the texts to choose from.
 	Enum []string `json:"enum"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta     `json:"_meta,omitempty"`
 }
 
 // TitledMultiSelectItems lists the texts of a multiple choice, each with a label.
 type TitledMultiSelectItems struct {
 	// AnyOf lists the texts to choose from.
 	AnyOf []EnumOption `json:"anyOf"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta         `json:"_meta,omitempty"`
 }
 
 // MultiSelectPropertySchema describes a choice of several texts.
@@ -199,6 +191,5 @@ type MultiSelectPropertySchema struct {
 	Items MultiSelectItems `json:"items" acp:"required"`
 	// Default is the initial value of the field; absent and null mean none.
 	Default Opt[[]string] `json:"default,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta          `json:"_meta,omitempty"`
 }

@@ -24,8 +24,7 @@ type MessageMCPRequest struct {
 	// Params contains the MCP params unchanged, including the members of `_meta` that MCP
 	// requires of every request; nil means none.
 	Params json.RawMessage `json:"params,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta            `json:"_meta,omitempty"`
 }
 
 // MCPServerACPID identifies one MCP server that the client serves over this connection.
@@ -71,8 +70,7 @@ type HTTPHeader struct {
 	Name string `json:"name"`
 	// Value is the value. It may be secret: never log it.
 	Value string `json:"value"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 }
 
 // MCPServerHTTP is an MCP server over streamable HTTP. It requires the
@@ -83,8 +81,7 @@ type MCPServerHTTP struct {
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
 	Headers []HTTPHeader `json:"headers"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // MCPServerSSE is an MCP server over HTTP with server-sent events, a transport that MCP
@@ -95,8 +92,7 @@ type MCPServerSSE struct {
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
 	Headers []HTTPHeader `json:"headers"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // MCPServerACP is an MCP server that the client serves over this connection with
@@ -109,8 +105,7 @@ type MCPServerACP struct {
 	// ServerID identifies the server for mcp/message. The client chooses it and must not
 	// reuse it for another server on the same connection.
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta           `json:"_meta,omitempty"`
 }
 
 // MCPServerStdio is an MCP server that the agent starts as a child process. Every agent
@@ -123,9 +118,8 @@ type MCPServerStdio struct {
 	Command string   `json:"command" acp:"filled"`
 	Args    []string `json:"args"`
 	// Env sets environment variables for the process. Values may be secret.
-	Env []EnvVariable `json:"env"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Env  []EnvVariable `json:"env"`
+	Meta Meta          `json:"_meta,omitempty"`
 }
 
 // MCPError is an error of an MCP server.
@@ -157,6 +151,5 @@ type MessageMCPNotification struct {
 	Method string `json:"method"`
 	// Params contains the MCP params unchanged; nil means none.
 	Params json.RawMessage `json:"params,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta            `json:"_meta,omitempty"`
 }

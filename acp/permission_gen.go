@@ -20,8 +20,7 @@ type RequestPermissionRequest struct {
 	// without a user must choose by kind, never by position, and return the cancelled
 	// outcome if no option fits.
 	Options []PermissionOption `json:"options" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta               `json:"_meta,omitempty"`
 }
 
 // PermissionOption is one option that the user can choose.
@@ -31,8 +30,7 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// Kind is the meaning of the option, for icons and for programs that decide.
 	Kind PermissionOptionKind `json:"kind" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta                 `json:"_meta,omitempty"`
 }
 
 // PermissionOptionID identifies one option of a permission request.
@@ -61,8 +59,7 @@ const (
 // Protocol: result of session/request_permission.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome `json:"outcome" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                     `json:"_meta,omitempty"`
 }
 
 // RequestPermissionOutcome is the decision of the user: one of the options, or none
@@ -98,6 +95,5 @@ type SelectedPermissionOutcome struct {
 	// OptionID is the id of one of the options of the request. The kind of that option
 	// determines what it permits.
 	OptionID PermissionOptionID `json:"optionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta               `json:"_meta,omitempty"`
 }

@@ -13,8 +13,7 @@ type PlanEntry struct {
 	Content  string            `json:"content"`
 	Priority PlanEntryPriority `json:"priority" acp:"filled"`
 	Status   PlanEntryStatus   `json:"status" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta              `json:"_meta,omitempty"`
 }
 
 // PlanEntryPriority is the priority of a step of a plan.
@@ -47,8 +46,7 @@ const (
 type Plan struct {
 	// Entries lists the steps in order. Malformed items are skipped.
 	Entries []PlanEntry `json:"entries" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta        `json:"_meta,omitempty"`
 }
 
 // PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in
@@ -84,8 +82,7 @@ type PlanItems struct {
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Entries lists the steps in order. Malformed items are skipped.
 	Entries []PlanEntry `json:"entries" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta        `json:"_meta,omitempty"`
 }
 
 // PlanMarkdown is a plan in Markdown.
@@ -97,8 +94,7 @@ type PlanMarkdown struct {
 	// Path is the absolute path of the file that the plan is kept in; empty means none. It
 	// only names the file: the plan is in Content.
 	Path string `json:"path,omitempty" acp:"omitempty,abspath"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // PlanUpdate creates or replaces one of several plans. The content replaces that of the
@@ -106,14 +102,12 @@ type PlanMarkdown struct {
 // client.
 type PlanUpdate struct {
 	Plan PlanUpdateContent `json:"plan" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta              `json:"_meta,omitempty"`
 }
 
 // PlanRemoved removes a plan. It requires the plan capability of the client.
 type PlanRemoved struct {
 	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta   `json:"_meta,omitempty"`
 }

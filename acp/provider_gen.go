@@ -10,8 +10,7 @@ package acp
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta           `json:"_meta,omitempty"`
 }
 
 // ProviderInfo describes one provider.
@@ -28,8 +27,7 @@ type ProviderInfo struct {
 	// Current is the current endpoint; nil means that the provider is disabled. It never
 	// contains headers.
 	Current *ProviderCurrentConfig `json:"current,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                   `json:"_meta,omitempty"`
 }
 
 // ProviderID identifies one model provider of an agent.
@@ -65,8 +63,7 @@ type ProviderCurrentConfig struct {
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	// BaseURL is the address of the endpoint.
 	BaseURL string `json:"baseUrl" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // SetProviderResponse reports that the provider was configured.
@@ -75,7 +72,6 @@ type ProviderCurrentConfig struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SetProviderResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -85,7 +81,6 @@ type SetProviderResponse struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type DisableProviderResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -95,7 +90,6 @@ type DisableProviderResponse struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ListProvidersRequest struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -114,8 +108,7 @@ type SetProviderRequest struct {
 	// Headers is sent with every request to the endpoint. Values are usually secret: never
 	// log them.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta              `json:"_meta,omitempty"`
 }
 
 // DisableProviderRequest asks the agent to disable a provider.
@@ -126,6 +119,5 @@ type SetProviderRequest struct {
 type DisableProviderRequest struct {
 	// ProviderID identifies the provider in the list of the agent.
 	ProviderID ProviderID `json:"providerId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }

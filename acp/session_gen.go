@@ -20,8 +20,7 @@ type NewSessionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // LoadSessionResponse is the response to session/load. It follows the last replayed
@@ -36,8 +35,7 @@ type LoadSessionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // ForkSessionResponse is the response to session/fork.
@@ -55,8 +53,7 @@ type ForkSessionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // ResumeSessionResponse is the response to session/resume.
@@ -70,15 +67,13 @@ type ResumeSessionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // CloseSessionResponse reports that the session is closed.
 //
 // Protocol: result of session/close.
 type CloseSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -108,8 +103,7 @@ type NewSessionRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // SystemPrompt is text of the client for the model, outside the conversation.
@@ -118,8 +112,7 @@ type SystemPrompt struct {
 	// Content is the text: text blocks, of which at least one is not blank. Agents refuse
 	// other content with -32602.
 	Content []ContentBlock `json:"content" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta           `json:"_meta,omitempty"`
 }
 
 // SystemPromptMode is how the system prompt of a client combines with that of the
@@ -163,8 +156,7 @@ type LoadSessionRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ForkSessionRequest asks the agent to start a new session from a copy of the context
@@ -199,8 +191,7 @@ type ForkSessionRequest struct {
 	// they do not know; the response contains the values that hold. They require the
 	// options capability of sessions.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ResumeSessionRequest asks the agent to continue a stored session without replaying
@@ -232,8 +223,7 @@ type ResumeSessionRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // CloseSessionRequest asks the agent to close a session on this connection and to free
@@ -243,6 +233,5 @@ type ResumeSessionRequest struct {
 type CloseSessionRequest struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }

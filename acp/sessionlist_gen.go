@@ -13,8 +13,7 @@ type ListSessionsResponse struct {
 	// NextCursor is the cursor of the next page; empty means that this is the last one. It
 	// is opaque to clients.
 	NextCursor string `json:"nextCursor,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta   `json:"_meta,omitempty"`
 }
 
 // SessionInfo describes one session in a list.
@@ -36,15 +35,13 @@ type SessionInfo struct {
 	//
 	// Unstable: the member may change or be removed.
 	Archived *bool `json:"archived,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta  `json:"_meta,omitempty"`
 }
 
 // DeleteSessionResponse reports that the session is not in the list.
 //
 // Protocol: result of session/delete.
 type DeleteSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -54,7 +51,6 @@ type DeleteSessionResponse struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ArchiveSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -64,7 +60,6 @@ type ArchiveSessionResponse struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type UnarchiveSessionResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -75,8 +70,7 @@ type UnarchiveSessionResponse struct {
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta          `json:"_meta,omitempty"`
 }
 
 // SessionStatus is the status of a session: open, or only stored. Treat an unknown
@@ -102,8 +96,7 @@ const (
 type SetSessionTitleResponse struct {
 	// Title is the display name that the agent stored.
 	Title string `json:"title"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 }
 
 // ListSessionsRequest asks the agent for one page of its sessions.
@@ -120,8 +113,7 @@ type ListSessionsRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // SessionArchiveFilter selects whether a list contains archived sessions. Agents refuse
@@ -146,8 +138,7 @@ const (
 type DeleteSessionRequest struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // ArchiveSessionRequest asks the agent to hide a session from the default list and to
@@ -159,8 +150,7 @@ type DeleteSessionRequest struct {
 type ArchiveSessionRequest struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // UnarchiveSessionRequest asks the agent to return a session to the default list.
@@ -171,8 +161,7 @@ type ArchiveSessionRequest struct {
 type UnarchiveSessionRequest struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // SessionStatusRequest asks the agent whether a session is open.
@@ -183,8 +172,7 @@ type UnarchiveSessionRequest struct {
 type SessionStatusRequest struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // SetSessionTitleRequest asks the agent to rename a session.
@@ -197,6 +185,5 @@ type SetSessionTitleRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Title is the requested display name.
 	Title string `json:"title"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 }

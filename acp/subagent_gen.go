@@ -14,15 +14,13 @@ import (
 type SubagentSessionCapabilities struct {
 	// Cancel means, if it is not nil, that session/cancel may be sent to it.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                       `json:"_meta,omitempty"`
 }
 
 // SessionCancelCapabilities indicates by its presence that a session may be cancelled.
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type SessionCancelCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -61,7 +59,6 @@ type OtherStateUpdate struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type RunningStateUpdate struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -76,8 +73,7 @@ type IdleStateUpdate struct {
 	StopReason IdleStopReason `json:"stopReason,omitempty"`
 	// Error is the error, if known.
 	Error *Error `json:"error,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 	// Extra contains the members that the protocol does not define.
 	Extra map[string]json.RawMessage `json:"-"`
 }
@@ -112,7 +108,6 @@ const (
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type RequiresActionStateUpdate struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -120,7 +115,6 @@ type RequiresActionStateUpdate struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type UnknownStateUpdate struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -148,8 +142,7 @@ type SubagentUpdate struct {
 	// AdditionalDirectories lists further directories that the child may work in, as
 	// absolute paths.
 	AdditionalDirectories Opt[[]string] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta                  Meta          `json:"_meta,omitempty"`
 }
 
 // SessionMessage reports a message that one session sent to another. The first update
@@ -171,8 +164,7 @@ type SessionMessage struct {
 	RecipientMessageID Opt[MessageID] `json:"recipientMessageId,omitzero" acp:"omitempty,id"`
 	// Content is the whole content of the message.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // SessionMessageChunk appends a piece of content to a message between sessions. It
@@ -183,6 +175,5 @@ type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }

@@ -12,8 +12,7 @@ type PromptSuggestion struct {
 	// capability session.promptSuggestions and the agent's capabilities for prompts have
 	// them.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta           `json:"_meta,omitempty"`
 }
 
 // PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
@@ -25,8 +24,7 @@ type PromptSuggestion struct {
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta               `json:"_meta,omitempty"`
 }
 
 // PromptSuggestionsImageCapabilities indicates by its presence that suggested prompts
@@ -34,7 +32,6 @@ type PromptSuggestionsUpdate struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type PromptSuggestionsImageCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -43,7 +40,6 @@ type PromptSuggestionsImageCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type PromptSuggestionsAudioCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -52,7 +48,6 @@ type PromptSuggestionsAudioCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type PromptSuggestionsEmbeddedContextCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -68,6 +63,5 @@ type PromptSuggestionsCapabilities struct {
 	// EmbeddedContext means, if it is not nil, that suggested prompts may contain
 	// [EmbeddedResource] blocks.
 	EmbeddedContext *PromptSuggestionsEmbeddedContextCapabilities `json:"embeddedContext,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta            Meta                                          `json:"_meta,omitempty"`
 }

@@ -14,8 +14,7 @@ type WriteTextFileRequest struct {
 	Path string `json:"path" acp:"abspath"`
 	// Content is the new text of the whole file.
 	Content string `json:"content"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // ReadTextFileRequest asks the client for the text of a file.
@@ -31,8 +30,7 @@ type ReadTextFileRequest struct {
 	Line *uint32 `json:"line,omitempty"`
 	// Limit is the maximum number of lines; nil means all.
 	Limit *uint32 `json:"limit,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta    `json:"_meta,omitempty"`
 }
 
 // TerminalID identifies one terminal. The end that runs it chooses it.
@@ -59,8 +57,7 @@ type CreateTerminalRequest struct {
 	// client drops the oldest output beyond it, at a character boundary. Nil means that
 	// the agent sets no limit; 0 keeps nothing.
 	OutputByteLimit *uint64 `json:"outputByteLimit,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta            Meta    `json:"_meta,omitempty"`
 }
 
 // EnvVariable is one environment variable.
@@ -68,8 +65,7 @@ type EnvVariable struct {
 	Name string `json:"name"`
 	// Value is the value. It may be secret: never log it.
 	Value string `json:"value"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 }
 
 // TerminalOutputRequest asks the client for the output of a command so far.
@@ -80,8 +76,7 @@ type TerminalOutputRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // ReleaseTerminalRequest asks the client to free a terminal.
@@ -92,8 +87,7 @@ type ReleaseTerminalRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // WaitForTerminalExitRequest asks the client to wait until a command has ended.
@@ -104,8 +98,7 @@ type WaitForTerminalExitRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // KillTerminalRequest asks the client to end a command and to keep its terminal.
@@ -116,15 +109,13 @@ type KillTerminalRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // WriteTextFileResponse reports that the text was written.
 //
 // Protocol: result of fs/write_text_file.
 type WriteTextFileResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -134,8 +125,7 @@ type WriteTextFileResponse struct {
 type ReadTextFileResponse struct {
 	// Content is the text of the requested lines.
 	Content string `json:"content"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // CreateTerminalResponse is the response to terminal/create.
@@ -144,8 +134,7 @@ type ReadTextFileResponse struct {
 type CreateTerminalResponse struct {
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"min=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // TerminalOutputResponse is a snapshot of a terminal.
@@ -158,8 +147,7 @@ type TerminalOutputResponse struct {
 	Truncated bool `json:"truncated"`
 	// ExitStatus is the exit status of the command; nil means that it is still running.
 	ExitStatus *TerminalExitStatus `json:"exitStatus,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta                `json:"_meta,omitempty"`
 }
 
 // TerminalExitStatus is the exit status of a command. Usually one of the fields is set;
@@ -171,15 +159,13 @@ type TerminalExitStatus struct {
 	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
 	// none did.
 	Signal string `json:"signal,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta   `json:"_meta,omitempty"`
 }
 
 // ReleaseTerminalResponse reports that the terminal was freed.
 //
 // Protocol: result of terminal/release.
 type ReleaseTerminalResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -193,14 +179,12 @@ type WaitForTerminalExitResponse struct {
 	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
 	// none did.
 	Signal string `json:"signal,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta   `json:"_meta,omitempty"`
 }
 
 // KillTerminalResponse reports that the command has ended or was asked to end.
 //
 // Protocol: result of terminal/kill.
 type KillTerminalResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

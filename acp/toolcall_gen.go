@@ -32,8 +32,7 @@ type ToolCallUpdate struct {
 	RawInput json.RawMessage `json:"rawInput,omitempty"`
 	// RawOutput replaces the output, any JSON; nil keeps it.
 	RawOutput json.RawMessage `json:"rawOutput,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta            `json:"_meta,omitempty"`
 }
 
 // ToolCallID identifies one tool call of a session. The agent chooses it; clients
@@ -112,8 +111,7 @@ type UnknownToolCallContent struct {
 // Content is a content block in the output of a tool call.
 type Content struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // Diff is a change of one file, with the full text before and after it. There is no
@@ -125,8 +123,7 @@ type Diff struct {
 	OldText *string `json:"oldText,omitempty"`
 	// NewText is the whole text after the change.
 	NewText string `json:"newText"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // Terminal displays the live output of a terminal that the agent created at the client.
@@ -134,8 +131,7 @@ type Diff struct {
 type Terminal struct {
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // ToolCallLocation is a place in a file that a tool call works on.
@@ -144,8 +140,7 @@ type ToolCallLocation struct {
 	Path string `json:"path" acp:"abspath"`
 	// Line is the line, counted from 1; nil means the whole file.
 	Line *uint32 `json:"line,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta    `json:"_meta,omitempty"`
 }
 
 // ToolCall announces a tool call. A [ToolCallUpdate] with the same id changes it.
@@ -171,6 +166,5 @@ type ToolCall struct {
 	// RawOutput is the output of the tool, any JSON. It may be large and may contain
 	// secrets.
 	RawOutput json.RawMessage `json:"rawOutput,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta            `json:"_meta,omitempty"`
 }

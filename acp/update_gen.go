@@ -14,8 +14,7 @@ type SessionNotification struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta          `json:"_meta,omitempty"`
 }
 
 // SessionUpdate is one event of a session.
@@ -89,8 +88,7 @@ type AgentThoughtChunk struct {
 	// MessageID identifies the message that the piece belongs to. It is empty if the agent
 	// does not identify its messages.
 	MessageID MessageID `json:"messageId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // AgentMessageChunk is a piece of a message of the agent to the user.
@@ -99,8 +97,7 @@ type AgentMessageChunk struct {
 	// MessageID identifies the message that the piece belongs to. It is empty if the agent
 	// does not identify its messages.
 	MessageID MessageID `json:"messageId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // UserMessageChunk is a piece of a message of the user. Agents send it when they replay
@@ -110,8 +107,7 @@ type UserMessageChunk struct {
 	// MessageID identifies the message that the piece belongs to. It is empty if the agent
 	// does not identify its messages.
 	MessageID MessageID `json:"messageId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // MessageID identifies one message of a session. The agent chooses it; clients compare
@@ -126,8 +122,7 @@ type ContentChunk struct {
 	// MessageID identifies the message that the piece belongs to. It is empty if the agent
 	// does not identify its messages.
 	MessageID MessageID `json:"messageId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // AvailableCommand is one slash command.
@@ -138,8 +133,7 @@ type AvailableCommand struct {
 	Description string `json:"description"`
 	// Input describes the text that may follow the name; nil means none.
 	Input AvailableCommandInput `json:"input,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                  `json:"_meta,omitempty"`
 }
 
 // AvailableCommandInput describes the argument of a slash command.
@@ -165,8 +159,7 @@ type UnknownAvailableCommandInput struct {
 type UnstructuredCommandInput struct {
 	// Hint is displayed while the argument is empty.
 	Hint string `json:"hint"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // AvailableCommandsUpdate lists the slash commands that the session now has. The list
@@ -174,8 +167,7 @@ type UnstructuredCommandInput struct {
 // prompt that starts with "/name" and the arguments.
 type AvailableCommandsUpdate struct {
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }
 
 // SessionInfoUpdate changes the metadata of the session. Absent fields keep their
@@ -185,8 +177,7 @@ type SessionInfoUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
 	UpdatedAt Opt[string] `json:"updatedAt,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta        `json:"_meta,omitempty"`
 }
 
 // Cost is an amount of money, or of another unit that the agent uses instead.
@@ -195,8 +186,7 @@ type Cost struct {
 	Amount float64 `json:"amount"`
 	// Currency is an ISO 4217 code such as "USD", or another unit such as "credits".
 	Currency string `json:"currency"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta   `json:"_meta,omitempty"`
 }
 
 // UsageUpdate reports how much of the context window of the model is used, and the cost
@@ -208,8 +198,7 @@ type UsageUpdate struct {
 	Size uint64 `json:"size"`
 	// Cost is the cost of the whole session so far; nil means unknown.
 	Cost *Cost `json:"cost,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta  `json:"_meta,omitempty"`
 }
 
 // NoticeSeverity is the severity of a notice. Display an unknown value as information.
@@ -234,8 +223,7 @@ type Notice struct {
 	// Title is the text of the notice, in one line. It must not be empty.
 	Title       string `json:"title" acp:"min=1"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // CompactionID identifies one compaction of a session. The agent chooses it; clients
@@ -273,8 +261,7 @@ type CompactionUpdate struct {
 	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`
 	// Error is the reason why the compaction failed, for display.
 	Error Opt[string] `json:"error,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta        `json:"_meta,omitempty"`
 }
 
 // CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
@@ -284,6 +271,5 @@ type CompactionSummaryChunk struct {
 	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta         Meta         `json:"_meta,omitempty"`
 }

@@ -40,9 +40,8 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Env is added to the environment with which the client started the agent, and
 	// overrides it.
-	Env []EnvVariable `json:"env,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Env  []EnvVariable `json:"env,omitzero"`
+	Meta Meta          `json:"_meta,omitempty"`
 }
 
 // AuthMethodAgent is an authentication method that the agent carries out when the
@@ -52,15 +51,13 @@ type AuthMethodAgent struct {
 	// Name is the label to display.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // LoginAuthResponse reports that the user is signed in.
 //
 // Protocol: result of auth/login.
 type LoginAuthResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -68,7 +65,6 @@ type LoginAuthResponse struct {
 //
 // Protocol: result of auth/logout.
 type LogoutAuthResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -77,14 +73,12 @@ type LogoutAuthResponse struct {
 // Protocol: params of auth/login.
 type LoginAuthRequest struct {
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta         `json:"_meta,omitempty"`
 }
 
 // LogoutAuthRequest asks the agent to sign the user out.
 //
 // Protocol: params of auth/logout.
 type LogoutAuthRequest struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

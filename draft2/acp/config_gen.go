@@ -19,8 +19,7 @@ type SessionConfigOption struct {
 	// Kind contains the possible values and the current one. Clients should leave options
 	// of an unknown kind unchanged.
 	Kind SessionConfigKind `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta              `json:"_meta,omitempty"`
 }
 
 // SessionConfigKind contains the possible values of a config option and the current
@@ -53,8 +52,7 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Options lists the values of the group. Malformed items are skipped.
 	Options []SessionConfigSelectOption `json:"options" acp:"min=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                        `json:"_meta,omitempty"`
 }
 
 // SessionConfigSelect is an option with a list of values, of which one is selected.
@@ -78,8 +76,7 @@ type SetSessionConfigOptionResponse struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // ConfigOptionUpdate reports that config options have changed, whatever the cause.
@@ -88,8 +85,7 @@ type ConfigOptionUpdate struct {
 	// importance. It replaces the previous list. Malformed options are skipped; those of
 	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // InitialSessionConfigOption is the value that a config option should have from the
@@ -102,8 +98,7 @@ type InitialSessionConfigOption struct {
 	// Value is the value. Agents ignore a value that the option cannot have; the response
 	// to the request lists the values that hold.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionOptionsRequest asks what a session would start with.
@@ -121,8 +116,7 @@ type SessionOptionsRequest struct {
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// SessionID identifies a stored session to ask about; empty means a new session.
 	SessionID SessionID `json:"sessionId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // SessionOptionsResponse is what a session would start with at this moment.
@@ -138,6 +132,5 @@ type SessionOptionsResponse struct {
 	// AvailableCommands lists commands that the session would have. The list may be
 	// incomplete; that of the session replaces it.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }

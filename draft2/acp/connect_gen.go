@@ -20,8 +20,7 @@ type Icon struct {
 	Sizes []string `json:"sizes,omitzero"`
 	// Theme is the background for which the image is made; empty means any.
 	Theme IconTheme `json:"theme,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta      `json:"_meta,omitempty"`
 }
 
 // IconTheme is the background for which an icon is made.
@@ -41,7 +40,6 @@ type AbsolutePath string
 
 // metaOnly has the members of all types that hold nothing but _meta.
 type metaOnly struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -59,8 +57,7 @@ type InitializeResponse struct {
 	// empty list means that authentication is not required or not possible. Malformed
 	// entries are skipped.
 	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // AgentCapabilities describes what an agent supports beyond the baseline.
@@ -76,8 +73,7 @@ type AgentCapabilities struct {
 	//
 	// Unstable: the member may change or be removed.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta                   `json:"_meta,omitempty"`
 }
 
 // SessionCapabilities describes the session methods and params that an agent supports.
@@ -106,8 +102,7 @@ type SessionCapabilities struct {
 	Status *SessionStatusCapabilities `json:"status,omitempty"`
 	// Unstable: the member may change or be removed.
 	Title *SessionTitleCapabilities `json:"title,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                      `json:"_meta,omitempty"`
 }
 
 // PromptCapabilities describes the content that a prompt may contain beyond text and
@@ -123,26 +118,22 @@ type PromptCapabilities struct {
 	//
 	// Unstable: the member may change or be removed.
 	Skill *PromptSkillCapabilities `json:"skill,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // PromptImageCapabilities indicates by its presence that a prompt may contain images.
 type PromptImageCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // PromptAudioCapabilities indicates by its presence that a prompt may contain audio.
 type PromptAudioCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // PromptEmbeddedContextCapabilities indicates by its presence that a prompt may contain
 // embedded resources.
 type PromptEmbeddedContextCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -156,22 +147,19 @@ type MCPCapabilities struct {
 	// client serves over this connection.
 	//
 	// Unstable: the member may change or be removed.
-	ACP *MCPACPCapabilities `json:"acp,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	ACP  *MCPACPCapabilities `json:"acp,omitempty"`
+	Meta Meta                `json:"_meta,omitempty"`
 }
 
 // MCPStdioCapabilities indicates by its presence that an agent can start MCP servers as
 // processes.
 type MCPStdioCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // MCPHTTPCapabilities indicates by its presence that an agent can reach MCP servers
 // over HTTP.
 type MCPHTTPCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -180,7 +168,6 @@ type MCPHTTPCapabilities struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type MCPACPCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -189,8 +176,7 @@ type MCPACPCapabilities struct {
 type AgentAuthCapabilities struct {
 	// Unstable: the member may change or be removed.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                    `json:"_meta,omitempty"`
 }
 
 // Error is a JSON-RPC error inside a message. Failed calls return an
@@ -237,8 +223,7 @@ type UnsupportedProtocolVersionErrorData struct {
 	Requested uint16 `json:"requested"`
 	// Supported lists the versions that the peer supports.
 	Supported []uint16 `json:"supported"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta     `json:"_meta,omitempty"`
 }
 
 // SessionNotFoundErrorData is the data of an error with the code -32002 about a
@@ -246,8 +231,7 @@ type UnsupportedProtocolVersionErrorData struct {
 type SessionNotFoundErrorData struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // InitializeRequest is the first request of the client.
@@ -259,8 +243,7 @@ type InitializeRequest struct {
 	ProtocolVersion uint16              `json:"protocolVersion"`
 	Info            Implementation      `json:"info"`
 	Capabilities    *ClientCapabilities `json:"capabilities,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta            Meta                `json:"_meta,omitempty"`
 }
 
 // ClientCapabilities describes what a client supports beyond the baseline.
@@ -276,8 +259,7 @@ type ClientCapabilities struct {
 	//
 	// Unstable: the member may change or be removed.
 	Session *ClientSessionCapabilities `json:"session,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                       `json:"_meta,omitempty"`
 }
 
 // ClientAuthCapabilities describes the authentication methods that a client can carry
@@ -286,14 +268,12 @@ type ClientAuthCapabilities struct {
 	// Terminal means, if it is not nil, that the client can run the command of the agent
 	// in an interactive terminal to sign the user in.
 	Terminal *TerminalAuthCapabilities `json:"terminal,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                      `json:"_meta,omitempty"`
 }
 
 // TerminalAuthCapabilities indicates by its presence that a client supports
 // authentication in a terminal.
 type TerminalAuthCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -307,6 +287,5 @@ type ClientSessionCapabilities struct {
 	PromptSuggestions *PromptSuggestionsCapabilities `json:"promptSuggestions,omitempty"`
 	// Commands describes the kinds of commands beyond plain ones that the client displays.
 	Commands *CommandsCapabilities `json:"commands,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                  `json:"_meta,omitempty"`
 }

@@ -52,8 +52,7 @@ type Annotations struct {
 	// Priority is the importance of the content from 0, optional, to 1, required; nil
 	// means unspecified.
 	Priority *float64 `json:"priority,omitempty" acp:"omitempty,min=0,max=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta     `json:"_meta,omitempty"`
 }
 
 // TextContent is text. In messages of agents it is usually Markdown. A chunk may end
@@ -62,8 +61,7 @@ type TextContent struct {
 	Text string `json:"text"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // ImageContent is an image.
@@ -76,8 +74,7 @@ type ImageContent struct {
 	URI string `json:"uri,omitempty" acp:"omitempty,uri"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // AudioContent is audio.
@@ -88,8 +85,7 @@ type AudioContent struct {
 	MIMEType MediaType `json:"mimeType"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
@@ -109,8 +105,7 @@ type ResourceLink struct {
 	Size *uint64 `json:"size,omitempty"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // EmbeddedResourceResource is the content of an embedded resource: text or binary data.
@@ -141,8 +136,7 @@ type TextResourceContents struct {
 	URI string `json:"uri" acp:"uri"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta      `json:"_meta,omitempty"`
 }
 
 // BlobResourceContents is the content of a binary resource.
@@ -153,8 +147,7 @@ type BlobResourceContents struct {
 	URI string `json:"uri" acp:"uri"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta      `json:"_meta,omitempty"`
 }
 
 // EmbeddedResource contains the content of a resource, so that the agent need not fetch
@@ -163,8 +156,7 @@ type EmbeddedResource struct {
 	Resource EmbeddedResourceResource `json:"resource" acp:"required"`
 	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // PromptResponse is the response to session/prompt. It means that the message is part
@@ -175,8 +167,7 @@ type PromptResponse struct {
 	// MessageID identifies the message. The update that contains the message has the same
 	// id.
 	MessageID MessageID `json:"messageId" acp:"min=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // PromptRequest asks the agent to add a message to the conversation and to work on it.
@@ -188,8 +179,7 @@ type PromptRequest struct {
 	// Prompt is the message, at least one block. Agents accept text and resource links;
 	// other kinds require a capability below session.prompt.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta           `json:"_meta,omitempty"`
 }
 
 // CancelSessionNotification asks the agent to cancel the foreground work of a session
@@ -200,6 +190,5 @@ type PromptRequest struct {
 type CancelSessionNotification struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }

@@ -16,6 +16,5 @@ type CursorUpdate struct {
 	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never
 	// changes.
 	Anchor CursorAnchor `json:"anchor,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta         `json:"_meta,omitempty"`
 }

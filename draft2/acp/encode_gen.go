@@ -26,12 +26,10 @@ func encodeRequestPermissionRequest(e *wire.Encoder, v *RequestPermissionRequest
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequestPermissionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequestPermissionRequest)
 }
@@ -60,12 +58,10 @@ func encodeUnknownRequestPermissionSubject(e *wire.Encoder, v *UnknownRequestPer
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionSubject) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownRequestPermissionSubject)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionSubject) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -140,10 +136,8 @@ func encodeToolCallUpdate(e *wire.Encoder, v *ToolCallUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeToolCallUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallUpdate)
 }
@@ -174,12 +168,10 @@ func encodeUnknownToolCallContent(e *wire.Encoder, v *UnknownToolCallContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownToolCallContent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownToolCallContent)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownToolCallContent) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -216,12 +208,10 @@ func encodeUnknownContentBlock(e *wire.Encoder, v *UnknownContentBlock) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownContentBlock) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownContentBlock)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownContentBlock) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -237,10 +227,8 @@ func encodeAnnotations(e *wire.Encoder, v *Annotations) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Annotations) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAnnotations) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Annotations) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAnnotations) }
 
 func encodeTextContent(e *wire.Encoder, v *TextContent) {
@@ -254,10 +242,8 @@ func encodeTextContent(e *wire.Encoder, v *TextContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v TextContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTextContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTextContent) }
 
 func encodeImageContent(e *wire.Encoder, v *ImageContent) {
@@ -273,10 +259,8 @@ func encodeImageContent(e *wire.Encoder, v *ImageContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ImageContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeImageContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ImageContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeImageContent) }
 
 func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
@@ -291,10 +275,8 @@ func encodeAudioContent(e *wire.Encoder, v *AudioContent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AudioContent) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAudioContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AudioContent) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAudioContent) }
 
 func encodeIcon(e *wire.Encoder, v *Icon) {
@@ -309,10 +291,8 @@ func encodeIcon(e *wire.Encoder, v *Icon) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Icon) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeIcon) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Icon) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeIcon) }
 
 func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
@@ -339,10 +319,8 @@ func encodeResourceLink(e *wire.Encoder, v *ResourceLink) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ResourceLink) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeResourceLink) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeResourceLink) }
 
 func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource) {
@@ -369,12 +347,10 @@ func encodeUnknownEmbeddedResourceResource(e *wire.Encoder, v *UnknownEmbeddedRe
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownEmbeddedResourceResource) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownEmbeddedResourceResource)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownEmbeddedResourceResource) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "", nil, &v.Raw)
 }
@@ -388,12 +364,10 @@ func encodeTextResourceContents(e *wire.Encoder, v *TextResourceContents) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTextResourceContents)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTextResourceContents)
 }
@@ -407,12 +381,10 @@ func encodeBlobResourceContents(e *wire.Encoder, v *BlobResourceContents) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBlobResourceContents)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBlobResourceContents)
 }
@@ -429,12 +401,10 @@ func encodeEmbeddedResource(e *wire.Encoder, v *EmbeddedResource) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeEmbeddedResource)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeEmbeddedResource)
 }
@@ -447,10 +417,8 @@ func encodeContent(e *wire.Encoder, v *Content) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Content) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContent) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Content) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContent) }
 
 func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
@@ -462,10 +430,8 @@ func encodeDiffChange(e *wire.Encoder, v *DiffChange) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DiffChange) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffChange) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffChange) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiffChange) }
 
 func membersDiffOperation(e *wire.Encoder, v DiffOperation) {
@@ -515,12 +481,10 @@ func encodeUnknownDiffOperation(e *wire.Encoder, v *UnknownDiffOperation) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownDiffOperation) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownDiffOperation)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownDiffOperation) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "operation", &v.Type, &v.Raw)
 }
@@ -531,10 +495,8 @@ func encodeDiffCopy(e *wire.Encoder, v *DiffCopy) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v DiffCopy) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffCopy) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffCopy) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
@@ -545,10 +507,8 @@ func encodeDiffMove(e *wire.Encoder, v *DiffMove) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v DiffMove) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffMove) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffMove) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*DiffPathPairChange)(v), decodeDiffPathPairChange)
 }
@@ -559,10 +519,8 @@ func encodeDiffModify(e *wire.Encoder, v *DiffModify) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v DiffModify) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffModify) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffModify) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
@@ -573,10 +531,8 @@ func encodeDiffDelete(e *wire.Encoder, v *DiffDelete) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v DiffDelete) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffDelete) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffDelete) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
@@ -587,10 +543,8 @@ func encodeDiffAdd(e *wire.Encoder, v *DiffAdd) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v DiffAdd) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffAdd) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffAdd) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*DiffPathChange)(v), decodeDiffPathChange)
 }
@@ -605,10 +559,8 @@ func encodeDiffPathChange(e *wire.Encoder, v *DiffPathChange) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DiffPathChange) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffPathChange) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeDiffPathChange)
 }
@@ -624,12 +576,10 @@ func encodeDiffPathPairChange(e *wire.Encoder, v *DiffPathPairChange) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeDiffPathPairChange)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeDiffPathPairChange)
 }
@@ -642,10 +592,8 @@ func encodeDiffPatch(e *wire.Encoder, v *DiffPatch) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v DiffPatch) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiffPatch) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *DiffPatch) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiffPatch) }
 
 func encodeDiff(e *wire.Encoder, v *Diff) {
@@ -664,10 +612,8 @@ func encodeDiff(e *wire.Encoder, v *Diff) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Diff) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeDiff) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Diff) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeDiff) }
 
 func encodeTerminal(e *wire.Encoder, v *Terminal) {
@@ -677,10 +623,8 @@ func encodeTerminal(e *wire.Encoder, v *Terminal) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Terminal) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminal) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Terminal) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminal) }
 
 func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
@@ -691,12 +635,10 @@ func encodeToolCallLocation(e *wire.Encoder, v *ToolCallLocation) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeToolCallLocation)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallLocation)
 }
@@ -711,22 +653,18 @@ func encodeToolCallCapabilities(e *wire.Encoder, v *ToolCallCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeToolCallCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -751,12 +689,10 @@ func encodeToolCallPermissionSubject(e *wire.Encoder, v *ToolCallPermissionSubje
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeToolCallPermissionSubject)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallPermissionSubject)
 }
@@ -771,12 +707,10 @@ func encodeCommandPermissionSubject(e *wire.Encoder, v *CommandPermissionSubject
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCommandPermissionSubject)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCommandPermissionSubject)
 }
@@ -798,12 +732,10 @@ func encodeCreateElicitationRequest(e *wire.Encoder, v *CreateElicitationRequest
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateElicitationRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateElicitationRequest)
 }
@@ -837,12 +769,10 @@ func encodeUnknownElicitationMode(e *wire.Encoder, v *UnknownElicitationMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationMode)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationMode) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "mode", &v.Type, &v.Raw)
 }
@@ -858,12 +788,10 @@ func encodeElicitationSessionScope(e *wire.Encoder, v *ElicitationSessionScope) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationSessionScope)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationSessionScope)
 }
@@ -879,12 +807,10 @@ func encodeElicitationRequestScope(e *wire.Encoder, v *ElicitationRequestScope) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationRequestScope)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationRequestScope)
 }
@@ -908,12 +834,10 @@ func encodeElicitationSchema(e *wire.Encoder, v *ElicitationSchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationSchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationSchema)
 }
@@ -948,12 +872,10 @@ func encodeUnknownElicitationPropertySchema(e *wire.Encoder, v *UnknownElicitati
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationPropertySchema)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -996,12 +918,10 @@ func encodeStringPropertySchema(e *wire.Encoder, v *StringPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeStringPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeStringPropertySchema)
 }
@@ -1022,12 +942,10 @@ func encodeNumberPropertySchema(e *wire.Encoder, v *NumberPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNumberPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNumberPropertySchema)
 }
@@ -1048,12 +966,10 @@ func encodeIntegerPropertySchema(e *wire.Encoder, v *IntegerPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeIntegerPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeIntegerPropertySchema)
 }
@@ -1072,12 +988,10 @@ func encodeBooleanPropertySchema(e *wire.Encoder, v *BooleanPropertySchema) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBooleanPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBooleanPropertySchema)
 }
@@ -1106,12 +1020,10 @@ func encodeUnknownMultiSelectItems(e *wire.Encoder, v *UnknownMultiSelectItems) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownMultiSelectItems)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1123,12 +1035,10 @@ func encodeStringMultiSelectItems(e *wire.Encoder, v *StringMultiSelectItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeStringMultiSelectItems)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeStringMultiSelectItems)
 }
@@ -1145,12 +1055,10 @@ func encodeTitledMultiSelectItems(e *wire.Encoder, v *TitledMultiSelectItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTitledMultiSelectItems)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTitledMultiSelectItems)
 }
@@ -1173,12 +1081,10 @@ func encodeMultiSelectPropertySchema(e *wire.Encoder, v *MultiSelectPropertySche
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMultiSelectPropertySchema)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMultiSelectPropertySchema)
 }
@@ -1195,12 +1101,10 @@ func encodeElicitationFormMode(e *wire.Encoder, v *ElicitationFormMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationFormMode)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationFormMode)
 }
@@ -1233,12 +1137,10 @@ func encodeElicitationURLMode(e *wire.Encoder, v *ElicitationURLMode) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationURLMode)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationURLMode)
 }
@@ -1264,12 +1166,10 @@ func encodeInitializeResponse(e *wire.Encoder, v *InitializeResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitializeResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitializeResponse)
 }
@@ -1301,12 +1201,10 @@ func encodeAgentCapabilities(e *wire.Encoder, v *AgentCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAgentCapabilities)
 }
@@ -1357,12 +1255,10 @@ func encodeSessionCapabilities(e *wire.Encoder, v *SessionCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionCapabilities)
 }
@@ -1389,42 +1285,34 @@ func encodePromptCapabilities(e *wire.Encoder, v *PromptCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1447,42 +1335,34 @@ func encodeMCPCapabilities(e *wire.Encoder, v *MCPCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeMCPCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1517,12 +1397,10 @@ func encodeAgentAuthCapabilities(e *wire.Encoder, v *AgentAuthCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentAuthCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAgentAuthCapabilities)
 }
@@ -1551,12 +1429,10 @@ func encodeUnknownAuthMethod(e *wire.Encoder, v *UnknownAuthMethod) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownAuthMethod) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownAuthMethod)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAuthMethod) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1589,12 +1465,10 @@ func encodeAuthMethodTerminal(e *wire.Encoder, v *AuthMethodTerminal) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthMethodTerminal)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthMethodTerminal)
 }
@@ -1608,22 +1482,18 @@ func encodeAuthMethodAgent(e *wire.Encoder, v *AuthMethodAgent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAuthMethodAgent)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAuthMethodAgent)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1640,12 +1510,10 @@ func encodeListProvidersResponse(e *wire.Encoder, v *ListProvidersResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListProvidersResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListProvidersResponse)
 }
@@ -1663,10 +1531,8 @@ func encodeProviderInfo(e *wire.Encoder, v *ProviderInfo) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ProviderInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeProviderInfo) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeProviderInfo) }
 
 func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
@@ -1677,22 +1543,18 @@ func encodeProviderCurrentConfig(e *wire.Encoder, v *ProviderCurrentConfig) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeProviderCurrentConfig)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeProviderCurrentConfig)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -1720,12 +1582,10 @@ func encodeNewSessionResponse(e *wire.Encoder, v *NewSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNewSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNewSessionResponse)
 }
@@ -1741,12 +1601,10 @@ func encodeSessionConfigOption(e *wire.Encoder, v *SessionConfigOption) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigOption)
 }
@@ -1780,12 +1638,10 @@ func encodeUnknownSessionConfigKind(e *wire.Encoder, v *UnknownSessionConfigKind
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigKind) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownSessionConfigKind)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigKind) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1813,12 +1669,10 @@ func encodeSessionConfigSelectGroup(e *wire.Encoder, v *SessionConfigSelectGroup
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigSelectGroup)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigSelectGroup)
 }
@@ -1835,12 +1689,10 @@ func encodeSessionConfigSelect(e *wire.Encoder, v *SessionConfigSelect) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigSelect)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigSelect)
 }
@@ -1855,12 +1707,10 @@ func encodeSessionConfigBoolean(e *wire.Encoder, v *SessionConfigBoolean) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigBoolean)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigBoolean)
 }
@@ -1889,12 +1739,10 @@ func encodeUnknownAvailableCommand(e *wire.Encoder, v *UnknownAvailableCommand) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommand) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownAvailableCommand)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommand) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1921,12 +1769,10 @@ func encodeUnknownAvailableCommandInput(e *wire.Encoder, v *UnknownAvailableComm
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownAvailableCommandInput) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownAvailableCommandInput)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownAvailableCommandInput) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -1938,12 +1784,10 @@ func encodeTextCommandInput(e *wire.Encoder, v *TextCommandInput) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v TextCommandInput) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTextCommandInput)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTextCommandInput)
 }
@@ -1960,10 +1804,8 @@ func encodeCommand(e *wire.Encoder, v *Command) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Command) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCommand) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Command) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCommand) }
 
 func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
@@ -1981,12 +1823,10 @@ func encodeListSessionsResponse(e *wire.Encoder, v *ListSessionsResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListSessionsResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListSessionsResponse)
 }
@@ -2005,10 +1845,8 @@ func encodeSessionInfo(e *wire.Encoder, v *SessionInfo) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionInfo) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionInfo) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSessionInfo) }
 
 func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
@@ -2034,12 +1872,10 @@ func encodeForkSessionResponse(e *wire.Encoder, v *ForkSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeForkSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeForkSessionResponse)
 }
@@ -2055,12 +1891,10 @@ func encodeSessionStatusResponse(e *wire.Encoder, v *SessionStatusResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionStatusResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionStatusResponse)
 }
@@ -2128,12 +1962,10 @@ func encodeOtherStateUpdate(e *wire.Encoder, v *OtherStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v OtherStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeOtherStateUpdate)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *OtherStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "state", &v.Type, &v.Raw)
 }
@@ -2164,12 +1996,10 @@ func encodeUnknownBackgroundWork(e *wire.Encoder, v *UnknownBackgroundWork) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownBackgroundWork) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownBackgroundWork)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownBackgroundWork) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -2181,12 +2011,10 @@ func encodeBackgroundTerminal(e *wire.Encoder, v *BackgroundTerminal) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBackgroundTerminal)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBackgroundTerminal)
 }
@@ -2198,12 +2026,10 @@ func encodeBackgroundToolCall(e *wire.Encoder, v *BackgroundToolCall) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBackgroundToolCall)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBackgroundToolCall)
 }
@@ -2215,12 +2041,10 @@ func encodeBackgroundSubagent(e *wire.Encoder, v *BackgroundSubagent) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeBackgroundSubagent)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeBackgroundSubagent)
 }
@@ -2243,12 +2067,10 @@ func encodeRunningStateUpdate(e *wire.Encoder, v *RunningStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRunningStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRunningStateUpdate)
 }
@@ -2263,10 +2085,8 @@ func encodeError(e *wire.Encoder, v *Error) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v Error) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeError) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Error) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeError) }
 
 func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedProtocolVersionErrorData) {
@@ -2282,12 +2102,10 @@ func encodeUnsupportedProtocolVersionErrorData(e *wire.Encoder, v *UnsupportedPr
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnsupportedProtocolVersionErrorData)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUnsupportedProtocolVersionErrorData)
 }
@@ -2299,12 +2117,10 @@ func encodeSessionNotFoundErrorData(e *wire.Encoder, v *SessionNotFoundErrorData
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionNotFoundErrorData)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionNotFoundErrorData)
 }
@@ -2349,12 +2165,10 @@ func encodeIdleStateUpdate(e *wire.Encoder, v *IdleStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeIdleStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeIdleStateUpdate)
 }
@@ -2377,12 +2191,10 @@ func encodeRequiresActionStateUpdate(e *wire.Encoder, v *RequiresActionStateUpda
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequiresActionStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequiresActionStateUpdate)
 }
@@ -2405,12 +2217,10 @@ func encodeUnknownStateUpdate(e *wire.Encoder, v *UnknownStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUnknownStateUpdate)
 }
@@ -2437,32 +2247,26 @@ func encodeResumeSessionResponse(e *wire.Encoder, v *ResumeSessionResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeResumeSessionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeResumeSessionResponse)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -2479,12 +2283,10 @@ func encodeSetSessionConfigOptionResponse(e *wire.Encoder, v *SetSessionConfigOp
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionConfigOptionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionResponse)
 }
@@ -2496,10 +2298,8 @@ func encodePromptResponse(e *wire.Encoder, v *PromptResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptResponse) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptResponse) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptResponse)
 }
@@ -2513,12 +2313,10 @@ func encodeUpdateSessionNotification(e *wire.Encoder, v *UpdateSessionNotificati
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUpdateSessionNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeUpdateSessionNotification)
 }
@@ -2595,12 +2393,10 @@ func encodeUnknownSessionUpdate(e *wire.Encoder, v *UnknownSessionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownSessionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownSessionUpdate)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "sessionUpdate", &v.Type, &v.Raw)
 }
@@ -2611,12 +2407,10 @@ func encodeSessionStateUpdate(e *wire.Encoder, v *SessionStateUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionStateUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionStateUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionStateUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionStateUpdate)
 }
@@ -2627,12 +2421,10 @@ func encodeAgentThoughtChunk(e *wire.Encoder, v *AgentThoughtChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentThoughtChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentThoughtChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThoughtChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2643,12 +2435,10 @@ func encodeAgentMessageChunk(e *wire.Encoder, v *AgentMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAgentMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2659,12 +2449,10 @@ func encodeUserMessageChunk(e *wire.Encoder, v *UserMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UserMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUserMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*ContentChunk)(v), decodeContentChunk)
 }
@@ -2682,10 +2470,8 @@ func encodeContentChunk(e *wire.Encoder, v *ContentChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ContentChunk) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeContentChunk) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeContentChunk) }
 
 func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
@@ -2706,10 +2492,8 @@ func encodeUserMessage(e *wire.Encoder, v *UserMessage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UserMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUserMessage) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UserMessage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUserMessage) }
 
 func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
@@ -2730,10 +2514,8 @@ func encodeAgentMessage(e *wire.Encoder, v *AgentMessage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAgentMessage) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentMessage) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAgentMessage) }
 
 func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
@@ -2754,10 +2536,8 @@ func encodeAgentThought(e *wire.Encoder, v *AgentThought) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AgentThought) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeAgentThought) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AgentThought) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeAgentThought) }
 
 func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
@@ -2769,12 +2549,10 @@ func encodeToolCallContentChunk(e *wire.Encoder, v *ToolCallContentChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeToolCallContentChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeToolCallContentChunk)
 }
@@ -2786,10 +2564,8 @@ func encodeTerminalOutput(e *wire.Encoder, v *TerminalOutput) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalOutput) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalOutput) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalOutput)
 }
@@ -2802,12 +2578,10 @@ func encodeTerminalExitStatus(e *wire.Encoder, v *TerminalExitStatus) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalExitStatus)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalExitStatus)
 }
@@ -2820,10 +2594,8 @@ func encodeTerminalSize(e *wire.Encoder, v *TerminalSize) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalSize) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalSize) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalSize) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeTerminalSize) }
 
 func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
@@ -2836,22 +2608,18 @@ func encodeTerminalCapabilities(e *wire.Encoder, v *TerminalCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -2903,10 +2671,8 @@ func encodeTerminalUpdate(e *wire.Encoder, v *TerminalUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeTerminalUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalUpdate)
 }
@@ -2919,12 +2685,10 @@ func encodeTerminalOutputChunk(e *wire.Encoder, v *TerminalOutputChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeTerminalOutputChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeTerminalOutputChunk)
 }
@@ -2953,12 +2717,10 @@ func encodeUnknownPlanUpdateContent(e *wire.Encoder, v *UnknownPlanUpdateContent
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownPlanUpdateContent) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownPlanUpdateContent)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownPlanUpdateContent) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -2972,10 +2734,8 @@ func encodePlanEntry(e *wire.Encoder, v *PlanEntry) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PlanEntry) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanEntry) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanEntry) }
 
 func encodePlanItems(e *wire.Encoder, v *PlanItems) {
@@ -2991,10 +2751,8 @@ func encodePlanItems(e *wire.Encoder, v *PlanItems) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanItems) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanItems) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanItems) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanItems) }
 
 func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
@@ -3006,10 +2764,8 @@ func encodePlanMarkdown(e *wire.Encoder, v *PlanMarkdown) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanMarkdown) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanMarkdown) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanMarkdown) }
 
 func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
@@ -3020,10 +2776,8 @@ func encodePlanUpdate(e *wire.Encoder, v *PlanUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanUpdate) }
 
 func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
@@ -3033,10 +2787,8 @@ func encodePlanRemoved(e *wire.Encoder, v *PlanRemoved) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PlanRemoved) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePlanRemoved) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PlanRemoved) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodePlanRemoved) }
 
 func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) {
@@ -3051,12 +2803,10 @@ func encodeAvailableCommandsUpdate(e *wire.Encoder, v *AvailableCommandsUpdate) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeAvailableCommandsUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeAvailableCommandsUpdate)
 }
@@ -3073,12 +2823,10 @@ func encodeConfigOptionUpdate(e *wire.Encoder, v *ConfigOptionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeConfigOptionUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeConfigOptionUpdate)
 }
@@ -3101,12 +2849,10 @@ func encodeSessionInfoUpdate(e *wire.Encoder, v *SessionInfoUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionInfoUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionInfoUpdate)
 }
@@ -3134,10 +2880,8 @@ func encodeUsageUpdate(e *wire.Encoder, v *UsageUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeUsageUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeUsageUpdate) }
 
 func encodeNotice(e *wire.Encoder, v *Notice) {
@@ -3149,10 +2893,8 @@ func encodeNotice(e *wire.Encoder, v *Notice) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Notice) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeNotice) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Notice) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeNotice) }
 
 func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
@@ -3180,12 +2922,10 @@ func encodeCompactionUpdate(e *wire.Encoder, v *CompactionUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompactionUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompactionUpdate)
 }
@@ -3199,12 +2939,10 @@ func encodeCompactionSummaryChunk(e *wire.Encoder, v *CompactionSummaryChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCompactionSummaryChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCompactionSummaryChunk)
 }
@@ -3264,10 +3002,8 @@ func encodeSubagentUpdate(e *wire.Encoder, v *SubagentUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSubagentUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSubagentUpdate)
 }
@@ -3314,10 +3050,8 @@ func encodeSessionMessage(e *wire.Encoder, v *SessionMessage) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessage) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSessionMessage) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionMessage)
 }
@@ -3331,12 +3065,10 @@ func encodeSessionMessageChunk(e *wire.Encoder, v *SessionMessageChunk) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionMessageChunk)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionMessageChunk)
 }
@@ -3354,12 +3086,10 @@ func encodeInitializeRequest(e *wire.Encoder, v *InitializeRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitializeRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitializeRequest)
 }
@@ -3382,12 +3112,10 @@ func encodeClientCapabilities(e *wire.Encoder, v *ClientCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeClientCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeClientCapabilities)
 }
@@ -3402,22 +3130,18 @@ func encodeClientAuthCapabilities(e *wire.Encoder, v *ClientAuthCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeClientAuthCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeClientAuthCapabilities)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3443,12 +3167,10 @@ func encodeLoginAuthRequest(e *wire.Encoder, v *LoginAuthRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeLoginAuthRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeLoginAuthRequest)
 }
@@ -3471,22 +3193,18 @@ func encodeSetProviderRequest(e *wire.Encoder, v *SetProviderRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetProviderRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetProviderRequest)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -3521,12 +3239,10 @@ func encodeNewSessionRequest(e *wire.Encoder, v *NewSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeNewSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeNewSessionRequest)
 }
@@ -3557,12 +3273,10 @@ func encodeUnknownMCPServer(e *wire.Encoder, v *UnknownMCPServer) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownMCPServer) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownMCPServer)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownMCPServer) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -3591,10 +3305,8 @@ func encodeMCPServerHTTP(e *wire.Encoder, v *MCPServerHTTP) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerHTTP) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPServerHTTP)
 }
@@ -3607,10 +3319,8 @@ func encodeMCPServerACP(e *wire.Encoder, v *MCPServerACP) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerACP) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerACP) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerACP) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeMCPServerACP) }
 
 func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
@@ -3632,10 +3342,8 @@ func encodeMCPServerStdio(e *wire.Encoder, v *MCPServerStdio) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeMCPServerStdio) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeMCPServerStdio)
 }
@@ -3653,10 +3361,8 @@ func encodeSystemPrompt(e *wire.Encoder, v *SystemPrompt) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SystemPrompt) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSystemPrompt) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SystemPrompt) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSystemPrompt) }
 
 func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
@@ -3670,12 +3376,10 @@ func encodeListSessionsRequest(e *wire.Encoder, v *ListSessionsRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeListSessionsRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeListSessionsRequest)
 }
@@ -3712,12 +3416,10 @@ func encodeForkSessionRequest(e *wire.Encoder, v *ForkSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeForkSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeForkSessionRequest)
 }
@@ -3757,12 +3459,10 @@ func encodeResumeSessionRequest(e *wire.Encoder, v *ResumeSessionRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeResumeSessionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeResumeSessionRequest)
 }
@@ -3789,12 +3489,10 @@ func encodeUnknownReplayFrom(e *wire.Encoder, v *UnknownReplayFrom) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownReplayFrom) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownReplayFrom)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownReplayFrom) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -3805,12 +3503,10 @@ func encodeReplayFromStart(e *wire.Encoder, v *ReplayFromStart) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeReplayFromStart)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeReplayFromStart)
 }
@@ -3823,12 +3519,10 @@ func encodeCancelToolCallRequest(e *wire.Encoder, v *CancelToolCallRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelToolCallRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelToolCallRequest)
 }
@@ -3841,12 +3535,10 @@ func encodeCancelTerminalRequest(e *wire.Encoder, v *CancelTerminalRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelTerminalRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelTerminalRequest)
 }
@@ -3860,12 +3552,10 @@ func encodeSetSessionConfigOptionRequest(e *wire.Encoder, v *SetSessionConfigOpt
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSetSessionConfigOptionRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSetSessionConfigOptionRequest)
 }
@@ -3899,12 +3589,10 @@ func encodeUnknownSessionConfigOptionValue(e *wire.Encoder, v *UnknownSessionCon
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownSessionConfigOptionValue) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownSessionConfigOptionValue)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownSessionConfigOptionValue) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "type", &v.Type, &v.Raw)
 }
@@ -3919,12 +3607,10 @@ func encodeSessionConfigBooleanValue(e *wire.Encoder, v *SessionConfigBooleanVal
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigBooleanValue) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigBooleanValue)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigBooleanValue) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigBooleanValue)
 }
@@ -3939,12 +3625,10 @@ func encodeSessionConfigValue(e *wire.Encoder, v *SessionConfigValue) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SessionConfigValue) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionConfigValue)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionConfigValue) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionConfigValue)
 }
@@ -3962,10 +3646,8 @@ func encodePromptRequest(e *wire.Encoder, v *PromptRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptRequest) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodePromptRequest) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptRequest)
 }
@@ -3978,12 +3660,10 @@ func encodeRequestPermissionResponse(e *wire.Encoder, v *RequestPermissionRespon
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeRequestPermissionResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeRequestPermissionResponse)
 }
@@ -4012,12 +3692,10 @@ func encodeUnknownRequestPermissionOutcome(e *wire.Encoder, v *UnknownRequestPer
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownRequestPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownRequestPermissionOutcome)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownRequestPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "outcome", &v.Type, &v.Raw)
 }
@@ -4028,12 +3706,10 @@ func encodeCancelledPermissionOutcome(e *wire.Encoder, v *CancelledPermissionOut
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelledPermissionOutcome)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelledPermissionOutcome)
 }
@@ -4045,12 +3721,10 @@ func encodeSelectedPermissionOutcome(e *wire.Encoder, v *SelectedPermissionOutco
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSelectedPermissionOutcome)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSelectedPermissionOutcome)
 }
@@ -4062,12 +3736,10 @@ func encodeCreateElicitationResponse(e *wire.Encoder, v *CreateElicitationRespon
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCreateElicitationResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCreateElicitationResponse)
 }
@@ -4107,12 +3779,10 @@ func encodeUnknownElicitationAction(e *wire.Encoder, v *UnknownElicitationAction
 	e.Close()
 }
 
-// MarshalJSON encodes the value as it was received.
 func (v UnknownElicitationAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeUnknownElicitationAction)
 }
 
-// UnmarshalJSON keeps the value unchanged.
 func (v *UnknownElicitationAction) UnmarshalJSON(b []byte) error {
 	return wire.UnmarshalUnknown(b, "action", &v.Type, &v.Raw)
 }
@@ -4126,12 +3796,10 @@ func encodeElicitationCancelAction(e *wire.Encoder, v *ElicitationCancelAction) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationCancelAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationCancelAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationCancelAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationCancelAction)
 }
@@ -4145,12 +3813,10 @@ func encodeElicitationDeclineAction(e *wire.Encoder, v *ElicitationDeclineAction
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationDeclineAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationDeclineAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationDeclineAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationDeclineAction)
 }
@@ -4173,12 +3839,10 @@ func encodeElicitationAcceptAction(e *wire.Encoder, v *ElicitationAcceptAction) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeElicitationAcceptAction)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeElicitationAcceptAction)
 }
@@ -4190,12 +3854,10 @@ func encodeCancelSessionNotification(e *wire.Encoder, v *CancelSessionNotificati
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCancelSessionNotification)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCancelSessionNotification)
 }
@@ -4208,12 +3870,10 @@ func encodeInitialSessionConfigOption(e *wire.Encoder, v *InitialSessionConfigOp
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v InitialSessionConfigOption) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeInitialSessionConfigOption)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *InitialSessionConfigOption) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeInitialSessionConfigOption)
 }
@@ -4229,12 +3889,10 @@ func encodeSessionOptionsRequest(e *wire.Encoder, v *SessionOptionsRequest) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionOptionsRequest) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionOptionsRequest)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionOptionsRequest) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionOptionsRequest)
 }
@@ -4261,12 +3919,10 @@ func encodeSessionOptionsResponse(e *wire.Encoder, v *SessionOptionsResponse) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v SessionOptionsResponse) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeSessionOptionsResponse)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SessionOptionsResponse) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSessionOptionsResponse)
 }
@@ -4283,12 +3939,10 @@ func encodePromptSuggestion(e *wire.Encoder, v *PromptSuggestion) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSuggestion) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSuggestion)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestion) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSuggestion)
 }
@@ -4305,12 +3959,10 @@ func encodePromptSuggestionsUpdate(e *wire.Encoder, v *PromptSuggestionsUpdate) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v PromptSuggestionsUpdate) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSuggestionsUpdate)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSuggestionsUpdate) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSuggestionsUpdate)
 }
@@ -4440,10 +4092,8 @@ func encodeCursorUpdate(e *wire.Encoder, v *CursorUpdate) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v CursorUpdate) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeCursorUpdate) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CursorUpdate) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeCursorUpdate) }
 
 func encodeReplayComplete(e *wire.Encoder, v *ReplayComplete) {
@@ -4452,20 +4102,16 @@ func encodeReplayComplete(e *wire.Encoder, v *ReplayComplete) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v ReplayComplete) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeReplayComplete) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ReplayComplete) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeReplayComplete)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CommandsSkillCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CommandsSkillCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4480,12 +4126,10 @@ func encodeCommandsCapabilities(e *wire.Encoder, v *CommandsCapabilities) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v CommandsCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeCommandsCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *CommandsCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeCommandsCapabilities)
 }
@@ -4504,12 +4148,10 @@ func encodeClientSessionCapabilities(e *wire.Encoder, v *ClientSessionCapabiliti
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodeClientSessionCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeClientSessionCapabilities)
 }
@@ -4523,10 +4165,8 @@ func encodeSkill(e *wire.Encoder, v *Skill) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v Skill) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSkill) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *Skill) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decodeSkill) }
 
 func encodeSkillReference(e *wire.Encoder, v *SkillReference) {
@@ -4536,20 +4176,16 @@ func encodeSkillReference(e *wire.Encoder, v *SkillReference) {
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format, with its tag.
 func (v SkillReference) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encodeSkillReference) }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *SkillReference) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodeSkillReference)
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSkillInlineCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal((*metaOnly)(&v), encodeMetaOnly)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSkillInlineCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, (*metaOnly)(v), decodeMetaOnly)
 }
@@ -4564,12 +4200,10 @@ func encodePromptSkillCapabilities(e *wire.Encoder, v *PromptSkillCapabilities) 
 	e.Close()
 }
 
-// MarshalJSON encodes the value in its wire format.
 func (v PromptSkillCapabilities) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(&v, encodePromptSkillCapabilities)
 }
 
-// UnmarshalJSON decodes the value by the rules of the protocol.
 func (v *PromptSkillCapabilities) UnmarshalJSON(b []byte) error {
 	return wire.Unmarshal(b, v, decodePromptSkillCapabilities)
 }

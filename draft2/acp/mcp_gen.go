@@ -39,8 +39,7 @@ type MCPServerHTTP struct {
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
 	Headers []HTTPHeader `json:"headers,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // MCPServerACP is an MCP server that the client serves over this connection with
@@ -53,8 +52,7 @@ type MCPServerACP struct {
 	// ServerID identifies the server for mcp/message. The client chooses it and must not
 	// reuse it for another server on the same connection.
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta           `json:"_meta,omitempty"`
 }
 
 // MCPServerStdio is an MCP server that the agent starts as a child process. It requires
@@ -66,7 +64,6 @@ type MCPServerStdio struct {
 	Command AbsolutePath `json:"command" acp:"abspath"`
 	Args    []string     `json:"args,omitzero"`
 	// Env sets environment variables for the process. Values may be secret.
-	Env []EnvVariable `json:"env,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Env  []EnvVariable `json:"env,omitzero"`
+	Meta Meta          `json:"_meta,omitempty"`
 }

@@ -64,16 +64,14 @@ type UnknownBackgroundWork struct {
 type BackgroundTerminal struct {
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // BackgroundToolCall is a tool call that runs in the background.
 type BackgroundToolCall struct {
 	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // BackgroundSubagent is a subagent that runs in the background.
@@ -82,8 +80,7 @@ type BackgroundToolCall struct {
 type BackgroundSubagent struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // RunningStateUpdate means that the agent is working.
@@ -91,8 +88,7 @@ type RunningStateUpdate struct {
 	// Background lists the background work. The list is always complete: work that is
 	// absent from it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta             `json:"_meta,omitempty"`
 }
 
 // IdleStateUpdate means that the agent has no foreground work. After work, StopReason
@@ -110,8 +106,7 @@ type IdleStateUpdate struct {
 	StopReason StopReason `json:"stopReason,omitempty"`
 	// Error describes the failure. It is set only with the stop reason error.
 	Error *Error `json:"error,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta   `json:"_meta,omitempty"`
 	// Extra contains the members that the protocol does not define.
 	Extra map[string]json.RawMessage `json:"-"`
 }
@@ -145,8 +140,7 @@ type RequiresActionStateUpdate struct {
 	// Background lists the background work. The list is always complete: work that is
 	// absent from it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta             `json:"_meta,omitempty"`
 }
 
 // UnknownStateUpdate means that the agent does not know the state, for example of a
@@ -157,8 +151,7 @@ type UnknownStateUpdate struct {
 	// Background lists the background work. The list is always complete: work that is
 	// absent from it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta             `json:"_meta,omitempty"`
 }
 
 // UpdateSessionNotification carries one update of one session from the agent to the
@@ -169,8 +162,7 @@ type UpdateSessionNotification struct {
 	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta          `json:"_meta,omitempty"`
 }
 
 // SessionUpdate is one event of a session.
@@ -255,8 +247,7 @@ type AgentThoughtChunk struct {
 	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }
 
 // AgentMessageChunk is a piece of a message of the agent to the user.
@@ -265,8 +256,7 @@ type AgentMessageChunk struct {
 	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }
 
 // UserMessageChunk is a piece of a message of the user. Agents send it when they replay
@@ -276,8 +266,7 @@ type UserMessageChunk struct {
 	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }
 
 // UserMessage creates or replaces a message of the user. An agent sends it, or chunks
@@ -289,8 +278,7 @@ type UserMessage struct {
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // AgentMessage creates or replaces a message of the agent.
@@ -301,8 +289,7 @@ type AgentMessage struct {
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // AgentThought creates or replaces a piece of the reasoning of the agent.
@@ -313,6 +300,5 @@ type AgentThought struct {
 	// Content replaces the content, including chunks. If it is absent, the content is
 	// unchanged; null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                `json:"_meta,omitempty"`
 }

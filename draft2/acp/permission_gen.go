@@ -22,8 +22,7 @@ type RequestPermissionRequest struct {
 	Subject RequestPermissionSubject `json:"subject,omitempty"`
 	// Options lists the options to choose from, at least one, in display order.
 	Options []PermissionOption `json:"options" acp:"min=1,dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta               `json:"_meta,omitempty"`
 }
 
 // RequestPermissionSubject is the subject of a question.
@@ -52,8 +51,7 @@ type UnknownRequestPermissionSubject struct {
 // applies it like an update, in order, before it asks.
 type ToolCallPermissionSubject struct {
 	ToolCall ToolCallUpdate `json:"toolCall"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta           `json:"_meta,omitempty"`
 }
 
 // CommandPermissionSubject means that the question is about a command that the agent
@@ -67,8 +65,7 @@ type CommandPermissionSubject struct {
 	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // RequestPermissionResponse is the decision of the user.
@@ -76,8 +73,7 @@ type CommandPermissionSubject struct {
 // Protocol: result of session/request_permission.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome `json:"outcome" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                     `json:"_meta,omitempty"`
 }
 
 // RequestPermissionOutcome is the decision of the user: one of the options, or none
@@ -106,7 +102,6 @@ type UnknownRequestPermissionOutcome struct {
 
 // CancelledPermissionOutcome means that the work was cancelled before the user decided.
 type CancelledPermissionOutcome struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -115,6 +110,5 @@ type SelectedPermissionOutcome struct {
 	// OptionID is the id of one of the options of the request. The kind of that option
 	// determines what it permits.
 	OptionID PermissionOptionID `json:"optionId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta               `json:"_meta,omitempty"`
 }

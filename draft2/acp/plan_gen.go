@@ -37,8 +37,7 @@ type PlanEntry struct {
 	Content  string            `json:"content"`
 	Priority PlanEntryPriority `json:"priority" acp:"filled"`
 	Status   PlanEntryStatus   `json:"status" acp:"filled"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta              `json:"_meta,omitempty"`
 }
 
 // PlanEntryStatus is the status of a step of a plan.
@@ -62,8 +61,7 @@ type PlanItems struct {
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Entries lists the steps in order. Malformed items are skipped.
 	Entries []PlanEntry `json:"entries" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta        `json:"_meta,omitempty"`
 }
 
 // PlanMarkdown is a plan in Markdown.
@@ -75,22 +73,19 @@ type PlanMarkdown struct {
 	// Path is the absolute path of the file that the plan is kept in; empty means none. It
 	// only names the file: the plan is in Content.
 	Path AbsolutePath `json:"path,omitempty" acp:"omitempty,abspath"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta         `json:"_meta,omitempty"`
 }
 
 // PlanUpdate creates or replaces one of several plans. The content replaces that of the
 // plan with the same id, whatever its kind.
 type PlanUpdate struct {
 	Plan PlanUpdateContent `json:"plan" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta              `json:"_meta,omitempty"`
 }
 
 // PlanRemoved removes a plan.
 type PlanRemoved struct {
 	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta   `json:"_meta,omitempty"`
 }

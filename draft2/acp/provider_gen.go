@@ -10,8 +10,7 @@ package acp
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta           `json:"_meta,omitempty"`
 }
 
 // ProviderInfo describes one provider.
@@ -28,8 +27,7 @@ type ProviderInfo struct {
 	// Current is the current endpoint; nil means that the provider is disabled. It never
 	// contains headers.
 	Current *ProviderCurrentConfig `json:"current,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                   `json:"_meta,omitempty"`
 }
 
 // ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
@@ -40,8 +38,7 @@ type ProviderCurrentConfig struct {
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	// BaseURL is the address of the endpoint.
 	BaseURL string `json:"baseUrl" acp:"uri"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta   `json:"_meta,omitempty"`
 }
 
 // SetProviderRequest asks the agent to replace the configuration of a provider.
@@ -59,6 +56,5 @@ type SetProviderRequest struct {
 	// Headers is sent with every request to the endpoint. Values are usually secret: never
 	// log them.
 	Headers map[string]string `json:"headers,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta              `json:"_meta,omitempty"`
 }

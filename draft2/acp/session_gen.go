@@ -19,8 +19,7 @@ type NewSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }
 
 // SessionListCursor is an opaque position in the list of sessions. An empty cursor is
@@ -41,8 +40,7 @@ type ForkSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }
 
 // ResumeSessionResponse is the response to session/resume. It follows the replay and
@@ -56,8 +54,7 @@ type ResumeSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }
 
 // NewSessionRequest asks the agent to start an empty session.
@@ -86,8 +83,7 @@ type NewSessionRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // SystemPrompt is text of the client for the model, outside the conversation.
@@ -96,8 +92,7 @@ type SystemPrompt struct {
 	// Content is the text: text blocks, of which at least one is not blank. Agents refuse
 	// other content with -32602.
 	Content []ContentBlock `json:"content" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta           `json:"_meta,omitempty"`
 }
 
 // ForkSessionRequest asks the agent to start a new session from a copy of the context
@@ -132,8 +127,7 @@ type ForkSessionRequest struct {
 	// they do not know; the response contains the values that hold. They require the
 	// options capability of sessions.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ResumeSessionRequest asks the agent to open a stored session.
@@ -166,8 +160,7 @@ type ResumeSessionRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ReplayFrom is the place from which the agent sends the history.
@@ -192,7 +185,6 @@ type UnknownReplayFrom struct {
 
 // ReplayFromStart requests the whole history.
 type ReplayFromStart struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -207,8 +199,7 @@ type SetSessionConfigOptionRequest struct {
 	// Value is the new value: the id of one of the values of a select option, or a
 	// boolean.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionConfigOptionValue is the new value of a config option.

@@ -13,8 +13,7 @@ type ListSessionsResponse struct {
 	// NextCursor is the cursor of the next page; nil means that this is the last one. An
 	// empty cursor is a valid one. Clients must not interpret it.
 	NextCursor *SessionListCursor `json:"nextCursor,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta               `json:"_meta,omitempty"`
 }
 
 // SessionInfo describes one session in a list.
@@ -36,8 +35,7 @@ type SessionInfo struct {
 	//
 	// Unstable: the member may change or be removed.
 	Archived *bool `json:"archived,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta  `json:"_meta,omitempty"`
 }
 
 // SessionStatusResponse reports whether a session is open.
@@ -48,8 +46,7 @@ type SessionInfo struct {
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	State  StateUpdate   `json:"state,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta          `json:"_meta,omitempty"`
 }
 
 // ListSessionsRequest asks the agent for one page of its sessions.
@@ -66,6 +63,5 @@ type ListSessionsRequest struct {
 	//
 	// Unstable: the member may change or be removed.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta     Meta                 `json:"_meta,omitempty"`
 }

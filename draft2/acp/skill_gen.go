@@ -7,7 +7,6 @@ package acp
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type CommandsSkillCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -19,8 +18,7 @@ type CommandsCapabilities struct {
 	// Skill means, if it is not nil, that the agent may list [Skill] variants of
 	// [AvailableCommand].
 	Skill *CommandsSkillCapabilities `json:"skill,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                       `json:"_meta,omitempty"`
 }
 
 // Skill is a skill of the agent that prompts can call by [SkillReference] blocks. An
@@ -36,8 +34,7 @@ type Skill struct {
 	Description string `json:"description"`
 	// Path is the path of the file that describes the skill; empty means none.
 	Path AbsolutePath `json:"path,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta         `json:"_meta,omitempty"`
 }
 
 // SkillReference calls a skill for the whole prompt. It is allowed in prompts alone, as
@@ -48,8 +45,7 @@ type SkillReference struct {
 	// Name is the name of a skill in the current list of commands. A prompt with an
 	// unknown name fails with -32602.
 	Name string `json:"name"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // PromptSkillInlineCapabilities indicates by its presence that a prompt may contain
@@ -57,7 +53,6 @@ type SkillReference struct {
 //
 // Unstable: not yet part of the stable protocol; it may change or be removed.
 type PromptSkillInlineCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -69,6 +64,5 @@ type PromptSkillCapabilities struct {
 	// Inline means, if it is not nil, that a prompt may contain any number of skills, in
 	// any place.
 	Inline *PromptSkillInlineCapabilities `json:"inline,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                           `json:"_meta,omitempty"`
 }

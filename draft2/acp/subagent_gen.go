@@ -27,8 +27,7 @@ type SubagentUpdate struct {
 	// AdditionalDirectories lists further directories that the child may work in, as
 	// absolute paths.
 	AdditionalDirectories Opt[[]AbsolutePath] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta                  Meta                `json:"_meta,omitempty"`
 }
 
 // SessionMessage reports a message that one session sent to another. The first update
@@ -49,8 +48,7 @@ type SessionMessage struct {
 	RecipientMessageID Opt[MessageID] `json:"recipientMessageId,omitzero" acp:"omitempty,id"`
 	// Content is the whole content of the message.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // SessionMessageChunk appends a piece of content to a message between sessions.
@@ -60,6 +58,5 @@ type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }

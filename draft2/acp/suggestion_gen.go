@@ -12,8 +12,7 @@ type PromptSuggestion struct {
 	// capability session.promptSuggestions and the agent's capabilities for prompts have
 	// them.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta           `json:"_meta,omitempty"`
 }
 
 // PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
@@ -25,6 +24,5 @@ type PromptSuggestion struct {
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta               `json:"_meta,omitempty"`
 }

@@ -7,15 +7,13 @@ package acp
 type Terminal struct {
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // CancelTerminalResponse reports that the cancellation was accepted.
 //
 // Protocol: result of terminal/cancel.
 type CancelTerminalResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -23,8 +21,7 @@ type CancelTerminalResponse struct {
 type TerminalOutput struct {
 	// Data contains the bytes in base64, including escape sequences.
 	Data string `json:"data"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // TerminalExitStatus is the exit status of a command: an exit code or a signal.
@@ -35,16 +32,14 @@ type TerminalExitStatus struct {
 	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
 	// none did.
 	Signal string `json:"signal,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta   `json:"_meta,omitempty"`
 }
 
 // TerminalSize is the size of the screen of a terminal, in characters.
 type TerminalSize struct {
 	Cols uint16 `json:"cols" acp:"min=1"`
 	Rows uint16 `json:"rows" acp:"min=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // TerminalCapabilities describes what a client may do with a terminal.
@@ -52,14 +47,12 @@ type TerminalCapabilities struct {
 	// Cancel means, if it is not nil, that the client may end the command with
 	// terminal/cancel.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                        `json:"_meta,omitempty"`
 }
 
 // TerminalCancelCapabilities indicates by its presence that the command of a terminal
 // can be cancelled.
 type TerminalCancelCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -81,8 +74,7 @@ type TerminalUpdate struct {
 	// Capabilities describes what the client may now do with the terminal. It replaces the
 	// previous value as a whole.
 	Capabilities Opt[TerminalCapabilities] `json:"capabilities,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta         Meta                      `json:"_meta,omitempty"`
 }
 
 // TerminalOutputChunk appends output to a terminal.
@@ -92,8 +84,7 @@ type TerminalOutputChunk struct {
 	// Data contains the bytes in base64. A chunk may end anywhere, even inside a
 	// character.
 	Data string `json:"data"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // CancelTerminalRequest asks the agent to end the command of a terminal.
@@ -104,6 +95,5 @@ type CancelTerminalRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }

@@ -35,8 +35,7 @@ type ToolCallUpdate struct {
 	// Capabilities describes what the client may now do with the call. It replaces the
 	// previous value as a whole.
 	Capabilities Opt[ToolCallCapabilities] `json:"capabilities,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta         Meta                      `json:"_meta,omitempty"`
 }
 
 // ToolCallStatus is the status of a tool call. Treat an unknown value as in progress.
@@ -86,8 +85,7 @@ type UnknownToolCallContent struct {
 // Content is a content block in the output of a tool call.
 type Content struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta    Meta         `json:"_meta,omitempty"`
 }
 
 // DiffChange is one changed file.
@@ -97,8 +95,7 @@ type DiffChange struct {
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType  MediaType     `json:"mimeType,omitempty"`
 	Operation DiffOperation `json:"-" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta          `json:"_meta,omitempty"`
 }
 
 // DiffOperation is the kind of change of a file.
@@ -189,8 +186,7 @@ type DiffPathPairChange struct {
 type DiffPatch struct {
 	Format DiffPatchFormat `json:"format" acp:"filled"`
 	Text   string          `json:"text"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta            `json:"_meta,omitempty"`
 }
 
 // DiffPatchFormat is the format of a patch.
@@ -210,8 +206,7 @@ type Diff struct {
 	// Patch contains the changes as text. If it is absent, the agent does not provide
 	// them.
 	Patch *DiffPatch `json:"patch,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta       `json:"_meta,omitempty"`
 }
 
 // ToolCallLocation is a place in a file that a tool call works on.
@@ -220,8 +215,7 @@ type ToolCallLocation struct {
 	Path AbsolutePath `json:"path" acp:"abspath"`
 	// Line is the line, counted from 1; nil means the whole file.
 	Line *uint32 `json:"line,omitempty" acp:"omitempty,min=1"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta    `json:"_meta,omitempty"`
 }
 
 // ToolCallCapabilities describes what a client may do with a tool call.
@@ -229,14 +223,12 @@ type ToolCallCapabilities struct {
 	// Cancel means, if it is not nil, that the client may cancel the call with
 	// tool_call/cancel.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta   Meta                        `json:"_meta,omitempty"`
 }
 
 // ToolCallCancelCapabilities indicates by its presence that a tool call can be
 // cancelled.
 type ToolCallCancelCapabilities struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -244,7 +236,6 @@ type ToolCallCancelCapabilities struct {
 //
 // Protocol: result of tool_call/cancel.
 type CancelToolCallResponse struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }
 
@@ -253,8 +244,7 @@ type ToolCallContentChunk struct {
 	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID      `json:"toolCallId" acp:"id"`
 	Content    ToolCallContent `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta            `json:"_meta,omitempty"`
 }
 
 // CancelToolCallRequest asks the agent to cancel one tool call.
@@ -265,6 +255,5 @@ type CancelToolCallRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta       Meta       `json:"_meta,omitempty"`
 }

@@ -53,8 +53,7 @@ type UnknownAvailableCommandInput struct {
 type TextCommandInput struct {
 	// Hint is displayed while the argument is empty.
 	Hint string `json:"hint"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta   `json:"_meta,omitempty"`
 }
 
 // Command is a slash command that the user runs with a prompt: a slash, the name, and
@@ -65,8 +64,7 @@ type Command struct {
 	Description string `json:"description"`
 	// Input describes the text that may follow the name; nil means none.
 	Input AvailableCommandInput `json:"input,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta                  `json:"_meta,omitempty"`
 }
 
 // ContentChunk is a piece of the message with the given id. The pieces of a message
@@ -76,8 +74,7 @@ type ContentChunk struct {
 	// and a replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta         `json:"_meta,omitempty"`
 }
 
 // AvailableCommandsUpdate lists the slash commands that the session now has. The list
@@ -86,8 +83,7 @@ type ContentChunk struct {
 type AvailableCommandsUpdate struct {
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands" acp:"dive,required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta              Meta               `json:"_meta,omitempty"`
 }
 
 // SessionInfoUpdate changes the metadata of the session. Absent fields keep their
@@ -97,8 +93,7 @@ type SessionInfoUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
 	UpdatedAt Opt[string] `json:"updatedAt,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta      Meta        `json:"_meta,omitempty"`
 }
 
 // UsageUpdate reports how much of the context window of the model is used, and the cost
@@ -111,8 +106,7 @@ type UsageUpdate struct {
 	// Cost is the cost of the whole session so far. If it is absent, the last one still
 	// holds; null means unknown.
 	Cost Opt[Cost] `json:"cost,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta Meta      `json:"_meta,omitempty"`
 }
 
 // Notice is a short message to the user outside the conversation, such as a warning
@@ -123,8 +117,7 @@ type Notice struct {
 	// Title is the text of the notice, in one line. It must not be empty.
 	Title       string `json:"title" acp:"min=1"`
 	Description string `json:"description,omitempty"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta        Meta   `json:"_meta,omitempty"`
 }
 
 // CompactionUpdate reports that the agent replaces old parts of the context by a
@@ -140,8 +133,7 @@ type CompactionUpdate struct {
 	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`
 	// Error is the reason why the compaction failed, for display.
 	Error Opt[string] `json:"error,omitzero"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta  Meta        `json:"_meta,omitempty"`
 }
 
 // CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
@@ -150,8 +142,7 @@ type CompactionSummaryChunk struct {
 	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`
-	// Meta contains data that both ends have agreed on; see [Meta].
-	Meta Meta `json:"_meta,omitempty"`
+	Meta         Meta         `json:"_meta,omitempty"`
 }
 
 // ReplayComplete ends the replay of a session. It comes once for each session/resume
@@ -159,6 +150,5 @@ type CompactionSummaryChunk struct {
 // nothing was replayed. What comes before it is history. A replay that fails has none.
 // Package draft2/agent sends it.
 type ReplayComplete struct {
-	// Meta contains data that both ends have agreed on; see [Meta].
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -96,17 +96,11 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 	switch {
 	case x.Hidden:
 	case x.Kind == structType:
-		note := ""
-		if x.Tag != "" {
-			note = ", with its tag"
-		}
-		f.p("// MarshalJSON encodes the value in its wire format%s.", note)
 		if m := x.Model; m != nil && x.Tag == "" {
 			f.p("func (v %s) MarshalJSON() ([]byte, error) { return wire.Marshal((*%s)(&v), encode%s) }\n", x.Name, m.spelled(), m.Name)
 		} else {
 			f.p("func (v %s) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encode%s) }\n", x.Name, x.Name)
 		}
-		f.p("// UnmarshalJSON decodes the value by the rules of the protocol.")
 		if m := x.Model; m != nil {
 			f.p("func (v *%s) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, (*%s)(v), decode%s) }\n", x.Name, m.spelled(), m.Name)
 		} else {
@@ -116,9 +110,7 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 		f.p("// Unmarshal%[1]s decodes any variant of [%[1]s].", x.Name)
 		f.p("func Unmarshal%[1]s(data []byte) (%[1]s, error) { return wire.UnmarshalUnion(data, decode%[1]s) }\n", x.Name)
 	case x.Kind == unknownType:
-		f.p("// MarshalJSON encodes the value as it was received.")
 		f.p("func (v %s) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encode%s) }\n", x.Name, x.Name)
-		f.p("// UnmarshalJSON keeps the value unchanged.")
 		if x.Union.Tag == "" {
 			f.p("func (v *%s) UnmarshalJSON(b []byte) error { return wire.UnmarshalUnknown(b, \"\", nil, &v.Raw) }\n", x.Name)
 		} else {

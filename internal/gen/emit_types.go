@@ -87,6 +87,9 @@ func emitStruct(f *file, x *goType) {
 	f.p("type %s struct {", x.spelled())
 	for _, field := range x.members().Fields {
 		doc := field.Doc
+		if field.Base.Kind == isMeta { // the comment of the type is enough
+			doc = ""
+		}
 		if doc != "" {
 			doc = field.Name + " " + doc
 		}
