@@ -16,6 +16,7 @@ require (
 require (
 	github.com/acpkit/go-sdk/agent/journal/jetstream v0.0.0-00010101000000-000000000000 // indirect
 	github.com/antithesishq/antithesis-sdk-go v0.9.0-default-no-op // indirect
+	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/klauspost/compress v1.20.4 // indirect
 	github.com/minio/highwayhash v1.0.4 // indirect
