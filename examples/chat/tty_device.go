@@ -13,3 +13,6 @@ func isTerminal(f *os.File) bool {
 // discardInput does nothing: there is no way that all these systems have. What was typed before chat
 // began to read is taken for an answer here.
 func discardInput(*os.File) {}
+
+// showTyped does nothing, for the same reason: a secret is shown while it is typed.
+func showTyped(*os.File, bool) {}

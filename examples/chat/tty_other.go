@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// tty is a terminal whose mode cannot be changed here.
+// tty is a terminal that edits the lines itself. A nil tty does nothing.
 type tty struct{ file *os.File }
 
 // openTTY returns nil if the file is not a terminal.
@@ -21,9 +21,17 @@ func (t *tty) input() input {
 
 func (t *tty) keys() bool { return false }
 
-func (t *tty) set(ttyMode) {}
+func (t *tty) set(m ttyMode) {
+	if t != nil && m == modeSilent {
+		showTyped(t.file, false)
+	}
+}
 
-func (t *tty) restore() {}
+func (t *tty) restore() {
+	if t != nil {
+		showTyped(t.file, true)
+	}
+}
 
 func (t *tty) width() int { return 80 }
 

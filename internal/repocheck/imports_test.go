@@ -147,7 +147,7 @@ var importRules = []importRule{
 		"it is the client of an agent of version 1, and the agent of clients of version 2, and tells methods of both from extensions"},
 	{"draft2/serve", []string{"acp", "draft2/acp", "agent", "draft2/agent", "draft2/serve/adapter", "stream", "stream/safetext", "rpcerr", "internal/endpoint", "internal/envelope", "internal/panics", "internal/wire", "internal/validate"},
 		"it chooses between two agents before there is a connection, and is no client"},
-	{"draft2/agent", []string{"draft2/acp", "stream", "rpcerr", "internal/rpc", "draft2/internal/params", "draft2/internal/replay", "internal/rules", "internal/endpoint", "internal/talk/serving", "internal/validate", "internal/wire"},
+	{"draft2/agent", []string{"github.com/aymanbagabas/go-udiff", "draft2/acp", "stream", "rpcerr", "internal/rpc", "draft2/internal/params", "draft2/internal/replay", "internal/rules", "internal/endpoint", "internal/talk/serving", "internal/validate", "internal/wire"},
 		"an agent of version 2 does not link the ends of version 1"},
 	{"agent", []string{"acp", "stream", "rpcerr", "internal/rpc", "internal/params", "internal/rules", "internal/endpoint", "internal/talk/serving", "internal/validate", "internal/wire"},
 		"an agent does not link the client's end, nor an error system it does not use"},
@@ -268,6 +268,7 @@ func TestConfinedDependencies(t *testing.T) {
 		"github.com/go-playground/validator/v10": {[]string{"internal/validate"}, "it can then be replaced in one place"},
 		"github.com/stretchr/testify":            {[]string{"internal/system/..."}, "users must not link what only tests need"},
 		"github.com/cenkalti/backoff/v5":         {[]string{"rpcerr/retry"}, "who does not retry must not link it"},
+		"github.com/aymanbagabas/go-udiff":       {[]string{"draft2/agent"}, "it is for patches of version 2"},
 		"github.com/coder/websocket":             {[]string{"stream/websocket"}, "who uses stdio alone must not link it"},
 	} {
 		for _, p := range listPackages(t, "linux") {
