@@ -128,6 +128,9 @@ type Options struct {
 	// Wait is how long a peer may be silent before a check believes that nothing comes; 0 means 10 s. A
 	// peer that has been slow may be silent for longer.
 	Wait time.Duration
+	// AtOnce is how many checks run at the same time; 0 means 16 for a peer in this program, and else 4, or
+	// the number of processors if that is less. More help with a peer that is slow and has little to compute.
+	AtOnce int
 	// Progress is called with each result when it is there, by one goroutine at a time.
 	Progress func(Result)
 }
@@ -241,7 +244,7 @@ func options(opts *Options) *check.Options {
 		opts = &Options{}
 	}
 	return &check.Options{Version: opts.Version, Cwd: opts.Cwd, Prompts: opts.Prompts, Auth: opts.Auth,
-		Only: opts.Only, Skip: opts.Skip, Wait: opts.Wait,
+		Only: opts.Only, Skip: opts.Skip, Wait: opts.Wait, AtOnce: opts.AtOnce,
 		Progress: func(r check.Result) {
 			if opts.Progress != nil {
 				opts.Progress(result(r, opts.Version))
@@ -292,6 +295,9 @@ func known(suite check.Suite, o *check.Options) error {
 		if _, ok := check.PromptNames[name]; !ok {
 			return fmt.Errorf("acptest: there is no prompt %q", name)
 		}
+	}
+	if o.AtOnce < 0 {
+		return fmt.Errorf("acptest: %d checks cannot run at the same time", o.AtOnce)
 	}
 	if o.Version < 0 || o.Version > 2 {
 		return fmt.Errorf("acptest: version %d of the protocol is not checked: the versions are 1 and 2", o.Version)

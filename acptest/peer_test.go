@@ -22,7 +22,7 @@ var (
 	peer        = flag.String("peer", "", "the command of a program of others, before which the defects stand; its words are separated by spaces, and it is a client if {agent} is one of them")
 	peerPrompts = flag.String("peer-prompts", "{}", "the prompts that an agent understands, as a JSON object")
 	peerVersion = flag.Int("peer-version", 1, "the version of the protocol that the program speaks")
-	peerStep    = flag.Int("peer-step", 1, "of so many defects in turn one is tried")
+	peerAuth    = flag.String("peer-auth", "", "the method by which an agent is signed in")
 	peerShown   = flag.Int("peer-shown", 0, "how many defects must be found at least")
 )
 
@@ -32,7 +32,7 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 	if *peer == "" {
 		t.Skip("-peer is not set: this test runs the program that it names, as the system tests do")
 	}
-	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second}
+	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second, Auth: *peerAuth}
 	require.NoError(t, json.Unmarshal([]byte(*peerPrompts), &opts.Prompts))
 	command := check.Command{Args: strings.Fields(*peer)}
 	suite, target, defects := agents.Suite(), check.Start(command), defect.Agents
@@ -60,9 +60,7 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 		if d.ToPeer == nil && d.ToCheck == nil && d.Early == "" || d.Own || !d.In.Has(*peerVersion) && d.In != 0 || opts.Only == nil {
 			continue
 		}
-		if shown++; shown%*peerStep != 0 {
-			continue
-		}
+		shown++
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			results := suite.Run(t.Context(), defect.Wrap(target, &d, opts.Prompts), &opts).Results

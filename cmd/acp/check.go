@@ -85,6 +85,7 @@ func checkPeer(args []string) (err error) {
 	flags.StringVar(&o.options.Cwd, "cwd", "", "the folder in which sessions work (a temporary one)")
 	flags.StringVar(&o.options.Auth, "auth", "", "the id of the method by which sessions are signed in")
 	flags.DurationVar(&o.options.Wait, "wait", 10*time.Second, "how long to wait for an answer")
+	flags.IntVar(&o.options.AtOnce, "at-once", 0, "how many checks run at the same time: `N` (4, or the number of processors if that is less)")
 	flags.BoolVar(&o.strict, "strict", false, "fail also if a check is inconclusive")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
 	flags.BoolVar(&o.junit, "junit", false, "print the report as JUnit XML")

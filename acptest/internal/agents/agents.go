@@ -275,6 +275,20 @@ func (s *session) state(from int, state string) check.Message {
 	return s.Await(from, "the state "+state, func(m *check.Message) bool { return s.is(m, "state_update") && m.Text("update", "state") == state })
 }
 
+// Since is that of the [check.Peer] without what names another session: ids of tool calls and messages are
+// those of their session alone, and a turn may start further sessions.
+func (s *session) Since(from int) []check.Message { return s.own(s.Peer.Since(from)) }
+
+// Quiet is that of the [check.Peer], as [session.Since] is.
+func (s *session) Quiet(from int) []check.Message { return s.own(s.Peer.Quiet(from)) }
+
+func (s *session) own(log []check.Message) []check.Message {
+	return slices.DeleteFunc(log, func(m check.Message) bool {
+		id := m.Text("sessionId")
+		return m.Method != "" && id != "" && id != s.id
+	})
+}
+
 // is reports whether m is an update of the session of one of the kinds.
 func (s *session) is(m *check.Message, kinds ...string) bool {
 	return slices.Contains(kinds, m.Update()) && m.Text("sessionId") == s.id

@@ -113,6 +113,22 @@ var initializing = []check.Check{
 			params["_meta"] = unknown
 			works(t, p, params)
 		}},
+	{ID: "AK-NULL-001", Title: "Null stands for an optional member that is absent.", Tier: check.Must, Fact: "schema", In: check.Both,
+		Run: func(t *check.T) {
+			params := initParams(t.Version)
+			params["_meta"] = nil
+			if t.Version == 1 {
+				params["clientInfo"] = nil
+			}
+			p := beginAs(t, params)
+			params = newParams(t)
+			params["_meta"] = nil
+			works(t, p, params)
+			if t.Has(lists) {
+				m := signedIn(t, p.Call("session/list", map[string]any{"cwd": nil, "cursor": nil, "_meta": nil}))
+				t.FailAtIf(m.Error != nil, m, "session/list failed for null as cwd and cursor.")
+			}
+		}},
 }
 
 func named(t *check.T, member string) {

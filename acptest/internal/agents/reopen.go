@@ -34,10 +34,17 @@ var reopening = []check.Check{
 	{ID: "AK-LOAD-006", Title: "Each message of a history names the session that is loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			other := start(t, s.Peer)
-			history, _ := s.reopen(true)
-			for _, m := range kinds(history, append(spoken, "user_message_chunk", "user_message")...) {
-				t.FailAtIf(m.Text("sessionId") != s.id && m.Text("sessionId") == other.id, m, "A message of the history names another session.")
+			_, response := s.reopen(true)
+			for _, m := range kinds(s.Peer.Since(s.resumed), append(spoken, "user_message_chunk", "user_message")...) {
+				t.FailAtIf(m.Seq < response.Seq && m.Text("sessionId") != s.id && m.Text("sessionId") == other.id, m, "A message of the history names another session.")
 			}
+		})},
+	{ID: "AK-LOAD-007", Title: "The history has the tool calls of its turns.", Tier: check.Should, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"tool"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			called := func(log []check.Message) bool { return len(kinds(log, "tool_call", "tool_call_update")) > 0 }
+			t.Requires(called(s.turn("tool")), "The agent has called no tool.")
+			history, m := s.reopen(true)
+			t.FailAtIf(!called(history), m, "The history has no tool call.")
 		})},
 	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {

@@ -87,12 +87,12 @@ var sessions = []check.Check{
 			first.Quiet(first.Mark()) // what follows the start of a session is none of a turn
 			from := first.Mark()
 			first.turn("stream")
-			for _, m := range kinds(first.Since(from), spoken...) {
+			for _, m := range kinds(first.Peer.Since(from), spoken...) {
 				t.FailAtIf(second.is(&m, spoken...), m, "An update of a turn names the session %q, which has none.", second.id)
 			}
 			from = first.Mark()
 			second.turn("text")
-			for _, m := range kinds(first.Since(from), spoken...) {
+			for _, m := range kinds(first.Peer.Since(from), spoken...) {
 				t.FailAtIf(first.is(&m, spoken...), m, "An update of a turn names the session %q, whose turn has ended.", first.id)
 			}
 		})},

@@ -185,7 +185,7 @@ func (s *session) toldValue(from int, all []option, id string) (value string, by
 
 // updates returns the updates of the session of a kind from a place of the log on.
 func (s *session) updates(from int, kind string) []check.Message {
-	return slices.DeleteFunc(kinds(s.Quiet(from), kind), func(m check.Message) bool { return m.Text("sessionId") != s.id })
+	return kinds(s.Quiet(from), kind)
 }
 
 // option is a config option of one of the versions.

@@ -69,16 +69,19 @@ var signingIn = []check.Check{
 		Run: func(t *check.T) {
 			p := t.Connect()
 			t.Works(func() { p.Start("initialize", initParams(t.Version)).Result() })
-			m := p.Start("auth/status", map[string]any{}).Result()
-			if state := m.Text("state"); state == "authenticated" || state == "not_required" {
-				one := p.Call("session/new", newParams(t))
-				t.FailAtIf(one.Error != nil && one.Error.Code == -32000, one, "The state is %q, and session/new wants the user to sign in.", state)
+			status := func() check.Message {
+				m := p.Start("auth/status", map[string]any{}).Result()
+				if state := m.Text("state"); state == "authenticated" || state == "not_required" {
+					one := p.Call("session/new", newParams(t))
+					t.FailAtIf(one.Error != nil && one.Error.Code == -32000, one, "The state is %q, and session/new wants the user to sign in.", state)
+				}
+				return m
 			}
-			if t.Opts.Auth == "" {
+			if status(); t.Opts.Auth == "" {
 				return
 			}
 			t.Works(func() { p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result() })
-			m = p.Start("auth/status", map[string]any{}).Result()
+			m := status()
 			t.FailAtIf(m.Text("state") == "unauthenticated", m, "Nobody is signed in after the sign-in by %q has succeeded.", t.Opts.Auth)
 		}},
 }

@@ -125,6 +125,18 @@ var ordering = []check.Check{
 			t.Requires(len(pieces) >= somePieces, "The agent has answered in %d pieces.", len(pieces))
 			t.FailAtIf(len(ids) > len(pieces)/2, pieces[1], "The %d pieces of the answer have %d message ids: a client shows as many messages.", len(pieces), len(ids))
 		})},
+	{ID: "AK-TOOL-003", Title: "A tool call begins with an id that no earlier one of its session had.", Tier: check.Should, Fact: "tool-calls", In: check.V1, Prompts: []string{"tool", "tool"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			var ids []string
+			for _, m := range kinds(s.turn("tool"), "tool_call") {
+				ids = append(ids, m.Text("update", "toolCallId"))
+			}
+			t.Requires(len(ids) > 0, "The agent has called no tool.")
+			for _, m := range kinds(s.turn("tool"), "tool_call") {
+				id := m.Text("update", "toolCallId")
+				t.FailAtIf(slices.Contains(ids, id), m, "The tool call has the id %q, as one of the turn before: a client shows one instead of two.", id)
+			}
+		})},
 	{ID: "AK-ORDER-003", Title: "No message and no tool call comes after the end of the turn.", Tier: check.Should, Fact: "prompt-turn", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			silent(t, s.afterIdle(), "after the idle state", spoken...)

@@ -115,10 +115,24 @@ var reading = []check.Check{
 			for _, one := range []struct {
 				want    string
 				members []any
-			}{{"one\ntwo", []any{"limit", 100}}, {"two", []any{"line", 2}}, {"two", []any{"line", 2, "limit", 1}}, {"one\ntwo", []any{"line", nil, "limit", nil}}} {
+			}{{"one\ntwo", []any{"limit", 100}}, {"two", []any{"line", 2}}, {"two", []any{"line", 2, "limit", 1}}} {
 				got := s.read(path, one.members...)
 				t.FailIf(strings.TrimSuffix(got, "\n") != one.want, "With %v the text is %q instead of %q.", one.members, got, one.want)
 			}
+		})},
+	{ID: "AKC-READ-015", Title: "Null as line and limit reads the whole file.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			path := put(t, s.folder(), "file", lines)
+			s.read(path)
+			m := s.Call(readFile, s.with("path", path, "line", nil, "limit", nil))
+			t.FailAtIf(m.Text("content") != lines, m, "With null as line and limit the file was not read, and without them it was.")
+		})},
+	{ID: "AKC-READ-016", Title: "A limit of 0 reads no line.", Tier: check.Should, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			path := put(t, s.folder(), "file", lines)
+			s.read(path)
+			m := s.Call(readFile, s.with("path", path, "limit", 0))
+			t.FailAtIf(m.Text("content") != "", m, "With the limit 0 lines were read.")
 		})},
 	{ID: "AKC-READ-014", Title: "An empty file is read as an empty text.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
 		Run: check.With(open, func(t *check.T, s *session) {

@@ -248,6 +248,19 @@ var terminals = []check.Check{
 			out := strings.TrimSpace(s.output(s.script("pwd -P")))
 			t.FailIf(out != t.Opts.Cwd, "The command runs in %q, and the session in %q.", out, t.Opts.Cwd)
 		})},
+	{ID: "AKC-TERM-024", Title: "Null stands for an optional param of a command that is absent.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			_, err := exec.LookPath("pwd")
+			t.SkipIf(err != nil, "This system has no pwd.")
+			s.create("pwd", []string{})
+			m := s.Call("terminal/create", s.with("command", "pwd", "args", nil, "env", nil, "cwd", nil, "outputByteLimit", nil))
+			t.FailAtIf(m.Error != nil, m, "With null as args, env, cwd and outputByteLimit the command was not run, and without them it was.")
+		})},
+	{ID: "AKC-TERM-025", Title: "A character whose bytes are printed one after the other is one character of the output.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			out := s.output(s.script(`printf 'acptest-\303'; sleep 0.3; printf '\266\n'`))
+			t.FailIf(out != "acptest-ö\n", "The output is %q instead of %q.", out, "acptest-ö\n")
+		})},
 	{ID: "AKC-TERM-021", Title: "The output of terminals is not mixed up.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			var ids []string

@@ -54,13 +54,12 @@ var ofStart = []Defect{
 		}),
 		Finds: "ACP-INIT-204 ACP-SCHEMA-002 v1:AK-RPC-015"},
 	{Name: "dies_at_second_initialize", Does: "reads nothing behind a second initialize",
-		ToPeer: dies(func(w *Wire, m *Message) bool {
-			return m.Method == "initialize" && len(w.log) > 0 && w.log[len(w.log)-1].has(`"protocolVersion"`) && !w.log[len(w.log)-1].has(`"x"`)
-		}),
-		Finds: "AK-INIT-004"},
+		ToPeer: dies(is("initialize").first(`"session/`).first(`"protocolVersion":"x"`).after(`"protocolVersion"`)),
+		Finds:  "AK-INIT-004"},
 	{Name: "initializes_late", Does: "is initialized again after other requests", In: check.V2, ToCheck: changes(responds("initialize", "-32600"), becomes(`{"protocolVersion":2,"info":{"name":"reference","version":"1"}}`)), Finds: "AK-INIT-005"},
 	{Name: "serves_before_initialize", Does: "starts sessions before initialize", In: check.V2, ToPeer: answersItself(is("session/new").first(`"initialize"`), `"result":{"sessionId":"early"}`), Finds: "AK-INIT-006"},
 	{Name: "dies_at_bad_initialize", Does: "reads nothing behind an initialize that it cannot read", ToPeer: dies(is("initialize", `"protocolVersion":"x"`)), Finds: "AK-INIT-007"},
+	{Name: "refuses_null", Does: "refuses null for optional members", ToPeer: answersItself(is("session/list", `"cwd":null`), invalidParams), Finds: "AK-NULL-001"},
 	{Name: "strict_members", Does: "refuses members that it does not know", ToPeer: answersItself(is("session/new", `"acptest":{`), invalidParams), Finds: "AK-INIT-008"},
 }
 
@@ -138,7 +137,7 @@ var ofMessages = []Defect{
 	{Name: "bare_content_in_updates", Does: "puts bare blocks into tool calls", In: check.V2, ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"tool_call_update","toolCallId":"c","title":"t","status":"completed","content":[{"type":"text","text":"x"}]`)), Finds: "ACP-ENUM-202"},
 	{Name: "number_for_date", Does: "sends a number for a date", ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"session_info_update","updatedAt":17`)), Finds: "ACP-SCHEMA-002"},
 	{Name: "own_words", Does: "uses words of its own without an underscore", In: check.V2, ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"weather_update"`)), Finds: "ACP-ENUM-202"},
-	{Name: "relative_locations", Does: "names files by relative paths", ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"tool_call_update","toolCallId":"c","locations":[{"path":"a.txt"}]`)), Finds: "AK-PATH-001 v2:AK-TOOL-001"},
+	{Name: "relative_locations", Does: "names files by relative paths", ToCheck: changes(is("session/update", `"sessionUpdate":"tool_call`).without(`"locations"`), replace(`"toolCallId":"`, `"locations":[{"path":"a.txt"}],"toolCallId":"`)), Finds: "AK-PATH-001"},
 	{Name: "unknown_tools", Does: "changes tool calls that it has not created", In: check.V1, ToCheck: precedes(responds("session/prompt", "end_turn"), update(`"sessionUpdate":"tool_call_update","toolCallId":"none","status":"completed"`)), Finds: "AK-TOOL-002 v1:AK-ORDER-001"},
 	{Name: "short_lines", Does: "reads nothing after a long line", ToPeer: dies(line().longer(50_000)), Finds: "AK-SIZE-002"},
 }

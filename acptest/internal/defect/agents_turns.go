@@ -1,7 +1,9 @@
 package defect
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
@@ -25,6 +27,13 @@ func refusesBlock(kind, id string) Defect {
 var ofTurns = []Defect{
 	{Name: "update_after_response", Does: "sends an update after the end of the turn", ToCheck: follows(line(`"stopReason":"end_turn"`), thought), Finds: "v1:AK-ORDER-001 v2:AK-ORDER-003"},
 	{Name: "update_after_cancel", Does: "sends an update after the end of a cancelled turn", ToCheck: follows(line(`"stopReason":"cancelled"`), thought), Finds: "ACP-CANCEL-002"},
+	{Name: "tool_ids_again", Does: "gives all tool calls the same id", In: check.V1, ToCheck: changes(line(`"toolCallId":"`), func(m *Message) {
+		var call struct{ ToolCallID string }
+		for _, member := range []string{"update", "toolCall"} {
+			_ = json.Unmarshal(check.At(m.Object["params"], member), &call) // the peer is right
+		}
+		replace(`"toolCallId":"`+call.ToolCallID+`"`, `"toolCallId":"call"`)(m)
+	}), Finds: "AK-TOOL-003"},
 	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(line(`"completed"`)), Finds: "AK-TOOL-001"},
 	{Name: "new_message_ids", Does: "gives each piece of an answer another message id", ToCheck: func(w *Wire, m *Message) {
 		if is("session/update", `"agent_message_chunk"`).after("#stream")(w, m) {
@@ -87,7 +96,8 @@ var ofTurns = []Defect{
 	{Name: "dies_at_second_cancel", Does: "reads nothing after a second cancel", ToPeer: dies(is("session/cancel").after("session/cancel")), Finds: "AK-CANCEL-003"},
 	{Name: "remembers_cancel", Does: "cancels the first turn when a cancel came before it",
 		ToCheck: stops(func(w *Wire, _ *Message) bool {
-			return len(w.log) > 2 && w.log[2].Method == "session/cancel"
+			first := slices.IndexFunc(w.log, func(m *Message) bool { return m.Method == "session/cancel" || m.Method == "session/prompt" })
+			return first >= 0 && w.log[first].Method == "session/cancel"
 		}, "end_turn", "cancelled"),
 		Finds: "AK-CANCEL-004"},
 	{Name: "no_turn_after_cancel", Does: "has no turns after one that was cancelled", ToPeer: answersItself(is("session/prompt", "#text").after("session/cancel").after("#slow"), `"error":{"code":-32800,"message":"Request cancelled"}`), Finds: "AK-CANCEL-005 v2:AK-CANCEL-007"},

@@ -109,6 +109,8 @@ var Clients = []Defect{
 	{Name: "cuts_lines_at_form_feeds", Does: "takes a form feed for the end of a line", In: check.V1, Own: true, ToCheck: changes(responds(readFile), replace(`"two\r\n"`, `"b\u2028c"`)), Finds: "AKC-READ-012"},
 	{Name: "limit_is_last", Does: "takes the limit for the number of the last line", In: check.V1, ToCheck: changes(to(line(readFile, `"limit":1,"line":2`)), becomes(`{"content":""}`)), Finds: "AKC-READ-012 v1:AKC-READ-013"},
 	{Name: "reads_to_the_end", Does: "reads nothing behind the last line feed", In: check.V1, ToCheck: changes(responds(readFile), replace(`"two"`, `""`)), Finds: "AKC-READ-013"},
+	{Name: "refuses_null_lines", Does: "refuses null as line and limit", In: check.V1, ToPeer: answersItself(is(readFile, `"line":null`), invalidParams), Finds: "AKC-READ-015"},
+	{Name: "limit_0_is_none", Does: "reads all lines if the limit is 0", In: check.V1, ToPeer: changes(is(readFile), replace(`"limit":0`, `"limit":null`)), Finds: "AKC-READ-016"},
 	{Name: "empty_files_have_lines", Does: "reads an empty file as a line", In: check.V1, ToCheck: changes(responds(readFile), replace(`"content":""`, `"content":"\n"`)), Finds: "AKC-READ-014 AKC-READ-003"},
 	{Name: "writes_line_feeds", Does: "writes the ends of lines as line feeds", In: check.V1, ToPeer: changes(line(writeFile), replace(`\r\n`, `\n`)), Finds: "AKC-WRITE-008"},
 	{Name: "writes_twice", Does: "writes a second file beside the first", In: check.V1, ToPeer: func(w *Wire, m *Message) {
@@ -206,6 +208,8 @@ var Terminals = []Defect{
 		return m.Method == "terminal/wait_for_exit" && slices.ContainsFunc(w.log, func(one *Message) bool { return one.Method == "terminal/wait_for_exit" && !one.answered })
 	}), Finds: "AKC-TERM-019"},
 	{Name: "runs_at_root", Does: "runs commands without a folder in that of the system", ToCheck: changes(responds("terminal/output").after("pwd -P"), replace(`"output":"/`, `"output":"/other/`)), Finds: "AKC-TERM-020"},
+	{Name: "refuses_null", Does: "refuses null for optional params of commands", ToPeer: answersItself(line("terminal/create", `"outputByteLimit":null`), invalidParams), Finds: "AKC-TERM-024"},
+	{Name: "splits_characters", Does: "decodes the output read by read", ToCheck: changes(responds("terminal/output"), replace("acptest-ö", "acptest-\ufffd\ufffd")), Finds: "AKC-TERM-025"},
 	{Name: "mixes_up_output", Does: "shows the output of another terminal", ToCheck: changes(responds("terminal/output"), replace("terminal 2", "terminal 3")), Finds: "AKC-TERM-021"},
 	{Name: "kill_clears", Does: "forgets the output of a command that is killed after its end", ToCheck: changes(responds("terminal/output", `"exitStatus"`).after("terminal/kill"), replace(`"output":"out\n"`, `"output":""`)), Finds: "AKC-TERM-022"},
 	{Name: "runs_in_unknown_sessions", Does: "runs commands in sessions that do not exist", ToCheck: changes(to(line("terminal/create", `"acptest-unknown"`)), becomes(`{"terminalId":"t"}`)), Finds: "AKC-TERM-015"},

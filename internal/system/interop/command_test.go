@@ -118,25 +118,23 @@ func publish(t *testing.T, proxy string, m module.Version, dir string) {
 }
 
 // The checks find defects before programs on the TypeScript SDK as they find them before the
-// reference peers, which are ours. A go test tries each fourth defect; with ACPKIT_TEST_MATRIX set, all.
+// reference peers, which are ours.
 func TestDefectsBeforeOtherPrograms(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	const prompts = `{"text":"say Hello","stream":"say a b c","slow":"wait","ask":"permission","tool":"permission","read":"files","write":"files","run":"terminal"}`
-	step := "4"
-	if os.Getenv("ACPKIT_TEST_MATRIX") != "" {
-		step = "1"
-	}
 	for name, c := range map[string]struct {
-		command        []string
-		version, shown string
+		command              []string
+		version, auth, shown string
 	}{
-		"an agent of version 1": {node(t, "agent.mjs"), "1", "70"},
-		"an agent of version 2": {node(t, "v2/agent.mjs"), "2", "80"},
-		"a client of version 1": {node(t, "prompt.mjs", "{cwd}", "{agent}"), "1", "45"},
+		"an agent of version 1": {node(t, "agent.mjs"), "1", "token", "110"},
+		"an agent of version 2": {node(t, "v2/agent.mjs"), "2", "token", "110"},
+		"a client of version 1": {node(t, "prompt.mjs", "{cwd}", "{agent}"), "1", "", "60"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), need(t, "go"), "test", "-vet=off", "-count=1", "-v", "-timeout", "8m", "-parallel", "6", ".", "-run", "TestDefectsBeforeAPeer",
-				"-peer", strings.Join(c.command, " "), "-peer-version", c.version, "-peer-prompts", prompts, "-peer-step", step, "-peer-shown", c.shown)
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), need(t, "go"), "test", "-vet=off", "-count=1", "-v", "-timeout", "15m", "-parallel", "12", ".", "-run", "TestDefectsBeforeAPeer",
+				"-peer", strings.Join(c.command, " "), "-peer-version", c.version, "-peer-auth", c.auth, "-peer-prompts", prompts, "-peer-shown", c.shown)
 			cmd.Dir, cmd.Env = "../../../acptest", append(os.Environ(), "GOFLAGS=")
 			out, err := cmd.CombinedOutput()
 			assert.NoError(t, err, "%s", out)

@@ -128,12 +128,17 @@ func TestExampleSessionsUnderAcpx(t *testing.T) {
 			done := func(args ...string) string {
 				t.Helper()
 				got := run(t, p.dir, p.env, "", command(args...)...)
-				if strings.HasSuffix(strings.TrimSpace(got.stderr), "read ECONNRESET") { // acpx has reached its process of the turn before, which ends by its ttl
-					got = run(t, p.dir, p.env, "", command(args...)...)
-				}
 				require.Zero(t, got.code, "%v\nstdout: %s\nstderr: %s", args, got.stdout, got.stderr)
 				assert.NotContains(t, got.stderr, "level=", "the agent has nothing to warn of")
 				return got.stdout
+			}
+			// ended waits until the process that acpx keeps for a session, and that has its agent, has ended by its ttl.
+			ended := func() {
+				t.Helper()
+				require.Eventually(t, func() bool {
+					locks, err := filepath.Glob(filepath.Join(p.home, ".acpx", "queues", "*.lock"))
+					return err == nil && locks == nil
+				}, conversationTimeout, 10*time.Millisecond)
 			}
 			cancelled := func(prompt string, reached func() bool) {
 				t.Helper()
@@ -147,9 +152,11 @@ func TestExampleSessionsUnderAcpx(t *testing.T) {
 				done("cancel")
 				require.NoError(t, turn.Wait())
 				assert.Contains(t, said.String(), "[done] cancelled")
+				ended()
 			}
 			done("sessions", "new")
 			assert.Contains(t, done("prompt", "append to notes.txt: more"), test.appended)
+			ended()
 			cancelled(test.sleep, func() bool { _, err := os.Stat(filepath.Join(p.dir, "running")); return err == nil })
 			if program == "coder" {
 				_, before := p.model.Faults()
