@@ -14,7 +14,7 @@ var reopening = []check.Check{
 	{ID: "AK-LOAD-004", Title: "A session that is opened again shows what the agent and the user have said, once.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
 			live := []string{s.answer("text")}
-			history, m := s.reopen(true)
+			history, m := s.reopened(true)
 			s.matches(history, m, live, "text")
 		})},
 	{ID: "AK-LOAD-005", Title: "The history of a session has its turns in their order, whole, without those of other sessions, each time that it is loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text", "stream", "text"},
@@ -48,8 +48,7 @@ var reopening = []check.Check{
 		})},
 	{ID: "ACP-LOAD-002", Title: "The history precedes the response, and nothing of it comes after.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
-			var m check.Message
-			t.Works(func() { _, m = s.reopen(true) })
+			_, m := s.reopen(true)
 			silent(t, s.Quiet(m.Seq), "after the response", append(spoken, "user_message_chunk", "user_message")...)
 		})},
 	{ID: "AK-LOAD-003", Title: "A session that does not exist cannot be loaded.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: loads, Rough: true,
@@ -74,7 +73,7 @@ var reopening = []check.Check{
 		})},
 	{ID: "ACP-RESUME-002", Title: "session/resume sends no history.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
-			s.reopen(false)
+			s.reopened(false)
 			silent(t, s.Quiet(s.resumed), "though no history was asked for", append(spoken, "user_message_chunk", "user_message")...)
 		})},
 	{ID: "AK-RESUME-004", Title: "A session that was resumed has further turns.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.resume | session", Prompts: []string{"text", "text"},
@@ -197,9 +196,15 @@ func (s *session) matches(history []check.Message, m check.Message, live []strin
 
 const closes = "sessionCapabilities.close | session"
 
-// reopen closes the session, if the agent can, and opens it again, with its history or without. It
-// returns what precedes the response, and the response.
+// reopen is reopened for a check whose subject comes behind it.
 func (s *session) reopen(history bool) (before []check.Message, m check.Message) {
+	s.t.Works(func() { before, m = s.reopened(history) })
+	return before, m
+}
+
+// reopened closes the session, if the agent can, and opens it again, with its history or without. It
+// returns what precedes the response, and the response.
+func (s *session) reopened(history bool) (before []check.Message, m check.Message) {
 	s.t.Works(func() {
 		s.Quiet(s.Mark()) // late updates of the turn
 		if s.t.Has(closes) {
@@ -235,7 +240,7 @@ func (s *session) again(history bool) *check.Call {
 
 // goesOn fails the check if the session has no turns after it was opened again.
 func (s *session) goesOn(history bool) {
-	s.t.Works(func() { s.reopen(history) })
+	s.reopen(history)
 	s.endsWell(s.prompt(s.t.Prompt("text")), "error")
 }
 
