@@ -1,7 +1,6 @@
 package defect
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -28,11 +27,7 @@ var ofTurns = []Defect{
 	{Name: "update_after_response", Does: "sends an update after the end of the turn", ToCheck: follows(line(`"stopReason":"end_turn"`), thought), Finds: "v1:AK-ORDER-001 v2:AK-ORDER-003"},
 	{Name: "update_after_cancel", Does: "sends an update after the end of a cancelled turn", ToCheck: follows(line(`"stopReason":"cancelled"`), thought), Finds: "ACP-CANCEL-002"},
 	{Name: "tool_ids_again", Does: "gives all tool calls the same id", In: check.V1, ToCheck: changes(line(`"toolCallId":"`), func(m *Message) {
-		var call struct{ ToolCallID string }
-		for _, member := range []string{"update", "toolCall"} {
-			_ = json.Unmarshal(check.At(m.Object["params"], member), &call) // the peer is right
-		}
-		replace(`"toolCallId":"`+call.ToolCallID+`"`, `"toolCallId":"call"`)(m)
+		replace(`"toolCallId":"`+m.toolCall()+`"`, `"toolCallId":"call"`)(m)
 	}), Finds: "AK-TOOL-003"},
 	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(line(`"completed"`)), Finds: "AK-TOOL-001"},
 	{Name: "new_message_ids", Does: "gives each piece of an answer another message id", ToCheck: func(w *Wire, m *Message) {

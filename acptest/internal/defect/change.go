@@ -216,6 +216,15 @@ func (m *Message) session() string {
 	return of.SessionID
 }
 
+// toolCall returns the id of the tool call that a message is about, or "".
+func (m *Message) toolCall() string {
+	var call struct{ ToolCallID string }
+	for _, member := range []string{"update", "toolCall"} {
+		_ = json.Unmarshal(check.At(m.Object["params"], member), &call) // without a tool call it is empty
+	}
+	return call.ToolCallID
+}
+
 // replace returns a function that replaces a text in the params and the result of a message.
 func replace(old, new string) func(m *Message) {
 	return func(m *Message) {
