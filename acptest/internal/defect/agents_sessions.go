@@ -111,7 +111,7 @@ var ofSessions = []Defect{
 			replace(m.session(), w.held[n-1].session())(m)
 		}
 		w.pass(m)
-	}, Finds: "AK-LOAD-006 v1:AK-ORDER-001"},
+	}, Finds: "AK-LOAD-005 AK-LOAD-006 v1:AK-ORDER-001"},
 	{Name: "plans_by_id", Does: "sends plans by id to all clients", In: check.V1, ToCheck: follows(is("session/update", `"tool_call"`).after("#tool"), update(`"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[]}`)), Finds: "AK-PLAN-001"},
 	{Name: "cursor_without_anchor", Does: "tells cursors without an anchor", ToCheck: follows(responds("session/new").after(`"cursors"`), update(`"sessionUpdate":"cursor_update","cursorId":"c"`)), Finds: "AK-CURSOR-001"},
 	{Name: "blank_suggestions", Does: "suggests a blank prompt", ToCheck: follows(responds("session/new").after(`"promptSuggestions"`), update(`"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"text","text":" "}]}]`)), Finds: "AK-SUGGEST-001"},
@@ -260,7 +260,7 @@ var ofSettings = []Defect{
 			replace(`"env":[`, `"env":[{"name":"MODE","value":"other"},`)(m)
 		}),
 		Finds: "ACP-AUTH-207"},
-	{Name: "forgets_sign_in", Does: "demands a sign-in after one that has succeeded", ToPeer: answersItself(is("session/new").after(`"methodId"`), `"error":{"code":-32000,"message":"Authentication required"}`), Finds: "ACP-AUTH-003 v2:AK-OPTIONS-004"},
+	{Name: "forgets_sign_in", Does: "demands a sign-in after one that has succeeded", ToPeer: answersItself(is("session/new").after(`"methodId"`), `"error":{"code":-32000,"message":"Authentication required"}`), Finds: "ACP-AUTH-003 AK-AUTH-002 v2:AK-OPTIONS-004"},
 	{Name: "status_fails", Does: "does not know auth/status, and advertises it", ToPeer: answersItself(is("auth/status"), `"error":{"code":-32601,"message":"Method not found"}`), Finds: "AK-AUTH-002"},
 	{Name: "denies_sign_in", Does: "tells that nobody is signed in after a sign-in", ToPeer: answersItself(is("auth/status").after(`"methodId"`), `"result":{"state":"unauthenticated"}`), Finds: "AK-AUTH-002"},
 	{Name: "signed_in_in_vain", Does: "tells that no sign-in is needed, and wants one", ToPeer: answersItself(is("session/new").after(`"auth/status"`), `"error":{"code":-32000,"message":"Authentication required"}`), Finds: "AK-AUTH-002"},

@@ -29,7 +29,7 @@ var ofTurns = []Defect{
 	{Name: "tool_ids_again", Does: "gives all tool calls the same id", In: check.V1, ToCheck: changes(line(`"toolCallId":"`), func(m *Message) {
 		replace(`"toolCallId":"`+m.toolCall()+`"`, `"toolCallId":"call"`)(m)
 	}), Finds: "AK-TOOL-003"},
-	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(line(`"completed"`)), Finds: "AK-TOOL-001"},
+	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(func(w *Wire, m *Message) bool { return m.has(`"completed"`) && !inHistory()(w, m) }), Finds: "AK-TOOL-001"},
 	{Name: "new_message_ids", Does: "gives each piece of an answer another message id", ToCheck: func(w *Wire, m *Message) {
 		if is("session/update", `"agent_message_chunk"`).after("#stream")(w, m) {
 			w.held = append(w.held, m)
