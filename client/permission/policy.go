@@ -148,8 +148,10 @@ func (p *Policy) judgeOperation(o *Operation, workspace string) verdict {
 	)
 }
 
-// judgeQuestion applies the rules to a tool call. claims are its possible operations. certain
-// reports whether an extractor returned them, so that there are no others.
+// judgeQuestion applies the rules to a tool call. claims are its possible operations. certain reports whether an
+// extractor returned them, so that there are no others. Only then do rules for commands and paths allow anything; and
+// only if they allow each operation. Otherwise a rule allows the call by the name of its tool alone, and nothing that
+// may write a guarded file.
 func (p *Policy) judgeQuestion(t *Tool, workspace string, claims []Operation, certain bool) verdict {
 	suspected := claims
 	for _, o := range claims {
@@ -180,8 +182,8 @@ func (p *Policy) judgeQuestion(t *Tool, workspace string, claims []Operation, ce
 	})
 }
 
-// judge returns the strictest decision of the rules that match. A rule that denies or asks
-// and is unsure asks.
+// judge returns the strictest decision of the rules that match. A rule that asks or denies matches if it suspects the
+// operation; if it is only unsure, it asks.
 func (p *Policy) judge(suspects, unsure, allows func(*Rule) bool) verdict {
 	v := verdict{}
 	rules := p.Rules()
@@ -202,4 +204,5 @@ func (p *Policy) judge(suspects, unsure, allows func(*Rule) bool) verdict {
 	return v
 }
 
+// strictness orders the decisions.
 func strictness(d Decision) int { return slices.Index([]Decision{Allow, Ask, Deny}, d) }

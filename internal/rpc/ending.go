@@ -36,16 +36,16 @@ const (
 
 // ending is the state of the end of a connection.
 type ending struct {
-	mu    sync.Mutex // guards all below up to the channels, and that each is closed once
-	begun bool       // Start or Close was called
-	why   error
+	mu    sync.Mutex  // guards the four fields below, and the closing of the channels
+	begun bool        // Start or Close was called
+	why   error       // what the errors of the ending connection wrap
 	run   error       // what Wait returns
 	stop  func() bool // ends the watch over the ctx of Start
 
 	began      chan struct{} // closed when the end begins
-	hurry      chan struct{} // closed when what remains must not take long
-	mute       chan struct{} // closed then, and when no more responses can be sent
-	done       chan struct{} // closed when the stream is
+	hurry      chan struct{} // closed when handlers get no more time to finish, because this end closes
+	mute       chan struct{} // closed with hurry, and already when writing has failed: nothing more can be sent
+	done       chan struct{} // closed when the stream is closed
 	ended      chan struct{} // closed when nothing runs
 	readerDone chan struct{} // closed by the reader
 	closeErr   error         // of the stream; set before done is closed
@@ -58,7 +58,7 @@ func (e *ending) init() {
 	e.ended, e.readerDone = make(chan struct{}), make(chan struct{})
 }
 
-// made returns a channel that can be asked for before init.
+// made returns a channel that Done or Ending may have made before init.
 func (e *ending) made(ch *chan struct{}) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

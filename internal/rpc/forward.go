@@ -72,8 +72,9 @@ func appendRawFault(b []byte, r *request, err error) ([]byte, bool) {
 // large files.
 const mostResults = 4
 
-// keep remembers the result of a call of m that was made with the ctx of a handler, if the handler
-// may return it: it has the type of its result, and breaks a rule for what is sent.
+// keep remembers the result of a call of m that a handler made, if it breaks a rule for what is sent and has
+// the type of the handler's own result. A relay may return it: the mistake is that of the other peer, and is
+// passed on. keep does nothing if s is not the scope of a handler.
 func (s *scope) keep(m *wire.Method, result any) {
 	if s == nil || s.req == nil || s.work != nil || s.req.entry == nil || m == nil || s.req.entry.Result != m.Result || result == nil || !m.Result.Is(result) || m.Result.Valid(result, true) {
 		return

@@ -36,8 +36,8 @@ type Error struct {
 	Hint string
 	// Status is the HTTP status that another service responded with, or 0.
 	Status int
-	// Number is the code on the wire if it differs from that of the kind, and 0 otherwise. An
-	// error of kind ContextRequired that a peer sent without a hint has a Number too.
+	// Number is the code of the error on the wire. 0 means that of the kind. An error of kind ContextRequired that a
+	// peer sent without a hint has a Number in any case, so that it can be passed on.
 	Number rpcerr.Code
 	// Data holds further facts, as JSON with sorted members and without white space.
 	Data json.RawMessage

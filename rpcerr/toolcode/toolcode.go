@@ -119,13 +119,15 @@ type Envelope struct {
 	Message string `json:"message"`
 }
 
-// Of returns the envelope of err. If err carries a kind, the envelope has its message. The
-// code is the reason of err if that is a code which fits the kind, and else follows from the
-// kind. Errors of files, commands, JSON, validators and contexts get the code that fits and a
-// fixed message. Every other error, and a nil err, gets the code internal and its fixed
-// message. The result is the same if package classify has classified err, and at the other end
-// of a connection, unless only a pattern recognized err. What the envelope leaves out is logged
-// once to logger; nil means slog.Default().
+// Of returns the envelope of err.
+//
+//   - An error with a kind keeps its message. Its code is its reason, if that is a code of the kind, or else follows
+//     from the kind.
+//   - An error of a file, a command, JSON, a validator or a context gets the code that fits and a fixed message.
+//   - Any other error, and a nil err, gets the code internal and a fixed message.
+//
+// Package classify and a connection do not change the result, unless only a pattern recognized err. What the envelope
+// leaves out is logged once to logger; nil means slog.Default().
 func Of(err error, logger *slog.Logger) Envelope {
 	code, message, hides := find(err)
 	if hides && !errs.IsLogged(err) {

@@ -28,7 +28,7 @@ type gateState uint8
 const (
 	gateOpen    gateState = iota
 	gatePending           // the handshake was read, or sent, and its response is not queued, or read
-	gateClosed
+	gateClosed            // the handshake has failed, or there was none yet
 )
 
 // gate holds the messages that are read during the handshake.
