@@ -10,6 +10,8 @@ import (
 	"iter"
 	"log/slog"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/acpkit/go-sdk/acp"
@@ -61,7 +63,17 @@ func overTurns(ctx context.Context, dir string, quick bool) ([]curve, error) {
 		}
 		c.costs = costs
 	}
-	return curves, nil
+	pieces := curve{name: "a turn with a call in pieces", sizes: small([]int{600, 6000, 60_000}, quick), exponent: 1.1}
+	for _, n := range pieces.sizes {
+		err := pieces.point(func() (float64, error) {
+			costs, err := turns(ctx, dir, []int{1}, loop.New(inPieces(n), nil).Turn)
+			return slices.Max(append(costs, 0)), err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(curves, pieces), nil
 }
 
 // overRecords measures the curves over what a log holds.
@@ -94,6 +106,22 @@ type yes struct{}
 func (yes) Generate(context.Context, *loop.Request) iter.Seq2[loop.Event, error] {
 	return func(yield func(loop.Event, error) bool) {
 		_ = yield(loop.Text("Yes."), nil) && yield(loop.Stop{}, nil)
+	}
+}
+
+// inPieces is a model that sends the input of a call in as many pieces, and then says yes.
+type inPieces int
+
+func (n inPieces) Generate(ctx context.Context, req *loop.Request) iter.Seq2[loop.Event, error] {
+	if last := req.Messages[len(req.Messages)-1]; len(last.Results) > 0 {
+		return yes{}.Generate(ctx, req)
+	}
+	return func(yield func(loop.Event, error) bool) {
+		more := yield(loop.CallDelta{ID: "c", Name: "none", Input: `{"text":"`}, nil)
+		for i := 0; i < int(n) && more; i++ {
+			more = yield(loop.CallDelta{Input: "word "}, nil)
+		}
+		_ = more && yield(loop.CallDelta{Input: `"}`}, nil) && yield(loop.Stop{}, nil)
 	}
 }
 
@@ -178,6 +206,8 @@ func turns(ctx context.Context, dir string, sizes []int, turn func(context.Conte
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return nil, err
 	}
+	heap := make([]byte, 64<<20) // while a heap is small, its collection costs less, and the first turns would
+	defer runtime.KeepAlive(heap)
 	done, sum := 0, 0.0
 	for _, n := range sizes {
 		cost, err := spent(func() error {
