@@ -75,6 +75,9 @@ func readError(err error) (own talk.Own) {
 	if stop, ok := errors.AsType[*StopError](err); ok {
 		own.Stopped = string(stop.Reason)
 	}
+	if invalid, ok := errors.AsType[*acp.InvalidError](err); ok {
+		own.Invalid = invalid.Where
+	}
 	_, own.Silent = errors.AsType[*acp.IdleError](err)
 	return own
 }
