@@ -33,7 +33,9 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 				a.forgets(req.SessionID)
 			}
 		}()
-		res, err := a.below.Prompt(ctx, own)
+		turn, stop := a.withoutEnding(ctx)
+		defer stop()
+		res, err := a.below.Prompt(turn, own)
 		if ctx.Err() != nil {
 			s.questionsEnd() // the turn was cancelled, which also cancels its questions
 		}
@@ -43,6 +45,21 @@ func (a *adapter) Prompt(ctx context.Context, req *acp2.PromptRequest) (*acp2.Pr
 		a.above.Session(req.SessionID).SetTurnUsage((*acp2.Usage)(res.Usage))
 		return acp2.StopReason(res.StopReason), nil
 	})
+}
+
+// withoutEnding returns a copy of ctx that the end of the connection to the client does not end: a cancel would be sent, and the
+// agent may have clients that go on with the turn. The connection to the agent ends in its place. The caller must call stop.
+func (a *adapter) withoutEnding(ctx context.Context) (turn context.Context, stop func()) {
+	turn, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	unwatch := context.AfterFunc(ctx, func() {
+		select {
+		case <-a.above.Ending():
+			_ = a.below.Close()
+		default:
+			cancel(context.Cause(ctx))
+		}
+	})
+	return turn, func() { unwatch(); cancel(nil) }
 }
 
 // withMessageID is the middleware that sets the value for [agent.MessageID].
