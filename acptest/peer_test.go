@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,7 +31,7 @@ func TestDefectsBeforeAPeer(t *testing.T) {
 	if *peer == "" {
 		t.Skip("-peer is not set: this test runs the program that it names, as the system tests do")
 	}
-	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Wait: 3 * time.Second, Auth: *peerAuth}
+	opts := check.Options{Version: *peerVersion, Cwd: t.TempDir(), Auth: *peerAuth}
 	require.NoError(t, json.Unmarshal([]byte(*peerPrompts), &opts.Prompts))
 	command := check.Command{Args: strings.Fields(*peer)}
 	suite, target, defects := agents.Suite(), check.Start(command), defect.Agents
