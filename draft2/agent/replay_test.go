@@ -77,6 +77,56 @@ func TestTheEndOfAReplayIsMarked(t *testing.T) {
 	}
 }
 
+// A session that a replay announces has one marker of its own, also without a history. There is none if the replay
+// fails, or if none was requested.
+func TestTheEndOfTheReplayOfAChildIsMarked(t *testing.T) {
+	announce := func(ctx context.Context, s *agent.Session) error {
+		return errors.Join(s.Update(ctx, &acp.SubagentUpdate{SessionID: "child"}), s.Update(ctx, &acp.SubagentUpdate{SessionID: "child"}))
+	}
+	for name, tt := range map[string]struct {
+		from string
+		err  error
+		want []string
+	}{
+		"history":             {`,"replayFrom":{"type":"start"}`, nil, []string{"s1 subagent_update", "s1 subagent_update", "child replay_complete", "s1 replay_complete", "response"}},
+		"a replay that fails": {`,"replayFrom":{"type":"start"}`, errors.New("broken"), []string{"s1 subagent_update", "s1 subagent_update", "error"}},
+		"no replay":           {``, nil, []string{"s1 subagent_update", "s1 subagent_update", "response"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &replaying{}
+				r, end := initialized(t, func(c *agent.Conn) acp.Agent { a.conn = c; return a }, nil)
+				a.replay = func(ctx context.Context, id acp.SessionID) error {
+					return errors.Join(announce(ctx, a.conn.Session(id)), tt.err)
+				}
+				r.Call("1", "session/resume", `{"sessionId":"s1","cwd":"/"`+tt.from+`}`)
+				var got []string
+				for range tt.want {
+					got = append(got, line(r.Next()))
+				}
+				assert.Equal(t, tt.want, got)
+				end()
+			})
+		})
+	}
+}
+
+// line is what a message tells, and of which session.
+func line(m rawpeer.Message) string {
+	if m.Method == "" {
+		if m.Error != nil {
+			return "error"
+		}
+		return "response"
+	}
+	var p struct {
+		SessionID string
+		Update    struct{ SessionUpdate string }
+	}
+	_ = json.Unmarshal(m.Params, &p) // it is JSON that the agent has written
+	return p.SessionID + " " + p.Update.SessionUpdate
+}
+
 // Updates are kept back as they were, without the caller waiting: it may be a part of what the replay
 // waits for. Those above the limit wait, but neither for longer than their ctx nor than the connection.
 func TestKeptBackUpdates(t *testing.T) {
@@ -159,7 +209,8 @@ func TestReplaysOfOneSessionDoNotMix(t *testing.T) {
 }
 
 // In random episodes, the client gets nothing but history from the first replayed update to the marker,
-// one marker for each session of a replay that succeeded, and every other update in the end.
+// exactly one marker for each session of a replay that succeeded, before the response, and every other update in
+// the end.
 func TestRandomReplays(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { episode(t, rand.New(rand.NewPCG(seed, 33)), time.Sleep) })
@@ -180,7 +231,7 @@ func episode(t *testing.T, random *rand.Rand, sleep func(time.Duration)) {
 	far.Call("0", "initialize", `{"protocolVersion":2,"info":{"name":"c","version":"1"}}`)
 	far.Next()
 	replays := 0
-	failed := map[string]bool{}
+	failed, children := map[string]bool{}, map[string]bool{} // by replay; children: it has announced one
 	a.replay = func(ctx context.Context, id acp.SessionID) (err error) {
 		mu.Lock()
 		replays++
@@ -199,6 +250,9 @@ func episode(t *testing.T, random *rand.Rand, sleep func(time.Duration)) {
 				if err := conn.Session(id).Update(ctx, &acp.SubagentUpdate{SessionID: session, Meta: acp.Meta{"by": name}}); err != nil {
 					return err
 				}
+				mu.Lock()
+				children[name] = true
+				mu.Unlock()
 			}
 			if err := conn.Session(session).UserMessage(ctx, acp.MessageID(name+fmt.Sprint(i))); err != nil {
 				return err
@@ -244,15 +298,19 @@ func episode(t *testing.T, random *rand.Rand, sleep func(time.Duration)) {
 	synctest.Wait()
 	sleep(time.Second) // all replays are over
 	require.NoError(t, conn.Shutdown(t.Context()))
-	check(t, far, failed, resumed, sent)
+	check(t, far, failed, children, resumed, sent)
 }
 
 // check reads what an agent has sent, and checks the order. What
 // follows a replay that failed is not history. resumed has the session of each request.
-func check(t *testing.T, far *rawpeer.Peer, failed map[string]bool, resumed map[string]string, sent map[string]bool) {
+func check(t *testing.T, far *rawpeer.Peer, failed, children map[string]bool, resumed map[string]string, sent map[string]bool) {
 	within := map[string]string{} // the replay in which a session is
 	last := map[string]int{}      // the replay of a session that was read last
-	markers, succeeded, story := 0, 0, ""
+	markers, story := map[string]int{}, ""
+	waiting := map[string]int{} // requests without a response, by session
+	for _, session := range resumed {
+		waiting[session]++
+	}
 	for m, ok := far.Recv(); ok; m, ok = far.Recv() {
 		story += string(m.Raw) + "\n"
 		var p struct {
@@ -266,15 +324,13 @@ func check(t *testing.T, far *rawpeer.Peer, failed map[string]bool, resumed map[
 		switch {
 		case m.Method == "":
 			if session := resumed[string(m.ID)]; session != "" {
-				if m.Error == nil {
-					succeeded++
-				}
+				waiting[session]--
 				delete(within, session) // another replay may go on
 			}
 		case p.Update.SessionUpdate == "replay_complete":
-			if delete(within, p.SessionID); p.SessionID != "child" {
-				markers++
-			}
+			delete(within, p.SessionID)
+			markers[p.SessionID]++
+			assert.True(t, p.SessionID == "child" || waiting[p.SessionID] > 0, "%s: a marker behind the response", story)
 		case strings.HasPrefix(id, "h"):
 			replay, _, _ := strings.Cut(id, "-")
 			if !failed[replay+"-"] {
@@ -293,6 +349,16 @@ func check(t *testing.T, far *rawpeer.Peer, failed map[string]bool, resumed map[
 			delete(sent, id)
 		}
 	}
-	assert.GreaterOrEqual(t, markers, succeeded, story)
+	ended, announced := 0, 0
+	for replay, broken := range failed {
+		if !broken {
+			ended++
+			if children[replay] {
+				announced++
+			}
+		}
+	}
+	assert.Equal(t, ended, markers["s1"]+markers["s2"], story)
+	assert.Equal(t, announced, markers["child"], story)
 	assert.Empty(t, sent, "%s: updates that were lost", story)
 }
