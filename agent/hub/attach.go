@@ -34,10 +34,7 @@ type attachment struct {
 	pumping bool // pump runs, or start will run it
 }
 
-var (
-	errClosing = errors.New("hub: the session is being closed") // it can be opened again soon
-	errLeft    = refused("the session was closed or loaded again on this connection")
-)
+var errClosing = errors.New("hub: the session is being closed") // it can be opened again soon
 
 // attach attaches a client. What it returns is the state at one moment. The commands, the open questions and what happens from then
 // on are put into the queue of the attachment, which pump sends.

@@ -154,7 +154,7 @@ func (c *conn) open(ctx context.Context, req *acp.LoadSessionRequest, all bool) 
 	}
 	a.session.offer(req, role)
 	if a.send(ctx, now.events(all)); a.ctx.Err() != nil {
-		return nil, cmp.Or[error](ctx.Err(), errLeft)
+		return nil, cmp.Or[error](ctx.Err(), refused("the session was closed or loaded again on this connection"))
 	}
 	agent.AfterResponse(ctx, a.start)
 	return &acp.LoadSessionResponse{Modes: now.Modes, ConfigOptions: now.Options}, nil

@@ -42,28 +42,24 @@ func (c *conn) Cancel(ctx context.Context, n *acp.CancelNotification) error {
 	if r := c.away(n.SessionID); r != nil {
 		return r.Cancel(ctx, n)
 	}
-	a, err := c.controlled(ctx, n.SessionID)
-	if err != nil {
-		return nil // there is nothing of the client to cancel
+	if a, err := c.controlled(ctx, n.SessionID); err == nil { // otherwise there is nothing of the client to cancel
+		a.session.cancel(a.principal, a.cancels)
 	}
-	a.session.cancel(a.principal, a.cancels)
 	return nil
 }
 
 func (c *conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionMode, func(a *attachment) (*acp.SetSessionModeResponse, error) {
-		_, err := a.change(ctx, func(x *supervise.Session) error { return x.SetMode(ctx, req.ModeID) }, func() acp.SessionUpdate {
-			return &acp.CurrentModeUpdate{CurrentModeID: req.ModeID}
-		})
+		_, err := a.change(ctx, func(x *supervise.Session) error { return x.SetMode(ctx, req.ModeID) },
+			func() acp.SessionUpdate { return &acp.CurrentModeUpdate{CurrentModeID: req.ModeID} })
 		return &acp.SetSessionModeResponse{}, err
 	})
 }
 
 func (c *conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	return use(ctx, c, req.SessionID, req, (*client.Conn).SetSessionConfigOption, func(a *attachment) (*acp.SetSessionConfigOptionResponse, error) {
-		options, err := a.change(ctx, func(x *supervise.Session) error { return setOption(ctx, x, req) }, func() acp.SessionUpdate {
-			return &acp.ConfigOptionUpdate{ConfigOptions: a.session.Options}
-		})
+		options, err := a.change(ctx, func(x *supervise.Session) error { return setOption(ctx, x, req) },
+			func() acp.SessionUpdate { return &acp.ConfigOptionUpdate{ConfigOptions: a.session.Options} })
 		return &acp.SetSessionConfigOptionResponse{ConfigOptions: options}, err
 	})
 }

@@ -222,8 +222,7 @@ func (h *Hub) Shutdown(ctx context.Context) error {
 		stop()
 	}
 	h.mu.Lock()
-	conns, running := h.conns, h.agent
-	h.conns = map[*conn]struct{}{}
+	conns, running := maps.Clone(h.conns), h.agent
 	h.mu.Unlock()
 	for c := range conns {
 		_ = c.conn.Close()
@@ -234,7 +233,7 @@ func (h *Hub) Shutdown(ctx context.Context) error {
 		_ = running.Wait()
 	}
 	for _, s := range h.open() {
-		err = errors.Join(err, s.shut(always))
+		err = errors.Join(err, s.shut(nil))
 	}
 	for c := range conns {
 		_ = c.conn.Wait()

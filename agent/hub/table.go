@@ -122,7 +122,7 @@ func (h *Hub) create(ctx context.Context, principal string, req *acp.NewSessionR
 		return nil, err
 	}
 	if _, err = h.openAtAgent(ctx, s); err != nil {
-		return nil, errors.Join(err, s.shut(always), h.opts.Store.Delete(context.WithoutCancel(ctx), string(id)))
+		return nil, errors.Join(err, s.shut(nil), h.opts.Store.Delete(context.WithoutCancel(ctx), string(id)))
 	}
 	return s, nil
 }
@@ -174,7 +174,7 @@ func (h *Hub) delete(ctx context.Context, id acp.SessionID) error {
 		s.mu.Lock()
 		agentID = s.agentID
 		s.mu.Unlock()
-		err = s.shut(always)
+		err = s.shut(nil)
 	}
 	if err != nil { // the store decides whether what cannot be opened can be deleted
 		h.log.Warn("a session is deleted without being opened and closed first", "session", string(id), "error", err)

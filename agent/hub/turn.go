@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -213,18 +212,17 @@ func (p *prompt) wait(ctx context.Context, ending <-chan struct{}) (*acp.PromptR
 	}
 	select {
 	case <-ending:
-		return nil, cmp.Or(context.Cause(ctx), error(acp.ErrClosed))
 	default:
+		match := p.from.cancels
+		if !errors.Is(context.Cause(ctx), acp.ErrTurnCancelled) { // the client has cancelled its request alone
+			match = func(other *prompt) bool { return other == p }
+		}
+		p.from.session.cancel(p.from.principal, match)
+		select {
+		case <-p.done:
+			return p.res, p.err
+		case <-ending:
+		}
 	}
-	match := p.from.cancels
-	if !errors.Is(context.Cause(ctx), acp.ErrTurnCancelled) { // the client has cancelled its request alone
-		match = func(other *prompt) bool { return other == p }
-	}
-	p.from.session.cancel(p.from.principal, match)
-	select {
-	case <-p.done:
-		return p.res, p.err
-	case <-ending:
-		return nil, acp.ErrClosed
-	}
+	return nil, acp.ErrClosed
 }
