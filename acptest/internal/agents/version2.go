@@ -49,9 +49,11 @@ var version2 = []check.Check{
 		})},
 	{ID: "AK-INSERT-001", Title: "Prompts become messages in the order in which they were sent, without one that was withdrawn.", Tier: check.Must, Fact: "prompt-turn", In: check.V2, Prompts: []string{"stream", "text", "text", "text"},
 		Run: check.With(open, func(t *check.T, s *session) {
-			calls := []*check.Call{s.prompt(t.Prompt("stream")), s.prompt(t.Prompt("text")), s.prompt(t.Prompt("text"))}
-			s.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(calls[2].ID)}) // before the first turn has ended
-			calls = append(calls, s.prompt(t.Prompt("text")))
+			calls := []*check.Call{s.prompt(t.Prompt("stream"))}
+			for range 3 {
+				calls = append(calls, s.prompt(t.Prompt("text")))
+			}
+			s.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(calls[2].ID)})
 			var wanted []string
 			for i, c := range calls {
 				m := c.Response()

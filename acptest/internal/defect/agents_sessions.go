@@ -294,7 +294,12 @@ var ofVersion2 = []Defect{
 	{Name: "keeps_questions", Does: "does not cancel its questions", In: check.V2, ToCheck: drops(line(`"$/cancel_request"`)), Finds: "AK-PERM-008"},
 	{Name: "unknown_kinds", Does: "has tool calls of a kind of its own", Own: true, In: check.V2, ToCheck: changes(is("session/update"), replace(`"kind":"read"`, `"kind":"reading"`)), Finds: "ACP-ENUM-201"},
 	{Name: "cancels_any_terminal", Does: "cancels terminals that do not exist", In: check.V2, ToPeer: answersItself(is("terminal/cancel"), empty), Finds: "AK-CANCEL-008"},
-	{Name: "errors_when_cancelled", Does: "ends a cancelled turn with the stop reason error", In: check.V2, ToCheck: stops(func(*Wire, *Message) bool { return true }, "cancelled", "error"), Finds: "ACP-CANCEL-001 ACP-CLOSE-002 AK-CANCEL-003 AK-PERM-006"},
+	{Name: "errors_when_cancelled", Does: "ends a cancelled turn with the stop reason error, or before it begins with an internal error", In: check.V2, ToCheck: func(w *Wire, m *Message) {
+		if responds("session/prompt", "-32800")(w, m) && is("session/prompt", "#slow")(w, m.request) {
+			fails(-32603, "Internal error")(m)
+		}
+		stops(func(*Wire, *Message) bool { return true }, "cancelled", "error")(w, m)
+	}, Finds: "ACP-CANCEL-001 ACP-CLOSE-002 AK-CANCEL-001 AK-CANCEL-003 AK-PERM-006"},
 	{Name: "forgets_withdrawn_prompts", Does: "does not answer prompts that were withdrawn", In: check.V2, ToCheck: drops(func(w *Wire, m *Message) bool {
 		return responds("session/prompt", "-32800")(w, m) && w.sent(`"session/prompt"`) > 1
 	}), Finds: "AK-INSERT-001 AK-INSERT-002 AK-PROMPT-002"},
