@@ -4,7 +4,7 @@
 //	err := serve.Serve(ctx, stream.Stdio(), newAgent, nil)
 //
 // newAgent makes an agent of version 1, which serves clients of version 2 through package adapter:
-// the method Connect of an agent on agent/kit is one. [Route] serves them with an agent of their own version.
+// the method Agent of an agent on agent/kit is one. [Route] serves them with an agent of their own version.
 //
 // # Which agent serves a connection
 //

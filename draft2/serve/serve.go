@@ -25,7 +25,7 @@ const readerGrace = 250 * time.Millisecond
 // Serve serves one client over s, of version 1 or of version 2, with an agent of version 1, until
 // the connection ends or ctx is done. It takes ownership of s. newAgent is called once, with a
 // connection of version 1: clients of version 2 are served through package adapter. Agents on
-// agent/kit pass their method Connect. For what Serve returns, see [Route].
+// agent/kit pass their method Agent. For what Serve returns, see [Route].
 func Serve(ctx context.Context, s stream.Stream, newAgent func(*agent.Conn) acp.Agent, opts *Options) error {
 	agents := &Agents{V1: newAgent}
 	if newAgent != nil {
