@@ -68,16 +68,16 @@ func (v *Version) Missing(m *wire.Method, params any, has func(path string) bool
 			return v.Prompt + kind
 		}
 	}
-	if path := v.Session + "additionalDirectories"; r.Folders && missing(path) {
-		return path
+	if r.Folders && missing(v.Session+"additionalDirectories") {
+		return v.Session + "additionalDirectories"
 	}
 	for _, s := range r.Servers {
 		if !s.Unknown && missing(v.Server+s.Kind) {
 			return v.Server + s.Kind
 		}
 	}
-	if path := v.Session + "options"; r.Options && missing(path) {
-		return path
+	if r.Options && missing(v.Session+"options") {
+		return v.Session + "options"
 	}
 	if r.System == nil {
 		return ""
@@ -122,8 +122,8 @@ func (v *Version) unadvertised(has func(string) bool, r *Request) string {
 			return "prompt: the agent did not advertise " + v.Prompt + kind
 		}
 	}
-	if path := v.Session + "additionalDirectories"; r.Folders && !has(path) {
-		return "additionalDirectories: the agent did not advertise " + path
+	if r.Folders && !has(v.Session+"additionalDirectories") {
+		return "additionalDirectories: the agent did not advertise " + v.Session + "additionalDirectories"
 	}
 	for _, s := range r.Servers {
 		if !has(v.Server + s.Kind) {
