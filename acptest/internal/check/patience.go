@@ -207,6 +207,21 @@ func (p *Peer) Alive() {
 	p.t.FailIf(!p.Answers(), "After it the %s answers no request any more, as it does on a new connection.", p.t.role)
 }
 
+// AliveOrEnded is like Alive for a peer that may have ended instead.
+func (p *Peer) AliveOrEnded() {
+	if p.Answers() || p.Closed() || p.Ends(p.t.Opts.Quiet) {
+		return
+	}
+	p.t.Requires(p.t.Probe.Method != "", "No request is known that the %s answers: whether it still reads cannot be seen.", p.t.role)
+	p.t.RequiresTime(p.t.control(), "A response to "+p.t.Probe.Method+" did not come")
+	if p.Answers() {
+		return
+	}
+	// A peer that ends may close its input long before its output.
+	_, err := p.await(0, func(*Message) bool { return false }, 1)
+	p.t.FailIf(!errors.Is(err, errEnded), "After it the %s answers no request any more, as it does on a new connection.", p.t.role)
+}
+
 // Quiet waits until the peer has had the time for what it must not send, and returns what came from a
 // place of the log on. If a request is known that the peer answers, it has answered one meanwhile, which
 // is not returned.

@@ -181,11 +181,9 @@ func (s *session) endTurn() {
 // survives fails the check if the client does not respond any more, unless its turn is over and it
 // has ended.
 func (s *session) survives() {
-	if !s.over {
-		s.Alive()
-		return
-	}
-	if !s.Answers() && !s.Closed() && !s.Ends(s.t.Opts.Quiet) {
+	if s.over {
+		s.AliveOrEnded()
+	} else {
 		s.Alive()
 	}
 }
