@@ -125,7 +125,7 @@ var ofMessages = []Defect{
 	{Name: "short_prompts", Does: "does not read long prompts", ToPeer: drops(is("session/prompt").longer(2000)), Finds: "AK-SIZE-001"},
 	{Name: "ignores_negative_ids", Does: "does not answer requests with a negative id", ToPeer: drops(is("_acptest/ping", `"id":-7`)), Finds: "AK-ID-009"},
 	{Name: "ignores_large_ids", Does: "does not answer requests with an id beyond 32 bits", ToPeer: drops(is("_acptest/ping", `"id":9007199254740991`)), Finds: "AK-ID-010"},
-	{Name: "answers_cancel_and_end", Does: "answers a request when it is cancelled, and again when it ends", In: check.V1, ToPeer: answersCancel, Finds: "AK-RPC-010"},
+	{Name: "answers_cancel_and_end", Does: "answers a request when it is cancelled, and again when it ends", In: check.V1, ToPeer: answersCancel(false), Finds: "AK-RPC-010"},
 	{Name: "takes_text_for_number", Does: "takes an id in quotes for the number", ToCheck: changes(responds("_acptest/ping", `"id":"77"`), func(m *Message) { m.Set("id", "77") }), Finds: "AK-ID-011 AK-RPC-010"},
 	{Name: "mixes_up_ids", Does: "does not answer a request with the id of one of its own", ToPeer: drops(is("_acptest/ping").after("#ask")), Finds: "AK-ID-012 AK-PERM-007"},
 	{Name: "cancels_by_text", Does: "cancels the request 7 by the id \"7\"", In: check.V1, ToPeer: changes(line("$/cancel_request"), replace(`"requestId":"7007"`, `"requestId":7007`)), Finds: "AK-RPC-012"},

@@ -131,13 +131,16 @@ func answersItself(f match, member string) handler {
 	}
 }
 
-// answersCancel is a handler that answers a request at once when it is cancelled. Its own response follows.
-func answersCancel(w *Wire, m *Message) {
-	id := string(check.At(m.Object["params"], "requestId"))
-	if one := w.requests[fmt.Sprint(true, id)]; is("$/cancel_request")(w, m) && one != nil && !one.answered {
-		w.LineToCheck([]byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32800,"message":"Request cancelled"}}`))
+// answersCancel returns a handler that answers a request when it is cancelled, although the peer will answer it; if
+// late is true, also if the peer has answered it before.
+func answersCancel(late bool) handler {
+	return func(w *Wire, m *Message) {
+		id := string(check.At(m.Object["params"], "requestId"))
+		if one := w.requests[fmt.Sprint(true, id)]; is("$/cancel_request")(w, m) && one != nil && (late || !one.answered) {
+			w.LineToCheck([]byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32800,"message":"Request cancelled"}}`))
+		}
+		w.pass(m)
 	}
-	w.pass(m)
 }
 
 // changes returns a handler that changes messages.
