@@ -6,6 +6,7 @@ require github.com/acpkit/go-sdk v0.0.0
 
 require (
 	github.com/acpkit/go-sdk/draft2 v0.0.0
+	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.16 // indirect
 	github.com/go-playground/locales v0.14.2 // indirect
 	github.com/go-playground/universal-translator v0.18.2 // indirect
