@@ -75,9 +75,9 @@ func (p *Peer) read() {
 			p.mu.Unlock()
 			return
 		}
-		m := p.record(line, false)
+		m, handle := p.record(line, false)
 		if m.Method != "" && m.ID != nil {
-			go p.answer(m) // ends with the handler, which waits for nothing but the check
+			go p.answer(m, handle) // ends with the handler, which waits for nothing but the check
 		}
 	}
 }
@@ -88,7 +88,9 @@ func (p *Peer) grow() {
 	p.grown = make(chan struct{})
 }
 
-func (p *Peer) record(raw []byte, sent bool) Message {
+// record adds a message to the log. It returns the handler of its method, as it is then: who has waited for the message may set
+// another one for those that follow.
+func (p *Peer) record(raw []byte, sent bool) (Message, Handler) {
 	m := parse(bytes.Clone(bytes.TrimRight(raw, "\r\n")))
 	m.Sent = sent
 	p.mu.Lock()
@@ -110,13 +112,10 @@ func (p *Peer) record(raw []byte, sent bool) Message {
 		}
 	})
 	p.grow()
-	return m
+	return m, p.handlers[m.Method]
 }
 
-func (p *Peer) answer(m Message) {
-	p.mu.Lock()
-	handle := p.handlers[m.Method]
-	p.mu.Unlock()
+func (p *Peer) answer(m Message, handle Handler) {
 	var result any = &Error{Code: -32601, Message: "Method not found"}
 	if handle != nil {
 		result = NoAnswer
