@@ -124,6 +124,7 @@ func TestNodesBehindNginx(t *testing.T) {
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		require.Empty(t, os.Getenv("CI"), "systemd-analyze is not installed, which CI must have")
 		t.Skip("systemd-analyze is not installed")
 	}
 	found := regexp.MustCompile("(?s)`/etc/systemd/system/([a-z]+\\.service)`.*?```ini\n(.*?)```").FindAllStringSubmatch(nodesDoc(t), -1)

@@ -29,7 +29,7 @@ type row struct {
 	Dir     recording.Dir   `json:"dir"`
 	Kind    recording.Kind  `json:"kind"`
 	Method  string          `json:"method"` // that of a response is the method of its request
-	What    string          `json:"what"`   // the kind of update, or else the method, or what is no message
+	What    string          `json:"what"`   // the kind of an update; the method of another message; the kind of a record that is not one
 	Session int             `json:"session"`
 	Size    int64           `json:"size"`
 	Failed  bool            `json:"failed,omitempty"` // a response with an error, or a crash

@@ -71,7 +71,7 @@ func page(link string) string {
 	return `{"requestId":1,"message":"m","mode":"url","elicitationId":"e","url":` + string(url) + `}`
 }
 
-// pages returns requests to open what is no page of the web, or has a host that a browser reads in another way than a person.
+// pages returns requests to open links that a client must refuse: not to a web page, or with a host that a person misreads.
 func pages() map[int][]string {
 	var lines []string
 	for _, link := range weblinktest.False {
