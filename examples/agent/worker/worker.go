@@ -115,32 +115,10 @@ func work(ctx context.Context, s *kit.Session, prompt string) error {
 	if err := s.Thought(ctx, "That is more than one thing to do, so I make a plan."); err != nil {
 		return err
 	}
-	return followPlan(ctx, s, requests)
-}
-
-// followPlan shows the plan and how far it has come. A step that fails does not keep the others
-// from being tried.
-func followPlan(ctx context.Context, s *kit.Session, requests []plain.Request) error {
-	plan := make([]acp.PlanEntry, len(requests))
-	for i, r := range requests {
-		plan[i] = acp.PlanEntry{Content: r.Title(), Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending}
-	}
-	end := "Everything is done.\n"
-	for i, r := range requests {
-		plan[i].Status = acp.PlanEntryStatusInProgress
-		if err := s.SendPlan(ctx, plan...); err != nil {
-			return err
-		}
-		done, err := carryOut(ctx, s, r)
-		if err != nil {
-			return err
-		}
-		if !done {
-			end = "Not everything worked; see above.\n"
-		}
-		plan[i].Status = acp.PlanEntryStatusCompleted // completed also if the step failed
-	}
-	if err := s.SendPlan(ctx, plan...); err != nil {
+	end, err := plain.Follow(requests,
+		func(plan []acp.PlanEntry) error { return s.SendPlan(ctx, plan...) },
+		func(r plain.Request) (bool, error) { return carryOut(ctx, s, r) })
+	if err != nil {
 		return err
 	}
 	return s.Text(ctx, end)

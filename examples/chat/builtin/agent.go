@@ -154,31 +154,10 @@ func (t *turn) work(ctx context.Context, prompt string) error {
 	if err := t.Thought(ctx, "That is more than one thing to do, so I make a plan."); err != nil {
 		return err
 	}
-	return t.follow(ctx, requests)
-}
-
-// follow shows a plan and how far it has come. A step that fails does not keep the others from being tried.
-func (t *turn) follow(ctx context.Context, requests []plain.Request) error {
-	plan := make([]acp.PlanEntry, len(requests))
-	for i, r := range requests {
-		plan[i] = acp.PlanEntry{Content: r.Title(), Priority: acp.PlanEntryPriorityMedium, Status: acp.PlanEntryStatusPending}
-	}
-	end := "Everything is done.\n"
-	for i, r := range requests {
-		plan[i].Status = acp.PlanEntryStatusInProgress
-		if err := t.SendPlan(ctx, plan...); err != nil {
-			return err
-		}
-		done, err := t.carryOut(ctx, r)
-		if err != nil {
-			return err
-		}
-		if !done {
-			end = "Not everything worked; see above.\n"
-		}
-		plan[i].Status = acp.PlanEntryStatusCompleted // completed also if the step failed
-	}
-	if err := t.SendPlan(ctx, plan...); err != nil {
+	end, err := plain.Follow(requests,
+		func(plan []acp.PlanEntry) error { return t.SendPlan(ctx, plan...) },
+		func(r plain.Request) (bool, error) { return t.carryOut(ctx, r) })
+	if err != nil {
 		return err
 	}
 	return t.Message(ctx, end)
