@@ -18,9 +18,10 @@ const (
 	BlockAudio        = "audio"
 	BlockResourceLink = "resource_link"
 	BlockResource     = "resource"
+	BlockSkill        = "skill" // the call of a skill, whose name is Name; in version 2
 )
 
-// Block is one piece of content: text, an image, audio, a link or a resource.
+// Block is one piece of content: text, an image, audio, a link, a resource or the call of a skill.
 type Block struct {
 	// Type is one of the Block constants or an unknown value, for which Raw holds the whole
 	// block.
@@ -32,7 +33,7 @@ type Block struct {
 	MIMEType string `json:"mimeType,omitempty"`
 	// URI is the address of a link or a resource, or the origin of an image.
 	URI string `json:"uri,omitempty"`
-	// Name, Title, Description, Size and Icons describe a link.
+	// Name, Title, Description, Size and Icons describe a link. Name is also the name of a skill.
 	Name        string       `json:"name,omitempty"`
 	Title       string       `json:"title,omitempty"`
 	Description string       `json:"description,omitempty"`

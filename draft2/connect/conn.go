@@ -11,7 +11,6 @@ import (
 	"github.com/acpkit/go-sdk/client/thread"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	thread2 "github.com/acpkit/go-sdk/draft2/thread"
-	"github.com/acpkit/go-sdk/internal/endpoint"
 )
 
 // Conn is a connection to an agent in either version. For what only one version has, use
@@ -45,6 +44,8 @@ type backend interface {
 	start(ctx context.Context, p *SessionParams) (session, error)
 	load(ctx context.Context, id string, p *SessionParams) (session, error)
 	resume(ctx context.Context, id string, p *SessionParams) (session, error)
+	fork(ctx context.Context, id string, p *SessionParams) (session, error)
+	options(ctx context.Context, id string, p *SessionParams) (*thread.Snapshot, error)
 	list(ctx context.Context, cwd string) iter.Seq2[SessionInfo, error]
 	delete(ctx context.Context, id string) error
 	thread(id string) *thread.Thread
@@ -114,16 +115,19 @@ func (c *Conn) Info() (Info, bool) { return c.back.info() }
 
 // Features describes what an agent supports, in either version.
 type Features struct {
-	// Load, Resume, List, Close and Delete report whether the methods of these names are
+	// Load, Resume, Fork, List, Close and Delete report whether the methods of these names are
 	// supported.
-	Load, Resume, List, Close, Delete bool
+	Load, Resume, Fork, List, Close, Delete bool
 	// Image, Audio and Resource report whether a prompt may contain blocks of these types.
 	// Text and links are always allowed.
 	Image, Audio, Resource bool
+	// Skill reports whether a prompt may begin with a block of [Skill], and SkillInline whether any number
+	// of them may stand anywhere. An agent of version 1 has no skills.
+	Skill, SkillInline bool
 	// Stdio, HTTP and SSE report which transports to an MCP server are supported.
 	Stdio, HTTP, SSE bool
-	// InitialOptions reports whether SessionParams.Options is supported.
-	InitialOptions bool
+	// SessionOptions reports whether [Conn.SessionOptions] and SessionParams.Options are supported.
+	SessionOptions bool
 	// AdditionalDirectories reports whether SessionParams.AdditionalDirectories is supported.
 	AdditionalDirectories bool
 	// Queue reports whether the agent accepts prompts during a turn. Otherwise they fail with
@@ -169,111 +173,6 @@ func (c *Conn) DeleteSession(ctx context.Context, id string) error {
 		c.forget(id)
 	}
 	return err
-}
-
-// SessionParams are the params for starting or opening a session.
-type SessionParams struct {
-	// Cwd is the folder of the session, an absolute path at the agent.
-	Cwd string
-	// AdditionalDirectories are further folders.
-	AdditionalDirectories []string
-	MCPServers            []MCPServer
-	// SystemPrompt extends or replaces that of the agent, if the agent advertises that. Send it
-	// again when you open the session again.
-	SystemPrompt *acp.SystemPrompt
-	// Options are values of options for the start of the session; see Features.InitialOptions. An agent
-	// ignores options and values that it does not have: [Session.Options] tells what holds.
-	Options []InitialOption
-	// Replayed is called once by [Conn.LoadSession], before it returns. With nil the thread has the whole
-	// history. In version 2 that is usually before the session can be used, and the next message of the
-	// connection waits until Replayed returns; in version 1 it is after the response. Otherwise
-	// the history was cut off: the error is that of LoadSession, which gives the thread back what it
-	// had before.
-	Replayed func(err error)
-}
-
-// InitialOption is the value of an option for the start of a session: Value that of a select option, or On
-// that of a boolean one.
-type InitialOption struct {
-	ID    string
-	Value string
-	On    *bool
-}
-
-// MCPServer is an MCP server that the agent uses: a child process if Command is set,
-// otherwise the server at URL.
-type MCPServer struct {
-	Name string
-
-	Command string // an absolute path
-	Args    []string
-	Env     map[string]string // may be secret
-
-	URL     string
-	Headers map[string]string // may be secret
-	// SSE selects the transport with server-sent events, which exists only in version 1.
-	SSE bool
-}
-
-// StartSession starts an empty session.
-func (c *Conn) StartSession(ctx context.Context, p *SessionParams) (*Session, error) {
-	if p == nil {
-		p = &SessionParams{}
-	}
-	s, err := c.back.start(ctx, p)
-	return c.opened(s, p, err)
-}
-
-// LoadSession opens a stored session. When it returns, the thread of the session contains
-// the history.
-func (c *Conn) LoadSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
-	params := endpoint.ValueOf(p)
-	var once sync.Once
-	params.Replayed = func(err error) {
-		once.Do(func() {
-			if p != nil && p.Replayed != nil {
-				p.Replayed(err)
-			}
-		})
-	}
-	s, err := c.reopen(ctx, id, &params, c.back.load)
-	params.Replayed(err)
-	return s, err
-}
-
-// ResumeSession opens a stored session without a replay of its history.
-func (c *Conn) ResumeSession(ctx context.Context, id string, p *SessionParams) (*Session, error) {
-	return c.reopen(ctx, id, p, c.back.resume)
-}
-
-func (c *Conn) reopen(ctx context.Context, id string, p *SessionParams,
-	open func(context.Context, string, *SessionParams) (session, error),
-) (*Session, error) {
-	if p == nil {
-		p = &SessionParams{}
-	}
-	before := c.setFolder(id, p.Cwd) // questions may arrive before the response
-	s, err := open(ctx, id, p)
-	if err != nil {
-		c.setFolder(id, before)
-	}
-	return c.opened(s, p, err)
-}
-
-// opened returns the Session of an opened session. It is the same for the same id.
-func (c *Conn) opened(back session, p *SessionParams, err error) (*Session, error) {
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.folders[back.id()] = p.Cwd
-	s := c.sessions[back.id()]
-	if s == nil || s.back != back {
-		s = &Session{conn: c, back: back, thread: c.back.thread(back.id())}
-		c.sessions[back.id()] = s
-	}
-	return s, nil
 }
 
 func (c *Conn) forget(id string) {

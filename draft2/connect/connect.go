@@ -65,6 +65,7 @@
 //   - [Conn.LoadSession] calls session/load in version 1, and session/resume with a replay
 //     in version 2.
 //   - The modes of version 1 are an option; see [Session.Options].
+//   - Version 1 has no skills: a prompt with one fails. See Features.Skill.
 //   - Terminals belong to the client in version 1. In version 2 they belong to the agent,
 //     and Snapshot.Terminals holds their output.
 //
@@ -91,7 +92,7 @@ import (
 // closes the stream that dial returned.
 func Connect(ctx context.Context, dial Dial, opts *Options) (*Conn, error) {
 	if dial == nil {
-		return nil, errors.New("draft2/connect: Connect was given no Dial: pass the result of Command, or a func that connects")
+		return nil, errors.New("draft2/connect: Connect was given no Dial: pass the result of stream.CommandDial, or a func that connects")
 	}
 	n, stop, err := begin(ctx, opts)
 	if err != nil {

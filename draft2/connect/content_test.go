@@ -167,7 +167,7 @@ func TestInitialOptions(t *testing.T) {
 			})
 			conn, err := connect.Connect(t.Context(), a.dial, nil)
 			require.NoError(t, err)
-			assert.True(t, conn.Features().InitialOptions)
+			assert.True(t, conn.Features().SessionOptions)
 			p := &connect.SessionParams{Cwd: "/w", Options: options}
 			_, err = conn.StartSession(t.Context(), p)
 			require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestInitialOptions(t *testing.T) {
 			})
 			conn, err := connect.Connect(t.Context(), a.dial, nil)
 			require.NoError(t, err)
-			assert.False(t, conn.Features().InitialOptions)
+			assert.False(t, conn.Features().SessionOptions)
 			_, err = conn.StartSession(t.Context(), &connect.SessionParams{Cwd: "/w", Options: options})
 			var lacks *acp.CapabilityError
 			require.ErrorAs(t, err, &lacks)

@@ -44,6 +44,11 @@ type Turn struct {
 // Text returns a text block.
 func Text(text string) thread.Block { return thread.Block{Type: thread.BlockText, Text: text} }
 
+// Skill returns a block that calls a skill for the whole prompt. The skill is a [thread.Command] with Skill set;
+// see Features.Skill. An agent lists its skills only to a client that advertised session.commands.skill in
+// Options.InitializeV2.
+func Skill(name string) thread.Block { return thread.Block{Type: thread.BlockSkill, Name: name} }
+
 // Prompt sends a prompt and returns its turn when the prompt is queued for sending. The
 // updates of the turn appear in the thread of the session. If a turn is already in
 // progress, an agent of version 2 accepts the prompt at once or later; in version 1 the new
@@ -90,8 +95,9 @@ const ModeOption = "acpkit:mode"
 
 // Options returns the settings of the session. If the session has modes and no options, as
 // with some agents of version 1, the modes are one option with the id [ModeOption].
-func (s *Session) Options() []thread.Option {
-	now := s.thread.Snapshot()
+func (s *Session) Options() []thread.Option { return optionsOf(s.thread.Snapshot()) }
+
+func optionsOf(now *thread.Snapshot) []thread.Option {
 	if len(now.Options) > 0 || now.Modes == nil {
 		return slices.Clone(now.Options)
 	}

@@ -32,13 +32,13 @@ func (b *backendV1) info() (Info, bool) {
 func (b *backendV1) features() Features {
 	caps := b.conn.AgentCapabilities()
 	return Features{
-		Load: caps.Has("loadSession"), Resume: caps.Has("sessionCapabilities.resume"), List: caps.Has("sessionCapabilities.list"),
+		Load: caps.Has("loadSession"), Resume: caps.Has("sessionCapabilities.resume"), Fork: caps.Has("sessionCapabilities.fork"), List: caps.Has("sessionCapabilities.list"),
 		Close: caps.Has("sessionCapabilities.close"), Delete: caps.Has("sessionCapabilities.delete"),
 		Image: caps.Has("promptCapabilities.image"), Audio: caps.Has("promptCapabilities.audio"),
 		Resource: caps.Has("promptCapabilities.embeddedContext"),
 		Stdio:    true, // every agent of version 1 supports it
 		HTTP:     caps.Has("mcpCapabilities.http"), SSE: caps.Has("mcpCapabilities.sse"),
-		InitialOptions:        caps.Has("sessionCapabilities.options"),
+		SessionOptions:        caps.Has("sessionCapabilities.options"),
 		AdditionalDirectories: caps.Has("sessionCapabilities.additionalDirectories"),
 	}
 }
@@ -71,6 +71,26 @@ func (b *backendV1) resume(ctx context.Context, id string, p *SessionParams) (se
 		ConfigOptions: initialV1(p.Options),
 	})
 	return b.opened(s, err)
+}
+
+func (b *backendV1) fork(ctx context.Context, id string, p *SessionParams) (session, error) {
+	s, err := b.conn.StartForkedSession(ctx, &acp.ForkSessionRequest{
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories, MCPServers: serversV1(p.MCPServers), SystemPrompt: p.SystemPrompt,
+		ConfigOptions: initialV1(p.Options), CursorID: acp.CursorID(p.Cursor),
+	})
+	return b.opened(s, err)
+}
+
+func (b *backendV1) options(ctx context.Context, id string, p *SessionParams) (*thread.Snapshot, error) {
+	res, err := b.conn.SessionOptions(ctx, &acp.SessionOptionsRequest{
+		SessionID: acp.SessionID(id), Cwd: p.Cwd, AdditionalDirectories: p.AdditionalDirectories,
+	})
+	if err != nil {
+		return nil, err
+	}
+	would := thread.New()
+	would.Opened(res.Modes, res.ConfigOptions)
+	return would.Snapshot(), nil
 }
 
 func initialV1(list []InitialOption) (all []acp.InitialSessionConfigOption) {
@@ -145,6 +165,9 @@ func (s sessionV1) id() string { return string(s.s.ID()) }
 func (s sessionV1) prompt(ctx context.Context, blocks []thread.Block) func() (thread.Turn, error) {
 	var prompt []acp.ContentBlock
 	for _, b := range blocks {
+		if b.Type == thread.BlockSkill {
+			return func() (thread.Turn, error) { return thread.Turn{State: thread.StateIdle}, errNoSkills }
+		}
 		prompt = append(prompt, blockV1(b))
 	}
 	turn := s.s.Prompt(ctx, prompt...)
@@ -153,6 +176,8 @@ func (s sessionV1) prompt(ctx context.Context, blocks []thread.Block) func() (th
 		return thread.TurnOf(res), err
 	}
 }
+
+var errNoSkills = errors.New("draft2/connect: the prompt calls a skill, which version 1 does not have: see Features.Skill")
 
 func (s sessionV1) cancel(ctx context.Context) error { return s.s.Cancel(ctx) }
 

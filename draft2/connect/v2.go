@@ -36,11 +36,13 @@ func (b *backendV2) features() Features {
 	caps := b.conn.AgentCapabilities()
 	sessions := caps.Has("session")
 	return Features{
-		Load: sessions, Resume: sessions, List: sessions, Close: sessions, Queue: sessions, Delete: caps.Has("session.delete"),
+		Load: sessions, Resume: sessions, List: sessions, Close: sessions, Queue: sessions,
+		Fork: caps.Has("session.fork"), Delete: caps.Has("session.delete"),
 		Image: caps.Has("session.prompt.image"), Audio: caps.Has("session.prompt.audio"),
 		Resource: caps.Has("session.prompt.embeddedContext"),
-		Stdio:    caps.Has("session.mcp.stdio"), HTTP: caps.Has("session.mcp.http"),
-		InitialOptions:        caps.Has("session.options"),
+		Skill:    caps.Has("session.prompt.skill"), SkillInline: caps.Has("session.prompt.skill.inline"),
+		Stdio: caps.Has("session.mcp.stdio"), HTTP: caps.Has("session.mcp.http"),
+		SessionOptions:        caps.Has("session.options"),
 		AdditionalDirectories: caps.Has("session.additionalDirectories"),
 	}
 }
@@ -108,6 +110,31 @@ func (b *backendV2) reopen(ctx context.Context, id string, p *SessionParams, fro
 		ConfigOptions: initialV2(p.Options),
 	}, &client2.ResumeOptions{OnUpdate: func(context.Context, acp.SessionUpdate) {}, Replayed: p.Replayed})
 	return b.opened(s, err)
+}
+
+func (b *backendV2) fork(ctx context.Context, id string, p *SessionParams) (session, error) {
+	servers, err := serversV2(p.MCPServers)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.conn.StartForkedSession(ctx, &acp.ForkSessionRequest{
+		SessionID: acp.SessionID(id), Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories),
+		MCPServers: servers, SystemPrompt: promptV2(p.SystemPrompt),
+		ConfigOptions: initialV2(p.Options), CursorID: acp.CursorID(p.Cursor),
+	})
+	return b.opened(s, err)
+}
+
+func (b *backendV2) options(ctx context.Context, id string, p *SessionParams) (*thread.Snapshot, error) {
+	res, err := b.conn.SessionOptions(ctx, &acp.SessionOptionsRequest{
+		SessionID: acp.SessionID(id), Cwd: acp.AbsolutePath(p.Cwd), AdditionalDirectories: paths(p.AdditionalDirectories),
+	})
+	if err != nil {
+		return nil, err
+	}
+	would := thread.New()
+	thread2.Opened(would, res.ConfigOptions, res.AvailableCommands)
+	return would.Snapshot(), nil
 }
 
 func initialV2(list []InitialOption) (all []acp.InitialSessionConfigOption) {
@@ -248,7 +275,7 @@ func blockV2(b thread.Block) acp.ContentBlock {
 	switch {
 	case b.Raw != nil && b.Type != thread.BlockResource:
 		return &acp.UnknownContentBlock{Type: b.Type, Raw: b.Raw}
-	case b.Type == "skill":
+	case b.Type == thread.BlockSkill:
 		return &acp.SkillReference{Name: b.Name, Meta: acp.Meta(b.Meta)}
 	case b.Type == thread.BlockImage:
 		return &acp.ImageContent{Data: b.Data, MIMEType: kind, URI: b.URI, Annotations: hints, Meta: acp.Meta(b.Meta)}

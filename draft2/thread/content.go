@@ -23,7 +23,7 @@ func block(b acp.ContentBlock) thread.Block {
 	case *acp.EmbeddedResource:
 		return with(b.Annotations, b.Meta, resource(b.Resource))
 	case *acp.SkillReference:
-		return thread.Block{Type: "skill", Name: b.Name, Meta: thread.Meta(b.Meta)}
+		return thread.Block{Type: thread.BlockSkill, Name: b.Name, Meta: thread.Meta(b.Meta)}
 	case *acp.UnknownContentBlock:
 		return thread.Block{Type: b.Type, Raw: b.Raw}
 	}
