@@ -66,32 +66,34 @@ func (c *Conn) sessionUpdate(ctx context.Context, n *acp.UpdateSessionNotificati
 	case *acp.ReplayComplete:
 		return errNoReplay
 	}
-	leave, err := c.replays.Enter(ctx, string(n.SessionID), child, func() (func(), error) { return c.keep(ctx, n) })
-	if err != nil || leave == nil {
-		return err
+	id := string(n.SessionID)
+	for !c.replays.Enter(ctx, id, child) {
+		if kept, err := c.keep(ctx, n); kept || err != nil {
+			return err
+		}
 	}
-	defer leave()
+	defer c.replays.Leave(id) // runs even if a middleware panics
 	return methodSessionUpdate.Notify(ctx, &c.out, n)
 }
 
-// keep returns a function that sends a copy of an update later. The update is checked now, as it would
-// be if it were sent.
-func (c *Conn) keep(ctx context.Context, n *acp.UpdateSessionNotification) (send func(), err error) {
+// keep keeps a copy of an update back until the end of the replay, and reports whether it did. The update
+// is checked now, as it would be if it were sent.
+func (c *Conn) keep(ctx context.Context, n *acp.UpdateSessionNotification) (kept bool, err error) {
 	if err := c.guard(methodSessionUpdate.Method, n); err != nil {
-		return nil, err
+		return false, err
 	}
 	b, err := json.Marshal(n)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	later := new(acp.UpdateSessionNotification)
 	if err := json.Unmarshal(b, later); err != nil {
-		return nil, err
+		return false, err
 	}
-	ctx = context.WithoutCancel(ctx)
-	return func() {
-		if err := methodSessionUpdate.Notify(ctx, &c.out, later); err != nil {
+	sending := context.WithoutCancel(ctx)
+	return c.replays.Keep(ctx, string(n.SessionID), func() {
+		if err := methodSessionUpdate.Notify(sending, &c.out, later); err != nil {
 			c.log.Debug("acp: an update that waited for the end of a replay could not be sent", "error", err)
 		}
-	}, nil
+	})
 }

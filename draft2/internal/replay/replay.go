@@ -50,10 +50,16 @@ func History(ctx context.Context) context.Context { return context.WithValue(ctx
 
 // Of returns the replay whose history is sent with ctx, or nil.
 func Of(ctx context.Context) *Replay {
-	if r, _ := ctx.Value(key{}).(*Replay); r != history {
+	if r := of(ctx); r != history {
 		return r
 	}
 	return nil
+}
+
+// of is Of, or history. ctx may be that of a user, so no lock may be held.
+func of(ctx context.Context) *Replay {
+	r, _ := ctx.Value(key{}).(*Replay)
+	return r
 }
 
 // Begin begins a replay of a session, when no other one is in progress, whose history would mix with
@@ -95,64 +101,67 @@ func (r *Replay) join(id string) {
 	h.open[r] = true
 }
 
-// Enter begins to send an update of a session. child is the session that the update announces, or "". The
-// caller must call leave when the update is in the queue. While a replay is in progress and the update is
-// not history, Enter calls keep instead, once, and sends the update with what keep returns when the
-// replay is over; leave is nil then.
-func (a *Replays) Enter(ctx context.Context, id, child string, keep func() (func(), error)) (leave func(), err error) {
-	own, _ := ctx.Value(key{}).(*Replay)
-	var send func()
-	for {
-		a.mu.Lock()
-		h := a.held[id]
-		if h == nil || h.has(own) {
-			if h != nil && child != "" {
-				for r, open := range h.open {
-					if open && (r == own || own == history) {
-						r.join(child)
-					}
-				}
-			}
-			if a.sending == nil {
-				a.sending = map[string]int{}
-			}
-			a.sending[id]++
-			a.mu.Unlock()
-			return func() { a.leave(id) }, nil
-		}
-		if send != nil {
-			return nil, a.keepLocked(ctx, id, h, &send)
-		}
-		a.mu.Unlock()
-		if send, err = keep(); err != nil {
-			return nil, err
-		}
-	}
+// Enter begins to send an update of a session. child is the session that the update announces, or "".
+// It reports false while a replay is in progress and the update is not history: pass it to Keep then.
+// Otherwise the caller must call Leave when the update is in the queue.
+func (a *Replays) Enter(ctx context.Context, id, child string) bool {
+	// ctx is asked only during a replay: to ask costs more than all the rest.
+	return a.enter(nil, id, child) || a.enter(of(ctx), id, child)
 }
 
-// keepLocked keeps an update back, and releases the lock. Above the limit it waits until the update was sent.
-func (a *Replays) keepLocked(ctx context.Context, id string, h *hold, send *func()) error {
-	h.kept = append(h.kept, send)
+func (a *Replays) enter(own *Replay, id, child string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if h := a.held[id]; h != nil {
+		if !h.has(own) {
+			return false
+		}
+		if child != "" {
+			for r, open := range h.open {
+				if open && (r == own || own == history) {
+					r.join(child)
+				}
+			}
+		}
+	}
+	if a.sending == nil {
+		a.sending = map[string]int{}
+	}
+	a.sending[id]++
+	return true
+}
+
+// Keep keeps an update back that Enter has refused, and calls send when the replay is over. It reports
+// false if the replay ended meanwhile: Enter must be called again. Above the limit Keep waits until the
+// update was sent.
+func (a *Replays) Keep(ctx context.Context, id string, send func()) (kept bool, err error) {
+	own := of(ctx)
+	a.mu.Lock()
+	h := a.held[id]
+	if h == nil || h.has(own) {
+		a.mu.Unlock()
+		return false, nil
+	}
+	h.kept = append(h.kept, &send)
 	n := len(h.kept)
 	a.mu.Unlock()
 	if n == keptAtMost && a.Full != nil {
 		a.Full(id)
 	}
 	if n <= keptAtMost {
-		return nil
+		return true, nil
 	}
-	err := a.wait(ctx, h.done)
-	if err == nil {
-		return nil
+	if err = a.wait(ctx, h.done); err == nil {
+		return true, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := slices.Index(h.kept, send)
+	i := slices.Index(h.kept, &send)
 	if i < 0 {
-		return nil // it was sent meanwhile
+		return true, nil // it was sent meanwhile
 	}
 	h.kept = slices.Delete(h.kept, i, i+1)
-	return err
+	return true, err
 }
 
 // has reports whether updates of a replay are history now.
@@ -168,10 +177,13 @@ func (h *hold) has(own *Replay) bool {
 	return false
 }
 
-func (a *Replays) leave(id string) {
+// Leave records that an update that Enter let through is in the queue.
+func (a *Replays) Leave(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.sending[id]--; a.sending[id] == 0 {
+	if n := a.sending[id]; n > 1 {
+		a.sending[id] = n - 1
+	} else {
 		delete(a.sending, id)
 	}
 	if a.fewer != nil {
