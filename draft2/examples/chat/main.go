@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"strings"
 
+	acp1 "github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/thread"
 	"github.com/acpkit/go-sdk/draft2/acp"
@@ -31,6 +32,9 @@ const (
 	shownOfLine   = 2000
 	shownOfOutput = 4000
 )
+
+// suggestedAtMost is how many suggestions of prompts are printed.
+const suggestedAtMost = 5
 
 type chat struct {
 	in  *bufio.Reader
@@ -60,7 +64,15 @@ func main() {
 
 func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
 	policy := permission.New(&permission.Options{Ask: c.ask})
-	conn, err := connect.Connect(ctx, agent, &connect.Options{Permission: policy, Only: only})
+	conn, err := connect.Connect(ctx, agent, &connect.Options{
+		Permission: policy, Only: only,
+		InitializeV1: &acp1.InitializeRequest{ClientCapabilities: &acp1.ClientCapabilities{
+			Session: &acp1.ClientSessionCapabilities{PromptSuggestions: &acp1.PromptSuggestionsCapabilities{}},
+		}},
+		InitializeV2: &acp.InitializeRequest{Capabilities: &acp.ClientCapabilities{
+			Session: &acp.ClientSessionCapabilities{PromptSuggestions: &acp.PromptSuggestionsCapabilities{}},
+		}},
+	})
 	if err != nil {
 		return err
 	}
@@ -75,6 +87,7 @@ func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
 	}
 	fmt.Fprintf(c.out, "The agent speaks version %d.\n", conn.ProtocolVersion())
 	for shown := 0; ; {
+		c.suggest(session.Thread().Snapshot().Suggestions)
 		fmt.Fprint(c.out, "> ")
 		line, err := c.in.ReadString('\n')
 		line = strings.TrimSpace(line)
@@ -98,6 +111,15 @@ func (c *chat) talk(ctx context.Context, agent connect.Dial, only int) error {
 		if stop := acp.StopReason(turn.StopReason); stop != "" && stop != acp.StopReasonEndTurn {
 			_, next, _ := strings.Cut(client.Explain(nil, &client.StopError{Reason: stop}), "\n")
 			fmt.Fprintln(c.out, next)
+		}
+	}
+}
+
+// suggest prints the prompts that the agent suggests, if they are one text.
+func (c *chat) suggest(list []thread.Suggestion) {
+	for _, s := range list[:min(len(list), suggestedAtMost)] {
+		if len(s.Prompt) == 1 && s.Prompt[0].Type == thread.BlockText {
+			fmt.Fprintln(c.out, "suggested:", safetext.OneLine(s.Prompt[0].Text, shownOfLine))
 		}
 	}
 }

@@ -55,6 +55,52 @@ func TestTurnsThatEndEarly(t *testing.T) {
 	}
 }
 
+// What the agent suggests is printed above the next prompt, in both versions, until it is withdrawn.
+func TestSuggestions(t *testing.T) {
+	suggest := func(p *rawpeer.Peer, list string) {
+		p.Notify("session/update", `{"sessionId":"s","update":{"sessionUpdate":"prompt_suggestions_update","suggestions":[`+list+`]}}`)
+	}
+	lists := []string{
+		`{"prompt":[{"type":"text","text":"run the\u001b tests"}]},{"prompt":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}` +
+			strings.Repeat(`,{"prompt":[{"type":"text","text":"more"}]}`, 9), "",
+	}
+	for only, agent := range map[int]func(p *rawpeer.Peer){
+		1: func(p *rawpeer.Peer) {
+			m := p.Expect("initialize")
+			assert.Contains(t, string(m.Params), `"promptSuggestions":{}`)
+			p.Answer(m, `{"protocolVersion":1}`)
+			p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`)
+			for _, list := range lists {
+				m := p.Expect("session/prompt")
+				suggest(p, list)
+				p.Answer(m, `{"stopReason":"end_turn"}`)
+			}
+		},
+		2: func(p *rawpeer.Peer) {
+			m := p.Expect("initialize")
+			assert.Contains(t, string(m.Params), `"promptSuggestions":{}`)
+			p.Answer(m, `{"protocolVersion":2,"info":{"name":"a","version":"1"},"capabilities":{"session":{}}}`)
+			p.Answer(p.Expect("session/new"), `{"sessionId":"s"}`)
+			for _, list := range lists {
+				p.Answer(p.Expect("session/prompt"), `{"messageId":"m"}`)
+				suggest(p, list)
+				p.Notify("session/update", `{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}}`)
+			}
+		},
+	} {
+		dial := func(context.Context) (stream.Stream, error) {
+			near, peer := rawpeer.Pipe(t)
+			go agent(peer) // ends with the last turn
+			return near, nil
+		}
+		var out bytes.Buffer
+		c := &chat{in: bufio.NewReader(strings.NewReader("one\ntwo\n")), out: &out}
+		require.NoError(t, c.talk(t.Context(), dial, only))
+		_, said, _ := strings.Cut(out.String(), "\n")
+		assert.Equal(t, "> (end_turn)\nsuggested: run the\\x1b tests\n"+strings.Repeat("suggested: more\n", 3)+"> (end_turn)\n> ", said, "version %d", only)
+	}
+}
+
 // Chat holds a conversation in each version, and does what the person allows.
 func TestConversation(t *testing.T) {
 	for name, tt := range map[string]struct {
