@@ -23,6 +23,17 @@ func TestMemory(t *testing.T) {
 	journaltest.Test(t, journaltest.Maker{New: func(testing.TB) journal.Store { return new(journal.Memory) }})
 }
 
+func TestTable(t *testing.T) {
+	journaltest.Test(t, journaltest.Maker{
+		New: func(testing.TB) journal.Store {
+			return &tableStore{database: &database{sessions: map[string]*session{}, records: map[recordKey][]byte{}}}
+		},
+		Reopen: func(_ testing.TB, s journal.Store) journal.Store {
+			return &tableStore{database: s.(*tableStore).database}
+		},
+	})
+}
+
 func TestFiles(t *testing.T) {
 	dirs := map[journal.Store]string{}
 	open := func(t testing.TB, dir string) journal.Store {

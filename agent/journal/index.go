@@ -100,18 +100,32 @@ func (p *Index) next() *entry {
 	return nil
 }
 
+// end returns the end of the sessions in order that are listed from a cursor on.
+func (p *Index) end(cursor string) (int, error) {
+	if cursor == "" {
+		p.arrange()
+		return len(p.order), nil
+	}
+	at, ok := parseCursor(cursor)
+	if !ok {
+		return 0, ErrCursor
+	}
+	find := func() (int, bool) {
+		return slices.BinarySearchFunc(p.order, at, func(e *entry, at place) int { return e.place.compare(at) })
+	}
+	i, ours := find()
+	if !ours { // another process has begun this list
+		p.arrange()
+		i, _ = find()
+	}
+	return i, nil
+}
+
 // Page returns the page for q and the cursor of the next one, as Store.List does.
 func (p *Index) Page(q Query) (page []Meta, next string, err error) {
-	if q.Cursor == "" {
-		p.arrange()
-	}
-	end := len(p.order)
-	if q.Cursor != "" {
-		at, ok := parseCursor(q.Cursor)
-		if !ok {
-			return nil, "", ErrCursor
-		}
-		end, _ = slices.BinarySearchFunc(p.order, at, func(e *entry, at place) int { return e.place.compare(at) })
+	end, err := p.end(q.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
 	limit := q.Limit
 	if limit <= 0 {

@@ -47,8 +47,8 @@ type Store interface {
 
 	// List returns a page of the sessions that match q, the latest first. It also returns the
 	// cursor of the next page, which is empty after the last page. A session that changes while
-	// pages are read keeps its place until a first page is read again. An invalid cursor fails with
-	// ErrCursor.
+	// pages are read keeps its place until a first page is read again. A cursor is valid in every
+	// Store of the same sessions; an invalid one fails with ErrCursor.
 	List(ctx context.Context, q Query) (page []Meta, next string, err error)
 
 	// Delete deletes a session. It returns nil if the session does not exist, and a *HeldError

@@ -28,6 +28,33 @@ func titles(t *testing.T, s journal.Store) map[string]string {
 	}
 }
 
+// A list goes on in the index of a process that has listed before, and has learned of the sessions since.
+func TestListGoesOnElsewhere(t *testing.T) {
+	var here, there journal.Index
+	_, _, err := there.Page(journal.Query{})
+	require.NoError(t, err)
+	for i := range 10 {
+		m, err := journal.Meta{}.Begin(fmt.Sprint("s", i))
+		require.NoError(t, err)
+		here.Put(m.ID, m)
+		there.Put(m.ID, m)
+		if i == 2 {
+			_, _, err = there.Page(journal.Query{})
+			require.NoError(t, err)
+		}
+	}
+	first, next, err := here.Page(journal.Query{Limit: 4})
+	require.NoError(t, err)
+	rest, end, err := there.Page(journal.Query{Cursor: next})
+	require.NoError(t, err)
+	assert.Empty(t, end)
+	var ids []string
+	for _, m := range append(first, rest...) {
+		ids = append(ids, m.ID)
+	}
+	assert.Equal(t, []string{"s9", "s8", "s7", "s6", "s5", "s4", "s3", "s2", "s1", "s0"}, ids)
+}
+
 // A store lists what the others have changed, whether or not it has read their changes from the
 // beginning.
 func TestListOfSeveralProcesses(t *testing.T) {

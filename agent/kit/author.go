@@ -3,7 +3,6 @@ package kit
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/acpkit/go-sdk/agent/journal"
@@ -62,11 +61,8 @@ func (s *Session) Meta() journal.Meta {
 const maxState = 64 << 10
 
 // SetState stores a value of the author with the session, in place of the previous one. It is encoded
-// as JSON, and may have 64 KiB. With a Backend it fails: the program keeps what it needs itself.
+// as JSON, and may have 64 KiB.
 func (s *Session) SetState(v any) error {
-	if _, own := s.agent.opts.Store.(backendStore); own {
-		return errors.New("kit: with a Backend, the state of a session is kept by the program: do not call SetState")
-	}
 	data, err := json.Marshal(v)
 	if err == nil && len(data) > maxState {
 		err = fmt.Errorf("it has %d bytes, and %d are allowed", len(data), maxState)

@@ -31,7 +31,7 @@ func newRestored() *restored {
 // takes only what the model reads.
 func (h *restored) read(ctx context.Context, log journal.Log, from, known int64) error {
 	for r, err := range log.Read(ctx, from) {
-		if err == nil && (r.Seq > known || known == 0 || r.Kind == journal.KindModel) {
+		if err == nil && (r.Seq > known || r.Kind == journal.KindModel) {
 			err = h.add(r)
 		}
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/agent/journal"
-	"github.com/acpkit/go-sdk/internal/history"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -81,16 +80,12 @@ func (s *Session) retry() {
 // catchUp reads the records that the session does not know, applies them, and ends what a crash has left
 // open. The caller holds logMu if the session is open.
 func (s *Session) catchUp(ctx context.Context, log journal.Log) (*restored, error) {
-	h, after := newRestored(), s.seq
-	_, foreign := s.agent.opts.Store.(backendStore)
-	if foreign { // its records have no numbers
-		after = 0
-	}
-	if err := h.read(ctx, log, s.replaced, after); err != nil { // what the model reads was forgotten
+	h, known := newRestored(), s.seq
+	if err := h.read(ctx, log, s.replaced, known); err != nil { // what the model reads was forgotten
 		return nil, err
 	}
 	again := s.opened > 0
-	if recs := h.repair(); recs != nil && !(foreign && again) {
+	if recs := h.repair(); recs != nil {
 		encoded, err := encode(recs)
 		if err == nil {
 			h.last, err = log.Append(encoded...)
@@ -110,12 +105,10 @@ func (s *Session) catchUp(ctx context.Context, log journal.Log) (*restored, erro
 	if h.prompted {
 		s.recorded = h.system
 	}
-	if foreign && again {
-		h.shown = history.History{}
-	} else if usage := h.shown.Usage(); usage != nil {
+	if usage := h.shown.Usage(); usage != nil {
 		s.cost = usage.Cost
 	}
-	if again && (h.last > after || foreign) {
+	if again && h.last > known {
 		s.missed = h
 	}
 	return h, nil

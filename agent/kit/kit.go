@@ -60,10 +60,6 @@ type Options struct {
 	// Store stores the sessions. Nil means a journal.Memory, whose sessions end with the program.
 	Store journal.Store
 
-	// Backend replaces Store in a program that already has a store of its own. Setting both is an
-	// error.
-	Backend Backend
-
 	// Workspace configures Session.Workspace, which also reads the files that prompts link to. Nil
 	// selects the defaults. The defaults refuse a session in a folder that contains the whole home
 	// folder or disk.
@@ -148,12 +144,7 @@ func New(opts *Options) *Agent {
 		a.opts = *opts
 	}
 	o := &a.opts
-	switch {
-	case o.Store != nil && o.Backend != nil:
-		a.err = errors.New("kit: Options has a Store and a Backend: set one of them")
-	case o.Backend != nil:
-		o.Store = backendStore{o.Backend}
-	case o.Store == nil:
+	if o.Store == nil {
 		o.Store = new(journal.Memory)
 	}
 	if o.Owner != nil && o.Workspace == nil {

@@ -135,8 +135,6 @@ var importRules = []importRule{
 		"it is one model, and others take its place"},
 	{"internal/kitplay", []string{"acp", "agent/journal", "agent/kit"},
 		"tests of the kit in two modules share it"},
-	{"agent/kit/kittest", []string{"acp", "agent/journal", "agent/kit", "internal/history"},
-		"it tests the stores of others"},
 	{"agent/hub", []string{"acp", "agent", "agent/journal", "client", "client/supervise", "client/thread", "stream", "rpcerr",
 		"internal/endpoint", "internal/fold", "internal/history", "internal/wire"},
 		"it is both ends of version 1, and knows of no other version"},

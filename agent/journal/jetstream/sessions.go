@@ -203,15 +203,11 @@ func (s *Store) follow() {
 	})
 }
 
-// List implements journal.Store. For a first page it asks the servers for the last message, and waits until the
-// list in memory has it.
+// List implements journal.Store. It asks the servers for the last message, and waits until the list in memory has it.
 func (s *Store) List(ctx context.Context, q journal.Query) (page []journal.Meta, next string, err error) {
 	ctx, cancel := s.within(ctx, s.ctx)
 	defer cancel()
-	var last at
-	if q.Cursor == "" {
-		last, err = s.last(ctx, s.all())
-	}
+	last, err := s.last(ctx, s.all())
 	if err == nil {
 		err = retry(ctx, func(context.Context) (bool, error) {
 			s.mu.Lock()

@@ -318,6 +318,13 @@ func pages(t *testing.T, m Maker) {
 	if len(page) != 100 || next == "" {
 		t.Errorf("a page without a limit has %d sessions, and the cursor %q", len(page), next)
 	}
+	if m.Reopen != nil {
+		page, _, err := m.Reopen(t, s).List(t.Context(), journal.Query{Cursor: next})
+		must(t, err)
+		if len(page) != 100 || page[0].ID != want[100] {
+			t.Errorf("the second page has %d sessions in a store that was opened between the pages", len(page))
+		}
+	}
 	for _, cursor := range []string{"x", "!", next + "\x00!", "."} {
 		if _, _, err := s.List(t.Context(), journal.Query{Cursor: cursor}); err != nil && !errors.Is(err, journal.ErrCursor) {
 			t.Errorf("cursor %q: %v", cursor, err)
