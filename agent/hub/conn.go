@@ -176,7 +176,7 @@ func (c *conn) allowed(ctx context.Context, id acp.SessionID) (principal string,
 	case role == None: // also if the owner cannot be read
 		err = notFound(id)
 	case err != nil:
-		err = history.Failed(err)
+		err = history.Failed(ctx, err)
 	}
 	return principal, role, info, err
 }

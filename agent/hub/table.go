@@ -112,7 +112,7 @@ func (h *Hub) create(ctx context.Context, principal string, req *acp.NewSessionR
 	s, err := h.get(ctx, id, func(ctx context.Context, id acp.SessionID) (*session, error) {
 		log, err := h.opts.Store.Create(ctx, string(id), journal.Meta{Cwd: wire.TrimPath(req.Cwd), AdditionalDirectories: req.AdditionalDirectories, Owner: principal})
 		if err != nil {
-			return nil, history.Failed(err)
+			return nil, history.Failed(ctx, err)
 		}
 		s := h.newSession(id, log)
 		s.servers, s.system = req.MCPServers, req.SystemPrompt
@@ -134,7 +134,7 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 	case errors.Is(err, journal.ErrNotFound):
 		return nil, notFound(id)
 	case err != nil:
-		return nil, history.Failed(err)
+		return nil, history.Failed(ctx, err)
 	}
 	s := h.newSession(id, log)
 	s.mu.Lock()
@@ -144,7 +144,7 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 			err = s.restore(rec)
 		}
 		if err != nil {
-			return nil, errors.Join(history.Failed(err), log.Close())
+			return nil, errors.Join(history.Failed(ctx, err), log.Close())
 		}
 	}
 	for _, d := range log.Damage() {
@@ -157,7 +157,7 @@ func (h *Hub) reopen(ctx context.Context, id acp.SessionID) (*session, error) {
 		s.history.Turn()
 	}
 	if s.closed { // what was repaired could not be stored
-		return nil, history.Failed(s.recorder.err)
+		return nil, history.StoreError(s.recorder.err)
 	}
 	return s, nil
 }
@@ -180,7 +180,7 @@ func (h *Hub) delete(ctx context.Context, id acp.SessionID) error {
 		h.log.Warn("a session is deleted without being opened and closed first", "session", string(id), "error", err)
 	}
 	if err := h.opts.Store.Delete(ctx, string(id)); err != nil {
-		return history.Failed(err)
+		return history.Failed(ctx, err)
 	}
 	if below := h.below.Load(); below != nil && agentID != "" && below.conn.AgentCapabilities().Has("sessionCapabilities.delete") {
 		if _, err := below.conn.DeleteSession(ctx, &acp.DeleteSessionRequest{SessionID: agentID}); err != nil {

@@ -108,7 +108,7 @@ func (s *session) tellPrompt(p *prompt) error {
 	if err := s.recorder.begin(asked, history.Turn{State: history.Begun, Principal: p.from.principal}); err != nil {
 		p.cancelled = before // if the store has ended the log: the sender learns that the prompt was refused
 		delete(s.ids.used, p.id)
-		return history.Failed(err)
+		return history.StoreError(err)
 	}
 	s.ids.item()
 	s.history.Turn()

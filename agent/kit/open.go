@@ -75,7 +75,7 @@ func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w w
 			err = log.SetMeta(func(m *journal.Meta) { m.Cwd, m.AdditionalDirectories = w.cwd, w.dirs })
 		}
 		if err != nil && !errors.Is(err, journal.ErrNewer) { // such a session can still be read
-			return nil, nil, unstored(ctx, err)
+			return nil, nil, history.Failed(ctx, err)
 		}
 		s.log = log
 	}
@@ -86,7 +86,7 @@ func (c *conn) begin(ctx context.Context, id acp.SessionID, log journal.Log, w w
 	if log == nil {
 		s.log, err = c.agent.opts.Store.Create(ctx, string(id), journal.Meta{Cwd: w.cwd, AdditionalDirectories: w.dirs, Owner: s.owner})
 		if err != nil {
-			return nil, nil, unstored(ctx, err)
+			return nil, nil, history.Failed(ctx, err)
 		}
 		s.opened = 1
 	}
@@ -214,7 +214,7 @@ func (a *Agent) openLog(ctx context.Context, id acp.SessionID) (journal.Log, err
 	if errors.Is(err, journal.ErrNotFound) { // deleted meanwhile
 		return nil, rpcerr.SessionNotFound(string(id)).WithCause(err)
 	} else if err != nil {
-		return nil, unstored(ctx, err)
+		return nil, history.Failed(ctx, err)
 	}
 	return log, nil
 }
@@ -239,7 +239,7 @@ func (a *Agent) owns(ctx context.Context, id acp.SessionID) error {
 	if errors.Is(err, journal.ErrNotFound) || m.Owner != a.owner(ctx) {
 		return rpcerr.SessionNotFound(string(id)).WithCause(err)
 	} else if err != nil {
-		return unstored(ctx, err)
+		return history.Failed(ctx, err)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (c *conn) delete(ctx context.Context, id acp.SessionID) error {
 		return err
 	}
 	if err := a.opts.Store.Delete(ctx, string(id)); err != nil {
-		return unstored(ctx, err)
+		return history.Failed(ctx, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 
@@ -32,11 +31,6 @@ func (e *storageError) Unwrap() error { return e.err }
 
 // RequestError returns the error for the client.
 func (e *storageError) RequestError() *rpcerr.RequestError { return history.StoreError(e.err) }
-
-// unstored returns the error of a request whose ctx is ctx for an error of the store.
-func unstored(ctx context.Context, err error) error {
-	return cmp.Or(ctx.Err(), error(history.StoreError(err)))
-}
 
 // use calls f with the log of the session. An error ends the turn. It means that the session cannot
 // be stored, unless ctx is done.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent/journal"
+	"github.com/acpkit/go-sdk/internal/history"
 )
 
 // SessionOptions implements acp.SessionOptionsReporter. It opens no session. The log of a stored one that is
@@ -40,7 +41,7 @@ func (a *Agent) storedValues(ctx context.Context, id acp.SessionID) (map[string]
 	}
 	h := newRestored()
 	if err := errors.Join(h.read(ctx, log, 0, 0), log.Close()); err != nil && !errors.Is(err, journal.ErrNewer) {
-		return nil, unstored(ctx, err)
+		return nil, history.Failed(ctx, err)
 	}
 	return h.settings, nil
 }

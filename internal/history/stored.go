@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,13 +97,9 @@ func StoreError(err error) *rpcerr.RequestError {
 	return rpcerr.InternalError(nil).WithDetail(text).WithCause(err)
 }
 
-// Failed converts an error of a store into one for a client, unless it is that of a context.
-func Failed(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return StoreError(err)
-}
+// Failed converts an error of a store into one for the client whose request has the context ctx. If ctx is done, that is
+// the reason.
+func Failed(ctx context.Context, err error) error { return cmp.Or(ctx.Err(), error(StoreError(err))) }
 
 // List responds to session/list with the sessions of an owner that show lets through.
 func List(ctx context.Context, s journal.Store, owner string, req *acp.ListSessionsRequest, show func(journal.Meta) bool) (*acp.ListSessionsResponse, error) {
@@ -114,7 +111,7 @@ func List(ctx context.Context, s journal.Store, owner string, req *acp.ListSessi
 	case errors.Is(err, journal.ErrCursor):
 		return nil, rpcerr.InvalidParams(map[string]any{"cursor": req.Cursor}).WithDetail("this cursor is not from this list").WithCause(err)
 	case err != nil:
-		return nil, Failed(err)
+		return nil, Failed(ctx, err)
 	}
 	res := &acp.ListSessionsResponse{NextCursor: next}
 	for _, m := range page {
