@@ -17,37 +17,35 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 	"github.com/acpkit/go-sdk/stream/websocket"
 )
 
-// busyAgent blocks in the handler of a notification, and sends a request to the client in each
-// prompt.
-type busyAgent struct{ echoAgent }
-
-func (a *busyAgent) Cancel(ctx context.Context, _ *acp.CancelNotification) error {
-	<-ctx.Done()
-	return nil
-}
-
-func (a *busyAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	// The cancel must not end the request, because then the reader may pause.
-	_, err := a.conn.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{
-		SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
-		Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
-	})
-	return nil, err
+// busy makes agents that block in the handler of a notification, and send a request to the client in
+// each prompt.
+func busy(c *agent.Conn) acp.Agent {
+	return &peertest.Agent{
+		OnCancel: func(ctx context.Context, _ *acp.CancelNotification) error {
+			<-ctx.Done()
+			return nil
+		},
+		OnPrompt: peertest.Prompts(c, func(ctx context.Context, _ *agent.Session, p *acp.PromptRequest) error {
+			// The cancel must not end the request, because then the reader may pause.
+			_, err := c.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{
+				SessionID: p.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "t"},
+				Options: []acp.PermissionOption{{OptionID: "y", Name: "y", Kind: acp.PermissionOptionKindAllowOnce}},
+			})
+			return err
+		}),
+	}
 }
 
 // The close code of a WebSocket tells why the server ended the connection.
 func TestCloseCodes(t *testing.T) {
-	serve := func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &busyAgent{echoAgent{conn: c}} }, &agent.Options{
-			Logger: quiet, Limits: acp.Limits{Backlog: 2000, MaxBacklog: 4000},
-		})
-	}
+	serve := peertest.Serving(busy, &agent.Options{Limits: acp.Limits{Backlog: 2000, MaxBacklog: 4000}})
 	// answered answers initialize and then does what is left.
 	answered := func(then func(ctx context.Context, s stream.Stream) error) func(context.Context, stream.Stream) error {
 		return func(ctx context.Context, s stream.Stream) error {

@@ -20,9 +20,9 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/internal/pipenet"
-	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
@@ -116,12 +116,10 @@ type network interface {
 // converse prompts once over a network that is cut. It returns the error of the conversation.
 func converse(t *testing.T, url string, resume bool, transport *http.Transport, over network) (err error) {
 	var prompts atomic.Int64
-	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, prompts: &prompts,
-				updates: 8, asks: func(n int) bool { return n == 3 }}
-		}, &agent.Options{Logger: quiet})
-	}, &remote.Options{Logger: quiet, Resume: resume, AllowedHosts: []string{"server"}, Authorize: func(*http.Request) (*remote.Principal, error) {
+	h := remote.NewHandler(peertest.Serving(func(c *agent.Conn) acp.Agent {
+		return &orderAgent{conn: c, sent: map[acp.SessionID]int{}, prompts: &prompts,
+			updates: 8, asks: func(n int) bool { return n == 3 }}
+	}, nil), &remote.Options{Logger: quiet, Resume: resume, AllowedHosts: []string{"server"}, Authorize: func(*http.Request) (*remote.Principal, error) {
 		return &remote.Principal{ID: "x"}, nil
 	}})
 	server := remote.NewServer("", h)

@@ -2,7 +2,6 @@ package remote_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -12,39 +11,30 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 )
-
-// waitingAgent answers no prompt.
-type waitingAgent struct{ echoAgent }
-
-func (a *waitingAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", rand.Uint64()))}, nil
-}
-
-func (a *waitingAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if err := a.conn.Session(p.SessionID).Message(ctx, "begun"); err != nil {
-		return nil, err
-	}
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
 
 // When a connection ends, all its calls fail with its end, and none as if its session alone were lost: over HTTP
 // a session and the connection have event streams of their own, and the session's may end first.
 func TestEndOfTheConnectionFailsItsCalls(t *testing.T) {
 	leak.Check(t)
 	ends := make(chan *agent.Conn, 1)
-	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			ends <- c
-			return &waitingAgent{echoAgent{conn: c}}
-		}, &agent.Options{Logger: quiet})
-	}, nil, nil)
+	wait := func(ctx context.Context, s *agent.Session, _ *acp.PromptRequest) error {
+		if err := s.Message(ctx, "begun"); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	_, s := startServing(t, peertest.Serving(func(c *agent.Conn) acp.Agent {
+		ends <- c
+		return peertest.Turns(wait)(c)
+	}, nil), nil, nil)
 	overBoth(t, s, func(t *testing.T, url string) {
 		for n := range 150 {
-			c := connectTo(t, url, nil, silentClient{})
+			c := connectTo(t, url, nil, &peertest.Client{})
 			end := <-ends
 			failed := make(chan error, 5)
 			calls := 1 + rand.IntN(5)

@@ -75,7 +75,3 @@ func Example() {
 	// Hello over http <nil>
 	// <nil>
 }
-
-func newAgent(c *agent.Conn) acp.Agent { return &echoAgent{conn: c} }
-
-func newClient(*client.Conn) acp.Client { return silentClient{} }

@@ -18,13 +18,14 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // orderAgent sends numbered updates with requests in between, and can replay what it has sent.
 type orderAgent struct {
-	echoAgent
+	peertest.Agent
+	conn    *agent.Conn
 	updates int              // of a turn
 	asks    func(n int) bool // reports whether a request follows update n
 	prompts *atomic.Int64    // how many turns there were
@@ -118,12 +119,10 @@ func (p *postCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 func ordered(t *testing.T, urlOf func(*httptest.Server) string, resume bool, hold chan struct{}, opts *remote.DialOptions) (*client.Conn, *orderClient, *httptest.Server) {
 	t.Helper()
 	c := &orderClient{t: t}
-	_, s := startServing(t, func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-			return &orderAgent{echoAgent: echoAgent{conn: c}, sent: map[acp.SessionID]int{}, prompts: new(atomic.Int64), hold: hold,
-				updates: 60, asks: func(int) bool { return rand.IntN(10) == 0 }}
-		}, &agent.Options{Logger: quiet})
-	}, &remote.Options{Resume: resume}, func(h http.Handler) http.Handler {
+	_, s := startServing(t, peertest.Serving(func(c *agent.Conn) acp.Agent {
+		return &orderAgent{conn: c, sent: map[acp.SessionID]int{}, prompts: new(atomic.Int64), hold: hold,
+			updates: 60, asks: func(int) bool { return rand.IntN(10) == 0 }}
+	}, nil), &remote.Options{Resume: resume}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
 				c.gets.Add(1)

@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/leak"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -32,50 +33,23 @@ const (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// echoAgent repeats each prompt.
-type echoAgent struct {
-	conn *agent.Conn
-	ctx  chan context.Context // receives the ctx of each prompt
-}
-
-func (a *echoAgent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{}, nil
-}
-
-func (a *echoAgent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: "s1"}, nil
-}
-
-func (a *echoAgent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if a.ctx != nil {
-		a.ctx <- ctx
-	}
-	text := p.Prompt[0].(*acp.TextContent).Text
-	if text == "wait" {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	if err := a.conn.Session(p.SessionID).Message(ctx, text); err != nil {
-		return nil, err
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-func (a *echoAgent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-// serving returns a serve function for echo agents.
+// serving returns a serve function for agents that repeat each prompt. ctxs receives the ctx of each.
 func serving(ctxs chan context.Context) func(context.Context, stream.Stream) error {
-	return func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &echoAgent{c, ctxs} }, &agent.Options{Logger: quiet})
-	}
+	return peertest.Serving(peertest.Turns(func(ctx context.Context, s *agent.Session, p *acp.PromptRequest) error {
+		if ctxs != nil {
+			ctxs <- ctx
+		}
+		if acp.PlainText(p.Prompt...) == "wait" {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return peertest.Echo(ctx, s, p)
+	}), nil)
 }
 
-type silentClient struct{}
+var newAgent = peertest.Turns(peertest.Echo)
 
-func (silentClient) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return nil, errors.New("not asked")
-}
-func (silentClient) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
+func newClient(*client.Conn) acp.Client { return &peertest.Client{} }
 
 // dial returns a stream to a URL that is initialized.
 func dial(t *testing.T, url string, opts *remote.DialOptions) stream.Stream {
@@ -104,7 +78,7 @@ func connectTo(t *testing.T, url string, opts *remote.DialOptions, c acp.Client)
 // openSession connects to a URL and opens a session.
 func openSession(t *testing.T, url string, opts *remote.DialOptions) (*client.Conn, *client.Session) {
 	t.Helper()
-	conn := connectTo(t, url, opts, silentClient{})
+	conn := connectTo(t, url, opts, &peertest.Client{})
 	session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 	require.NoError(t, err)
 	return conn, session

@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/acpkit/go-sdk/acp"
-	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/pipenet"
-	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
@@ -158,10 +157,7 @@ func TestAuthorizePanics(t *testing.T) {
 // A client with more event streams than a network connection of HTTP/2 may have uses another one.
 func TestManySessionsOverHTTP2(t *testing.T) {
 	listener := pipenet.Listen()
-	n := 0
-	h := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
-		return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent { return &manySessions{echoAgent{conn: c}, &n} }, nil)
-	}, &remote.Options{Logger: quiet, Authorize: remote.BearerToken("secret")})
+	h := remote.NewHandler(serving(nil), &remote.Options{Logger: quiet, Authorize: remote.BearerToken("secret")})
 	server := remote.NewServer("", h)
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	defer server.Close()
@@ -169,7 +165,7 @@ func TestManySessionsOverHTTP2(t *testing.T) {
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: protocols, DialContext: listener.DialContext}
 	defer transport.CloseIdleConnections()
-	conn := connectTo(t, "http://localhost", &remote.DialOptions{Client: &http.Client{Transport: transport}, Header: bearer("secret").Header}, silentClient{})
+	conn := connectTo(t, "http://localhost", &remote.DialOptions{Client: &http.Client{Transport: transport}, Header: bearer("secret").Header}, &peertest.Client{})
 	for i := range 300 {
 		session, err := conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 		require.NoError(t, err, i)
@@ -178,17 +174,6 @@ func TestManySessionsOverHTTP2(t *testing.T) {
 		require.Equal(t, "hello", text)
 	}
 	assert.EqualValues(t, 300, h.Stats().Sessions)
-}
-
-// manySessions gives each session an id of its own.
-type manySessions struct {
-	echoAgent
-	n *int
-}
-
-func (a *manySessions) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	*a.n++
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", *a.n))}, nil
 }
 
 // The limit for responses that net/http writes by itself is none for those of handlers.

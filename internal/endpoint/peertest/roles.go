@@ -4,17 +4,21 @@ package peertest
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acp"
 )
 
-// Agent is an agent whose behavior is set by functions. Its sessions are called s1.
+// Agent is an agent whose behavior is set by functions. Its sessions are called s1, s2 and so on.
 type Agent struct {
 	OnInitialize func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error)
 	OnNewSession func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error)
 	OnPrompt     func(context.Context, *acp.PromptRequest) (*acp.PromptResponse, error)
 	OnCancel     func(context.Context, *acp.CancelNotification) error
+
+	sessions atomic.Int64
 }
 
 func (a *Agent) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
@@ -28,7 +32,7 @@ func (a *Agent) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*ac
 	if a.OnNewSession != nil {
 		return a.OnNewSession(ctx, req)
 	}
-	return &acp.NewSessionResponse{SessionID: "s1"}, nil
+	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint("s", a.sessions.Add(1)))}, nil
 }
 
 func (a *Agent) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
@@ -73,6 +77,15 @@ func (c *Client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 	defer c.mu.Unlock()
 	c.updates = append(c.updates, n.Update)
 	return nil
+}
+
+// Take returns the updates that were recorded since the last call.
+func (c *Client) Take() []acp.SessionUpdate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.updates
+	c.updates = nil
+	return taken
 }
 
 // Updates returns the recorded updates.
