@@ -21,8 +21,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // script is a Model with prepared answers. It records the requests.
@@ -184,25 +184,10 @@ func serve(m *script, store journal.Store, more ...tools.Tool) *kit.Agent {
 	})
 }
 
-// connect connects a person to the agent until the test ends.
-func connect(t *testing.T, a *kit.Agent, p *person) *client.Conn {
-	t.Helper()
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return p }, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		<-served
-	})
-	return conn
-}
-
 // start serves a loop around the model and opens a session.
 func start(t *testing.T, m *script, p *person, more ...tools.Tool) (*client.Conn, acp.SessionID) {
 	t.Helper()
-	conn := connect(t, serve(m, nil, more...), p)
+	conn := peertest.Connect(t, serve(m, nil, more...).Serve, p, nil)
 	res, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 	require.NoError(t, err)
 	return conn, res.SessionID
@@ -304,7 +289,7 @@ func TestRounds(t *testing.T) {
 // the conversation is summarized.
 func TestSystem(t *testing.T) {
 	m := &script{answers: slices.Repeat(answers{says(loop.Text("x"))}, 6)}
-	conn := connect(t, serve(m, nil), &person{})
+	conn := peertest.Connect(t, serve(m, nil).Serve, &person{}, nil)
 	words := []acp.ContentBlock{acp.Text("Be brief.")}
 	var want []string
 	for _, p := range []*acp.SystemPrompt{nil, {Mode: acp.SystemPromptModeAppend, Content: words}, {Mode: acp.SystemPromptModeOverride, Content: words}} {

@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/tools"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // waits returns an answer that yields events, calls reached, and then waits until its ctx is done.
@@ -144,7 +145,7 @@ func TestCrashInACall(t *testing.T) {
 			loop.CallDelta{Index: 1, ID: "b", Name: "deploy", Input: `{"path":"x"}`}, loop.CallDelta{Index: 2, ID: "c", Name: "write", Input: `{"path":"y"}`}),
 		says(loop.Text("Done.")),
 	}}
-	conn := connect(t, serve(m, store, deploy), &person{})
+	conn := peertest.Connect(t, serve(m, store, deploy).Serve, &person{}, nil)
 	session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
 	require.NoError(t, err)
 	over := make(chan struct{})
@@ -163,7 +164,7 @@ func TestCrashInACall(t *testing.T) {
 		m = &script{answers: answers{says(loop.Text("I look."))}}
 		p := &person{}
 		a := serve(m, store, deploy)
-		conn = connect(t, a, p)
+		conn = peertest.Connect(t, a.Serve, p, nil)
 		_, err = conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: session.SessionID, Cwd: dir})
 		require.NoError(t, err)
 		assert.Empty(t, p.open(), "no call stays open")
@@ -240,7 +241,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := &script{answers: answers{tt.answer, says(loop.Text("Ok."))}}
 			p := &person{}
-			conn := connect(t, kit.New(&kit.Options{Turn: loop.New(m, &loop.Options{MaxAnswer: 1 << 20}).Turn}), p)
+			conn := peertest.Connect(t, kit.New(&kit.Options{Turn: loop.New(m, &loop.Options{MaxAnswer: 1 << 20}).Turn}).Serve, p, nil)
 			session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 			require.NoError(t, err)
 			stop, err := ask(t, conn, session.SessionID, "go")

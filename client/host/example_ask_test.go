@@ -71,6 +71,6 @@ func startWriter() stream.Stream {
 		}
 		return s.Message(ctx, "Written.")
 	}
-	go agent.Serve(context.Background(), theirs, func(c *agent.Conn) acp.Agent { a.Conn = c; return only{scripted{a}} }, nil) // ends with the connection
+	go agent.Serve(context.Background(), theirs, a.agent, nil) // ends with the connection
 	return ours
 }

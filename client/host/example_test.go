@@ -146,7 +146,7 @@ func readBoth(dir string, newClient func(*client.Conn) acp.Client, opts *client.
 		}
 		return nil
 	}
-	conn := connect(func(c *agent.Conn) acp.Agent { a.Conn = c; return only{scripted{a}} }, newClient, opts)
+	conn := connect(a.agent, newClient, opts)
 	defer conn.Close()
 	session, err := conn.StartSession(context.Background(), &acp.NewSessionRequest{Cwd: dir})
 	if err != nil {

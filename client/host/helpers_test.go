@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/host"
 	"github.com/acpkit/go-sdk/client/permission"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -28,31 +29,25 @@ type script struct {
 	open func(ctx context.Context, id acp.SessionID) // before the response that names the session; may be nil
 }
 
-type scripted struct{ *script }
-
-func (s scripted) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "scripted", Version: "1"}}, nil
-}
-
-func (s scripted) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	s.cwd = req.Cwd
-	if s.open != nil {
-		s.open(ctx, "s")
+// agent is the agent of a connection.
+func (s *script) agent(c *agent.Conn) acp.Agent {
+	s.Conn = c
+	return &peertest.Agent{
+		OnInitialize: func(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+			return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "scripted", Version: "1"}}, nil
+		},
+		OnNewSession: func(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+			s.cwd = req.Cwd
+			if s.open != nil {
+				s.open(ctx, "s")
+			}
+			return &acp.NewSessionResponse{SessionID: "s"}, nil
+		},
+		OnPrompt: peertest.Prompts(c, func(ctx context.Context, _ *agent.Session, req *acp.PromptRequest) error {
+			return s.turn(ctx, req.SessionID)
+		}),
 	}
-	return &acp.NewSessionResponse{SessionID: "s"}, nil
 }
-
-func (s scripted) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	if err := s.turn(ctx, req.SessionID); err != nil {
-		return nil, err
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-func (s scripted) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-// only hides the methods of the Conn inside.
-type only struct{ acp.Agent }
 
 // fixture is a host with an agent, connected and with a session.
 type fixture struct {
@@ -107,7 +102,7 @@ func (x *fixture) connect(opts *client.Options) {
 	a, b := stream.Pipe()
 	s := &script{}
 	opts.Logger = slog.New(slog.DiscardHandler)
-	end := agent.New(a, func(c *agent.Conn) acp.Agent { s.Conn = c; return only{scripted{s}} }, &agent.Options{Logger: opts.Logger, IgnoreCapabilities: true})
+	end := agent.New(a, s.agent, &agent.Options{Logger: opts.Logger, IgnoreCapabilities: true})
 	require.NoError(x.t, end.Start(context.Background()))
 	conn, err := client.Connect(context.Background(), b, func(c *client.Conn) acp.Client {
 		if x.around != nil {

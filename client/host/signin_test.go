@@ -73,42 +73,42 @@ func TestSignIn(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		opts    *signin.Options
-		agent   locked
+		agent   *locked
 		prompts int
 		check   func(t *testing.T, err error, restart *host.RestartError)
 	}{
-		"a call": {&signin.Options{}, locked{methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, _ *host.RestartError) {
+		"a call": {&signin.Options{}, &locked{methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, _ *host.RestartError) {
 			assert.NoError(t, err)
 		}},
-		"not set up": {nil, locked{methods: []acp.AuthMethod{method("m")}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
+		"not set up": {nil, &locked{methods: []acp.AuthMethod{method("m")}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.Nil(t, restart)
 		}},
-		"a call that is refused": {&signin.Options{}, locked{methods: []acp.AuthMethod{method("refused")}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
+		"a call that is refused": {&signin.Options{}, &locked{methods: []acp.AuthMethod{method("refused")}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
 			assert.ErrorIs(t, err, rpcerr.ErrInvalidParams)
 			assert.Nil(t, restart)
 		}},
-		"a call that is not enough": {&signin.Options{}, locked{stays: true, methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, restart *host.RestartError) {
+		"a call that is not enough": {&signin.Options{}, &locked{stays: true, methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, restart *host.RestartError) {
 			require.NotNil(t, restart)
 			assert.Equal(t, signin.KindAgent, restart.Way.Kind)
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 		}},
-		"a call, then an effect": {&signin.Options{}, locked{stays: true, speaks: true, methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, restart *host.RestartError) {
+		"a call, then an effect": {&signin.Options{}, &locked{stays: true, speaks: true, methods: []acp.AuthMethod{method("m")}}, 2, func(t *testing.T, err error, restart *host.RestartError) {
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 			assert.Nil(t, restart, "the prompt must not be sent again")
 		}},
-		"a terminal": {all, locked{methods: []acp.AuthMethod{terminal}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
+		"a terminal": {all, &locked{methods: []acp.AuthMethod{terminal}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
 			require.NotNil(t, restart)
 			assert.True(t, ran)
 			assert.EqualValues(t, "tty", restart.Way.ID)
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired)
 		}},
-		"a variable": {all, locked{methods: []acp.AuthMethod{variable}}, 1, func(t *testing.T, _ error, restart *host.RestartError) {
+		"a variable": {all, &locked{methods: []acp.AuthMethod{variable}}, 1, func(t *testing.T, _ error, restart *host.RestartError) {
 			require.NotNil(t, restart)
 			assert.Equal(t, []string{"API_KEY=k"}, restart.Env)
 			assert.NotContains(t, restart.Error(), "API_KEY=k")
 		}},
-		"no terminal": {&signin.Options{}, locked{methods: []acp.AuthMethod{terminal}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
+		"no terminal": {&signin.Options{}, &locked{methods: []acp.AuthMethod{terminal}}, 1, func(t *testing.T, err error, restart *host.RestartError) {
 			assert.ErrorIs(t, err, signin.ErrNoWay)
 			assert.ErrorIs(t, err, rpcerr.ErrAuthRequired, "so that client.Explain lists the ways")
 		}},
@@ -119,7 +119,7 @@ func TestSignIn(t *testing.T) {
 			defer h.Close()
 			a, b := stream.Pipe()
 			quiet := slog.New(slog.DiscardHandler)
-			end := agent.New(a, func(c *agent.Conn) acp.Agent { tt.agent.conn = c; return &tt.agent }, &agent.Options{Logger: quiet})
+			end := agent.New(a, func(c *agent.Conn) acp.Agent { tt.agent.conn = c; return tt.agent }, &agent.Options{Logger: quiet})
 			require.NoError(t, end.Start(context.Background()))
 			conn, err := client.Connect(context.Background(), b, h.Client, &client.Options{Logger: quiet})
 			require.NoError(t, err)

@@ -1,7 +1,6 @@
 package chat_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,9 +16,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // sentence returns the text of an error for the person.
@@ -203,11 +201,6 @@ func TestSetting(t *testing.T) {
 	}
 }
 
-// deaf is a client that ignores updates and is asked nothing.
-type deaf struct{ acp.Client }
-
-func (deaf) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
 // If there are several models and MODEL is not set, none is used. The client shows that none is
 // chosen, a prompt fails with an error that says what to do, and the model that the person chooses
 // is then used.
@@ -225,15 +218,7 @@ func TestNoModelIsChosen(t *testing.T) {
 	})
 	model := chat.New(&chat.Options{BaseURL: url + "/v1"})
 	a := kit.New(&kit.Options{Settings: kit.Settings{model.Setting()}, Turn: loop.New(model, nil).Turn})
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return deaf{} }, nil)
-	require.NoError(t, err)
-	defer func() {
-		conn.Close()
-		<-served
-	}()
+	conn := peertest.Connect(t, a.Serve, &peertest.Client{}, nil)
 	session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 	require.NoError(t, err)
 	require.Len(t, session.ConfigOptions, 1)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
+	"github.com/acpkit/go-sdk/internal/pipenet"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
 )
 
@@ -82,7 +83,7 @@ func TestHabits(t *testing.T) {
 				if end == "BOM" {
 					sent.body = "\ufeff" + sent.body
 				}
-				got, err := said(t, chat.New(&chat.Options{BaseURL: serve(t, sent.serve) + "/v1", Model: "m"}))
+				got, err := said(t, chat.New(&chat.Options{BaseURL: "http://127.0.0.1/v1", Model: "m", Client: pipenet.Serve(t, http.HandlerFunc(sent.serve), nil)}))
 				if err != nil {
 					e, ok := kind.From(err)
 					require.True(t, ok, err)

@@ -21,10 +21,9 @@ import (
 	"github.com/acpkit/go-sdk/agent/loop"
 	"github.com/acpkit/go-sdk/agent/loop/chat"
 	"github.com/acpkit/go-sdk/agent/tools"
-	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/rpcerr/kind"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // sent is a request, as far as tests look at it.
@@ -164,16 +163,8 @@ func talk(t *testing.T, s *strict, prompts ...[]acp.ContentBlock) (*viewer, erro
 	})
 	read.Effect = tools.Reads
 	a := kit.New(&kit.Options{Turn: loop.New(m, nil).Turn, Settings: kit.Settings{m.Setting()}, Images: m.Images, Tools: func(*kit.Session) []tools.Tool { return []tools.Tool{read} }})
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
 	v := &viewer{}
-	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return v }, nil)
-	require.NoError(t, err)
-	defer func() {
-		conn.Close()
-		<-served
-	}()
+	conn := peertest.Connect(t, a.Serve, v, nil)
 	session, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir()})
 	require.NoError(t, err)
 	for i, p := range prompts {
