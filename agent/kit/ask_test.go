@@ -41,7 +41,7 @@ func TestAskTool(t *testing.T) {
 			})
 			u := connect(t, a)
 			if c.action != nil {
-				u = connectAs(t, a, nil, func(s *screen) acp.Client {
+				u = connectAs(t, a, nil, func(s *peertest.Client) acp.Client {
 					return &peertest.FullClient{Do: func(ctx context.Context, _ string, params any) (any, error) {
 						switch p := params.(type) {
 						case *acp.SessionNotification:

@@ -3,7 +3,6 @@ package kit_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,36 +16,21 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // ignoring is a client that ignores updates.
 var ignoring = &peertest.Client{OnUpdate: func(context.Context, *acp.SessionNotification) error { return nil }}
 
-// benched connects a client to the agent that serve serves.
-func benched(b *testing.B, serve func(context.Context, stream.Stream) error) *client.Conn {
-	ours, theirs := stream.Pipe()
-	go serve(context.Background(), theirs) // ends with the connection
-	c, err := client.Connect(b.Context(), ours, func(*client.Conn) acp.Client { return ignoring }, &client.Options{Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(b, err)
-	b.Cleanup(func() { c.Close() })
-	return c
-}
-
 // turns makes turns with the kit and the given store, or without the kit. Each turn calls f.
 func turns(b *testing.B, store journal.Store, f func(ctx context.Context, kit *kit.Session, plain *agent.Session) error) (c *client.Conn, ask func() acp.SessionID) {
 	if store == nil {
-		c = benched(b, func(ctx context.Context, s stream.Stream) error {
-			return agent.Serve(ctx, s, func(c *agent.Conn) acp.Agent {
-				return &peertest.Agent{OnPrompt: func(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-					return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, f(ctx, nil, c.Session(req.SessionID))
-				}}
-			}, nil)
-		})
+		c = peertest.Connect(b, peertest.Serving(peertest.Turns(func(ctx context.Context, s *agent.Session, _ *acp.PromptRequest) error {
+			return f(ctx, nil, s)
+		}), nil), ignoring, nil)
 	} else {
-		c = benched(b, kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
+		c = peertest.Connect(b, kit.New(&kit.Options{Store: store, Turn: func(ctx context.Context, s *kit.Session, _ *kit.Prompt) (acp.StopReason, error) {
 			return "", f(ctx, s, nil)
-		}}).Serve)
+		}}).Serve, ignoring, nil)
 	}
 	s, err := c.NewSession(b.Context(), &acp.NewSessionRequest{Cwd: b.TempDir()})
 	require.NoError(b, err)

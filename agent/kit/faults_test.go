@@ -31,7 +31,7 @@ import (
 
 // fullClient is a client with all capabilities. Its texts differ from those on the disk.
 type fullClient struct {
-	*screen
+	*peertest.Client
 	refuses bool // whether it refuses to write
 
 	mu    sync.Mutex
@@ -78,11 +78,11 @@ func (t *faultTest) start(o kit.Options) *user {
 	}
 	a := kit.New(&o)
 	t.Cleanup(func() { assert.NoError(t, a.Close(context.WithoutCancel(t.Context()))) })
-	return connectAs(t.T, a, nil, func(s *screen) acp.Client {
+	return connectAs(t.T, a, nil, func(s *peertest.Client) acp.Client {
 		if t.full == nil {
 			return s
 		}
-		t.full.screen = s
+		t.full.Client = s
 		return &peertest.FullClient{Do: t.full.do}
 	})
 }
@@ -188,10 +188,10 @@ func TestFaults(t *testing.T) {
 				assert.NoError(t, u.Cancel(context.WithoutCancel(t.Context()), &acp.CancelNotification{SessionID: id}))
 			}()
 			assert.Equal(t, acp.StopReasonCancelled, u.ask(id, "look"))
-			live := story(u.received())
+			live := story(u.Take())
 			assert.Equal(t, []string{"wait fetch: pending failed", "message: Let me see.", "wait fetch: pending in_progress failed", "message:  Cancelled."}, live)
 			u.load(id)
-			assert.Equal(t, []string{"wait fetch: failed", "message: Let me see.", "wait fetch: failed", "message:  Cancelled."}, story(u.received()))
+			assert.Equal(t, []string{"wait fetch: failed", "message: Let me see.", "wait fetch: failed", "message:  Cancelled."}, story(u.Take()))
 		},
 		"04 a load shows texts only, with other ids, or failed tools as completed": func(t *faultTest) {
 			fail := tool("fail", acp.ToolKindExecute, tools.Reads, func(context.Context, *tools.Call) (tools.Result, error) { return tools.Result{}, tools.Failf("no") })
@@ -204,7 +204,7 @@ func TestFaults(t *testing.T) {
 			u.ask(id, "go")
 			ids := func() (all []string) {
 				ended := map[acp.ToolCallID]acp.ToolCallStatus{}
-				for _, up := range u.received() {
+				for _, up := range u.Take() {
 					switch up := up.(type) {
 					case *acp.AgentMessageChunk:
 						all = append(all, string(up.MessageID)+acp.PlainText(up.Content))
@@ -285,7 +285,7 @@ func TestFaults(t *testing.T) {
 				want, state = "no file", "failed"
 			}
 			assert.Equal(t, want, t.disk("a"))
-			assert.Equal(t, []string{"write_file edit: pending in_progress " + state}, story(u.received()))
+			assert.Equal(t, []string{"write_file edit: pending in_progress " + state}, story(u.Take()))
 		},
 		"09 an absolute path is looked for below the cwd, linked files are not read, or those of anybody": func(t *faultTest) {
 			inside, outside := filepath.Join(t.dir, "a b.txt"), filepath.Join(t.TempDir(), "secret.txt")
@@ -329,10 +329,10 @@ func TestFaults(t *testing.T) {
 			id := t.session(u)
 			var asked []acp.ToolCallID
 			answer := acp.RequestPermissionOutcome(nil)
-			u.answer = func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
+			u.OnPermission = func(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 				asked = append(asked, req.ToolCall.ToolCallID)
 				assert.JSONEq(t, `{"n":1}`, string(req.ToolCall.RawInput))
-				return answer
+				return &acp.RequestPermissionResponse{Outcome: answer}, nil
 			}
 			for _, step := range []struct {
 				outcome acp.RequestPermissionOutcome
@@ -348,10 +348,10 @@ func TestFaults(t *testing.T) {
 				{nil, acp.StopReasonEndTurn, 3, 5},
 			} {
 				answer = step.outcome
-				u.received()
+				u.Take()
 				assert.Equal(t, step.reason, u.ask(id, "work"))
 				assert.Equal(t, []int{step.ran, step.asked}, []int{ran, len(asked)}, "%+v", step)
-				call := u.received()
+				call := u.Take()
 				i := slices.IndexFunc(call, func(u acp.SessionUpdate) bool { _, ok := u.(*acp.ToolCall); return ok })
 				if step.outcome != nil {
 					assert.Equal(t, call[i].(*acp.ToolCall).ToolCallID, asked[len(asked)-1])
@@ -381,14 +381,14 @@ func TestFaults(t *testing.T) {
 				return "", err
 			}})
 			early := true // no progress is sent while the person is asked
-			u.answer = func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
-				early = strings.Contains(story(slices.Clone(u.updates))[2], "in_progress")
-				return &acp.SelectedPermissionOutcome{OptionID: "allow_once"}
+			u.OnPermission = func(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+				early = strings.Contains(story(u.Updates())[2], "in_progress")
+				return acp.Selected("allow_once"), nil
 			}
 			u.ask(t.session(u), "work")
 			assert.False(t, early)
 			assert.Equal(t, []string{"slept 2", "slept 1", "Internal error"}, results)
-			all := u.received()
+			all := u.Take()
 			assert.ElementsMatch(t, []string{"slow search: pending in_progress completed", "slow search: pending in_progress completed", "fail delete: pending in_progress failed"}, story(all))
 			last := all[len(all)-1].(*acp.ToolCallUpdate)
 			assert.IsType(t, &acp.Diff{}, last.Content[0])

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -18,64 +16,31 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/kitplay"
-	"github.com/acpkit/go-sdk/stream"
 )
 
-// user is a client of version 1 that keeps the threads of its sessions.
+// user is a client of version 1 that keeps the threads of its sessions, and allows everything once.
 type user struct {
 	*client.Conn
-	*screen
+	*peertest.Client
 	t   *testing.T
 	set *thread.Set
 	end <-chan error // gets the result of Serve
 }
 
-// screen is the part of a client that a user sees and answers.
-type screen struct {
-	answer func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome // nil: allow once
-
-	mu      sync.Mutex
-	updates []acp.SessionUpdate
-}
-
-func (u *screen) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.updates = append(u.updates, n.Update)
-	return nil
-}
-
-func (u *screen) RequestPermission(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	if u.answer == nil {
-		return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: req.Options[0].OptionID}}, nil
-	}
-	return &acp.RequestPermissionResponse{Outcome: u.answer(req)}, nil
-}
-
-// received returns the updates since the last call.
-func (u *screen) received() []acp.SessionUpdate {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	all := slices.Clone(u.updates)
-	u.updates = nil
-	return all
-}
-
 // connect connects a user to the agent until the test ends.
 func connect(t *testing.T, a *kit.Agent) *user {
 	t.Helper()
-	return connectAs(t, a, nil, func(s *screen) acp.Client { return s })
+	return connectAs(t, a, nil, func(c *peertest.Client) acp.Client { return c })
 }
 
-// connectAs is like connect, with another client around the screen and with the capabilities caps.
-func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around func(*screen) acp.Client) *user {
+// connectAs is like connect, with another client around the user's and with the capabilities caps.
+func connectAs(t *testing.T, a *kit.Agent, caps *acp.ClientCapabilities, around func(*peertest.Client) acp.Client) *user {
 	t.Helper()
-	u := &user{t: t, set: new(thread.Set), screen: new(screen)}
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-	u.Conn = client.New(ours, func(*client.Conn) acp.Client { return u.set.Client(around(u.screen)) }, &client.Options{
+	u := &user{t: t, set: new(thread.Set), Client: new(peertest.Client)}
+	ours, served := peertest.Dial(a.Serve)
+	u.Conn = client.New(ours, func(*client.Conn) acp.Client { return u.set.Client(around(u.Client)) }, &client.Options{
 		Unstable: true, // for a client that offers everything
 		Sending:  []acp.Middleware{u.set.Sending}, Logger: slog.New(slog.DiscardHandler),
 	})

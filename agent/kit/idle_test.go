@@ -49,9 +49,9 @@ func TestIdleSessionCatchesUp(t *testing.T) {
 					o := *options
 					o.Store = kitplay.Files(t, dir)
 					u := connect(t, kit.New(&o))
-					u.answer = func(req *acp.RequestPermissionRequest) acp.RequestPermissionOutcome {
+					u.OnPermission = func(_ context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 						asked++
-						return &acp.SelectedPermissionOutcome{OptionID: "allow_always"}
+						return acp.Selected("allow_always"), nil
 					}
 					return u
 				}

@@ -65,7 +65,7 @@ func TestMCP(t *testing.T) {
 	u.ask(res.SessionID, "one")
 	u.ask(res.SessionID, "two")
 	assert.Equal(t, []int{1, 2}, names, "tools that have come are those of the next turn")
-	assert.Contains(t, story(u.received()), "message: The server b cannot be started.\n\n")
+	assert.Contains(t, story(u.Take()), "message: The server b cannot be started.\n\n")
 	_, err = u.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: res.SessionID})
 	require.NoError(t, err)
 	assert.True(t, m.closed.Load())

@@ -19,6 +19,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // shown returns the items that a person sees in a session: "agent: hi", "call: Run ls failed:
@@ -170,7 +171,7 @@ func TestOutputJoins(t *testing.T) {
 		u.ask(id, "go")
 		var got strings.Builder
 		chunks, ids := 0, make(map[acp.MessageID]bool)
-		for _, up := range u.received() {
+		for _, up := range u.Take() {
 			if c, ok := up.(*acp.AgentMessageChunk); ok {
 				got.WriteString(acp.PlainText(c.Content))
 				chunks++
@@ -191,12 +192,12 @@ func TestOutputDoesNotWait(t *testing.T) {
 		u = connect(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 			require.NoError(t, s.Text(ctx, "a"))
 			synctest.Wait()
-			assert.Equal(t, []string{"message: a"}, story(u.received()))
+			assert.Equal(t, []string{"message: a"}, story(u.Take()))
 			require.NoError(t, s.Text(ctx, "b"))
 			require.NoError(t, s.Text(ctx, "c"))
 			time.Sleep(25 * time.Millisecond)
 			synctest.Wait()
-			assert.Equal(t, []string{"message: bc"}, story(u.received()))
+			assert.Equal(t, []string{"message: bc"}, story(u.Take()))
 			require.NoError(t, s.SendPlan(ctx, acp.PlanEntry{Content: "p", Priority: acp.PlanEntryPriorityHigh, Status: acp.PlanEntryStatusPending}))
 			return "", nil
 		}}))
@@ -358,7 +359,7 @@ func TestPlansByTheClientsCapability(t *testing.T) {
 				return "", errors.Join(
 					s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "a", Entries: items}}), s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanMarkdown{PlanID: "m", Content: "# M", Path: "/m.md"}}),
 					s.Update(ctx, &acp.PlanUpdate{Plan: &acp.PlanItems{PlanID: "b", Entries: items}}), s.Update(ctx, &acp.PlanRemoved{PlanID: "b"}), s.Update(ctx, &acp.PlanRemoved{PlanID: "none"}))
-			}}), tt.caps, func(s *screen) acp.Client { return s })
+			}}), tt.caps, func(s *peertest.Client) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")
 			assert.Equal(t, tt.shown, u.set.Thread(id).Snapshot().Plans)
@@ -395,7 +396,7 @@ func TestNotice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 				return "", errors.Join(s.Text(ctx, "a"), s.SendNotice(ctx, "The key ends soon."), s.Text(ctx, "b"))
-			}}), caps, func(s *screen) acp.Client { return s })
+			}}), caps, func(s *peertest.Client) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")
 			want := []string{"user: one", "agent: ab"}

@@ -15,8 +15,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 func selectOf(values ...string) (list []acp.SessionConfigSelectOption) {
@@ -140,7 +140,7 @@ func TestSuggest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := connectAs(t, kit.New(&kit.Options{Turn: func(ctx context.Context, s *kit.Session, p *kit.Prompt) (acp.StopReason, error) {
 				return "", errors.Join(s.Text(ctx, "done"), s.Suggest(ctx, "old"), s.Suggest(ctx, "Run the tests", "Commit"))
-			}}), caps, func(s *screen) acp.Client { return s })
+			}}), caps, func(s *peertest.Client) acp.Client { return s })
 			id := u.open()
 			u.ask(id, "one")
 			var want []thread.Suggestion
@@ -173,10 +173,7 @@ func TestFoldersWithASeparatorAtTheEnd(t *testing.T) {
 // No session has a folder that is not absolute, and an empty list would not say so. Our client sends no such
 // request, so this one writes its lines.
 func TestFoldersThatAreNotAbsolute(t *testing.T) {
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	a := kit.New(&kit.Options{Turn: echo, Store: new(journal.Memory)})
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the stream
+	ours, served := peertest.Dial(kit.New(&kit.Options{Turn: echo, Store: new(journal.Memory)}).Serve)
 	t.Cleanup(func() { _ = ours.Close(); <-served })
 	call := func(method, params string) string {
 		require.NoError(t, ours.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))

@@ -92,7 +92,7 @@ func failing(o *agent.Options, t tools.Tool, req tools.Request, done *tools.Done
 func (u *user) lastOfCall() *acp.ToolCallUpdate {
 	u.t.Helper()
 	var last *acp.ToolCallUpdate
-	for _, x := range u.received() {
+	for _, x := range u.Take() {
 		if c, ok := x.(*acp.ToolCallUpdate); ok {
 			last = c
 		}

@@ -22,8 +22,8 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/client/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // The model reads the files that a person links to, but only those in the folders of the session.
@@ -67,7 +67,7 @@ func TestLinkedFiles(t *testing.T) {
 }
 
 // editor is a client with unsaved text.
-type editor struct{ *screen }
+type editor struct{ *peertest.Client }
 
 func (editor) ReadTextFile(context.Context, *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
 	return &acp.ReadTextFileResponse{Content: "unsaved"}, nil
@@ -79,7 +79,7 @@ func TestLinkedFilesOfAnEditor(t *testing.T) {
 		parts = p.Parts
 		return "", nil
 	}})
-	u := connectAs(t, a, nil, func(s *screen) acp.Client { return editor{s} })
+	u := connectAs(t, a, nil, func(s *peertest.Client) acp.Client { return editor{s} })
 	s, err := u.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/on/another/machine"})
 	require.NoError(t, err)
 	_, err = u.Prompt(t.Context(), &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{&acp.ResourceLink{Name: "a.go", URI: "file:///on/another/machine/a.go"}}})
@@ -142,16 +142,8 @@ func TestWorkspaceTools(t *testing.T) {
 			h, err := host.Open(opts)
 			require.NoError(t, err)
 			set := new(thread.Set)
-			ours, theirs := stream.Pipe()
-			served := make(chan error, 1)
-			go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
-			conn, err := client.Connect(t.Context(), ours, func(c *client.Conn) acp.Client { return set.Client(h.Client(c)) }, &client.Options{Sending: []acp.Middleware{set.Sending}})
-			require.NoError(t, err)
-			t.Cleanup(func() {
-				conn.Close()
-				<-served
-				assert.NoError(t, h.Close())
-			})
+			t.Cleanup(func() { assert.NoError(t, h.Close()) })
+			conn := peertest.ConnectTo(t, a.Serve, func(c *client.Conn) acp.Client { return set.Client(h.Client(c)) }, &client.Options{Sending: []acp.Middleware{set.Sending}})
 
 			s, err := conn.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: dir})
 			require.NoError(t, err)
