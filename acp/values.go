@@ -124,15 +124,6 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ValidatorValue returns the value if there is one, and nil otherwise. The checks of this
-// SDK, and go-playground/validator, call it.
-func (o Opt[T]) ValidatorValue() any {
-	if o.state != optSome {
-		return nil
-	}
-	return o.value
-}
-
 // RequestID is the JSON-RPC id of a request: a string, a number or null. It is kept
 // exactly as it was received, so that it can be sent back unchanged. RequestIDs are
 // comparable. The zero value is no id and cannot be sent.

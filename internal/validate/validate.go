@@ -145,7 +145,7 @@ func (w *walk) value(at step, v reflect.Value, r *rules) {
 
 func (w *walk) check(v reflect.Value, r *rules) {
 	if r.opt {
-		v = reflect.ValueOf(v.Interface().(valuer).ValidatorValue())
+		v = present(v)
 	}
 	if r.own != "" && v.IsValid() && (w.strict || !r.strict) {
 		var broken validator.ValidationErrors
@@ -187,14 +187,33 @@ type field struct {
 // rules are what a tag says.
 type rules struct {
 	required bool
-	opt      bool   // the value is a valuer
+	opt      bool   // the value is optional
 	own      string // the rules for the value itself that the validator checks
 	strict   bool   // own is a rule of the prose
 	items    *rules // for the elements; nil if they have none
 }
 
-// valuer is implemented by optional values.
-type valuer interface{ ValidatorValue() any }
+// isOptional reports whether values of type t have a method Get() (T, bool), as optional values do.
+func isOptional(t reflect.Type) bool {
+	m, ok := t.MethodByName("Get")
+	if !ok || t.Kind() != reflect.Struct {
+		return false
+	}
+	get := m.Type // of the receiver too
+	return get.NumIn() == 1 && get.NumOut() == 2 && get.Out(1) == reflect.TypeFor[bool]()
+}
+
+// present returns what is in an optional value, or the zero Value if there is nothing in it.
+func present(opt reflect.Value) reflect.Value {
+	if opt.IsZero() { // absent, as most are: Call allocates
+		return reflect.Value{}
+	}
+	got := opt.MethodByName("Get").Call(nil)
+	if !got[1].Bool() {
+		return reflect.Value{}
+	}
+	return reflect.ValueOf(got[0].Interface())
+}
 
 var types sync.Map // from reflect.Type to []field
 
@@ -216,7 +235,7 @@ func fieldsOf(t reflect.Type) []field {
 			name = ""
 		}
 		r := parse(tag)
-		r.opt = f.Type.Implements(reflect.TypeFor[valuer]())
+		r.opt = isOptional(f.Type)
 		list = append(list, field{f.Index[0], name, r})
 	}
 	types.Store(t, list)

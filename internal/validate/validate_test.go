@@ -56,12 +56,7 @@ type (
 func (*link) isBlock() {}
 func (*text) isBlock() {}
 
-func (o opt[T]) ValidatorValue() any {
-	if !o.set {
-		return nil
-	}
-	return o.value
-}
+func (o opt[T]) Get() (T, bool) { return o.value, o.set }
 
 func good() *request {
 	return &request{ID: "s1", Only: &text{}, Mode: &text{}, Blocks: []block{&text{}, &link{URI: "file:///x"}}}
