@@ -1,5 +1,7 @@
 package stream
 
+import "github.com/acpkit/go-sdk/internal/envelope"
+
 // Features are what a [Stream] can do beside Read, Write and Close. A stream that can do more
 // has a method
 //
@@ -31,14 +33,6 @@ type Features struct {
 	// returns a *[LostError].
 	WriteMessage func(Message) error
 
-	// Unchecked is for a stream whose Read skips what is not JSON. A connection parses every
-	// message, so the stream need not do it too. After Unchecked, Read returns every message
-	// that begins like an object, and lines that may hold one. What is not a message is passed to
-	// the function that Unchecked returned, on the goroutine that reads, in place of being
-	// answered. The next calls of Read return the messages that were found in it. skipped reports
-	// whether there was anything else in it.
-	Unchecked func() (noise func(line []byte) (skipped bool))
-
 	// Written returns the number of bytes that have been sent, including those of a Write that has
 	// not returned. With it a connection distinguishes a slow peer from one that does not read. It
 	// is safe for concurrent use, and must not wait for a Write: it is called while one is blocked.
@@ -57,7 +51,12 @@ type Features struct {
 	// SingleInitialize reports that the endpoint may accept only one initialize for each
 	// connection, as network endpoints do. A client must connect again to send another one.
 	SingleInitialize bool
+
+	unchecked // carries messages
 }
+
+// unchecked lets a connection check the lines of a tolerant stream.
+type unchecked = envelope.Unchecked
 
 // FeaturesOf returns what s can do beside Read, Write and Close. It is for the owner of s,
 // who calls it once, before the first Read. The result is never nil.

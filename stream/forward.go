@@ -183,7 +183,7 @@ type forwardEnd struct {
 	read  func() (Message, error)
 	send  func(Message) error
 	close func(Reason) error
-	noise func([]byte) bool // result of Unchecked of s, or nil
+	noise func([]byte) bool // result of envelope.LeaveChecks of s
 	drain <-chan struct{}   // nil if the stream never drains
 	drops int64             // messages of this end that were dropped; used by the goroutine that reads it
 
@@ -204,9 +204,7 @@ func newForwardEnd(s Stream) *forwardEnd {
 		err = panics.Guard(func() (err error) { m, err = read(); return err })
 		return m, err
 	}
-	if f.Unchecked != nil { // then the stream does not drop a message without a word
-		e.noise = f.Unchecked()
-	}
+	e.noise = envelope.LeaveChecks(f) // then the stream does not drop a message without a word
 	e.send = func(m Message) error { return panics.Guard(func() error { return send(m) }) }
 	if e.close = f.CloseFor; e.close == nil {
 		e.close = func(Reason) error { return s.Close() }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/acpkit/go-sdk/internal/envelope"
 )
 
 // LinesOptions configure [Lines], which copies them. The zero value selects the defaults.
@@ -85,7 +87,7 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 func (l *lines) Features() *Features {
 	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load}
 	if l.opts.Tolerant {
-		f.Unchecked = l.leaveUnchecked
+		envelope.SetUnchecked(f, l.leaveUnchecked)
 	}
 	return f
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -187,7 +188,7 @@ func TestUnchecked(t *testing.T) {
 	s := stream.Lines(strings.NewReader("banner\n{\"broken\n{\"a\":1}\n"), io.Discard, &stream.LinesOptions{
 		Tolerant: true, OnNoise: func(line string) { noise = append(noise, line) },
 	})
-	report := stream.FeaturesOf(s).Unchecked()
+	report := envelope.LeaveChecks(stream.FeaturesOf(s))
 	require.NotNil(t, report)
 
 	msg := receive(t, s)
@@ -196,5 +197,5 @@ func TestUnchecked(t *testing.T) {
 	assert.Equal(t, `{"a":1}`, receive(t, s))
 	assert.Equal(t, []string{"banner", `{"broken`}, noise)
 
-	assert.Nil(t, stream.FeaturesOf(stream.Lines(strings.NewReader(""), io.Discard, nil)).Unchecked, "not tolerant")
+	assert.Nil(t, envelope.LeaveChecks(stream.FeaturesOf(stream.Lines(strings.NewReader(""), io.Discard, nil))), "not tolerant")
 }

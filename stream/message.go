@@ -49,24 +49,11 @@ type Message struct {
 	// JSON. It is nil in other messages.
 	CancelID json.RawMessage
 
-	parsed *parsed // nil if the message was not made by ParseMessage
+	*parsed // nil if the message was not made by ParseMessage
 }
 
-// parsed is an envelope and the bytes it points into.
-type parsed struct {
-	envelope.Envelope
-	data []byte
-}
-
-func init() {
-	envelope.Handed = func(message any) *envelope.Envelope {
-		m := message.(*Message)
-		if m.parsed == nil || len(m.Data) == 0 || len(m.Data) != len(m.parsed.data) || &m.Data[0] != &m.parsed.data[0] {
-			return nil
-		}
-		return &m.parsed.Envelope
-	}
-}
+// parsed lets a connection use the envelope that was parsed here.
+type parsed = envelope.Parsed
 
 // IsResponse reports whether the message is a response, with a result or an error.
 func (m *Message) IsResponse() bool { return m.Kind == KindResponse || m.Kind == KindErrorResponse }
@@ -77,8 +64,8 @@ const methodCancel = "$/cancel_request"
 // ParseMessage reads the envelope of data. The result refers to data, which must not be
 // modified afterwards.
 func ParseMessage(data []byte) Message {
-	e := &parsed{Envelope: envelope.Parse(data), data: data}
-	m := Message{Data: data, ID: e.ID, Method: string(e.Method), parsed: e}
+	p, e := envelope.ParseOnce(data)
+	m := Message{Data: data, ID: e.ID, Method: string(e.Method), parsed: p}
 	switch e.Kind {
 	case envelope.KindRequest:
 		m.Kind, m.SessionID = KindRequest, envelope.SessionID(e.Params)

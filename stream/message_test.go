@@ -54,7 +54,7 @@ func TestLostError(t *testing.T) {
 func TestEnvelopeIsHandedOn(t *testing.T) {
 	data := []byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1}}`)
 	m := stream.ParseMessage(data)
-	e := envelope.Handed(&m)
+	e := envelope.Handed(&m, m.Data)
 	require.NotNil(t, e)
 	assert.Equal(t, envelope.Parse(data), *e)
 	for name, change := range map[string]func(*stream.Message){
@@ -67,7 +67,7 @@ func TestEnvelopeIsHandedOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := stream.ParseMessage(data)
 			change(&m)
-			assert.Nil(t, envelope.Handed(&m))
+			assert.Nil(t, envelope.Handed(&m, m.Data))
 		})
 	}
 }

@@ -152,7 +152,8 @@ func (r *lineReader) deliver(line []byte) ([]byte, error) {
 	return bytes.Clone(line), nil
 }
 
-// leaveUnchecked implements Features.Unchecked of a tolerant stream.
+// leaveUnchecked leaves the check of lines to the reader of a tolerant stream; see
+// envelope.SetUnchecked.
 func (r *lineReader) leaveUnchecked() (noise func(line []byte) bool) {
 	r.unchecked = true
 	return r.report

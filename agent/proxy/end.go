@@ -21,7 +21,7 @@ type end struct {
 	s     stream.Stream
 	read  func() (stream.Message, error)
 	send  func(stream.Message) error
-	noise func([]byte) bool // result of Unchecked of s, or nil
+	noise func([]byte) bool // result of envelope.LeaveChecks of s
 	drain <-chan struct{}   // nil if the stream never drains
 
 	writing sync.Mutex // held during each write, because both directions write to an end
@@ -65,9 +65,7 @@ func newEnd(name string, s stream.Stream, max int) *end {
 		err = panics.Guard(func() (err error) { m, err = read(); return err })
 		return m, err
 	}
-	if f.Unchecked != nil { // then the stream does not drop a message without a word
-		e.noise = f.Unchecked()
-	}
+	e.noise = envelope.LeaveChecks(f) // then the stream does not drop a message without a word
 	e.send = func(m stream.Message) error { return panics.Guard(func() error { return send(m) }) }
 	return e
 }

@@ -3,6 +3,7 @@ package connect
 import (
 	"sync"
 
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -91,7 +92,7 @@ func (s *answered) Features() *stream.Features {
 		}
 	}
 	if noise := s.below.noise; noise != nil {
-		f.Unchecked = func() func([]byte) bool { return noise }
+		envelope.SetUnchecked(f, func() func([]byte) bool { return noise })
 	}
 	if below.WriteMessage != nil {
 		f.WriteMessage = func(m stream.Message) error { return s.write(m, func() error { return below.WriteMessage(m) }) }

@@ -31,7 +31,7 @@ type probe struct {
 	s        stream.Stream
 	features *stream.Features // features of s
 	send     func(stream.Message) error
-	noise    func([]byte) bool // result of Unchecked of s, or nil
+	noise    func([]byte) bool // result of envelope.LeaveChecks of s
 	log      *slog.Logger
 	early    []read // what was read before the response
 	bytes    int
@@ -41,9 +41,7 @@ type probe struct {
 func newProbe(s stream.Stream, log *slog.Logger) *probe {
 	p := &probe{s: s, features: stream.FeaturesOf(s), log: endpoint.LimitLines(log.With("end", "client"))}
 	_, p.send = p.features.Messages(s)
-	if p.features.Unchecked != nil {
-		p.noise = p.features.Unchecked()
-	}
+	p.noise = envelope.LeaveChecks(p.features)
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 	agent2 "github.com/acpkit/go-sdk/draft2/agent"
 	"github.com/acpkit/go-sdk/draft2/serve/adapter"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -127,9 +128,7 @@ func (r *router) read() (out outcome) {
 }
 
 func (r *router) readUntilChosen() (*choice, error) {
-	if r.features.Unchecked != nil {
-		r.noise = r.features.Unchecked()
-	}
+	r.noise = envelope.LeaveChecks(r.features)
 	for {
 		msg, err := r.s.Read()
 		if err == nil {
@@ -149,13 +148,13 @@ func (r *router) readUntilChosen() (*choice, error) {
 }
 
 // handover returns a stream that first returns first again, and then the messages of s. It has the
-// features of s except ReadMessage, which only saves time. noise is the result of Unchecked of s,
-// or nil.
+// features of s except ReadMessage, which only saves time. noise is the result of
+// envelope.LeaveChecks of s.
 func handover(s stream.Stream, below *stream.Features, first []byte, noise func([]byte) bool) stream.Stream {
 	f := below.Information()
 	f.WriteBatch, f.WriteMessage = below.WriteBatch, below.WriteMessage
 	if noise != nil {
-		f.Unchecked = func() func([]byte) bool { return noise }
+		envelope.SetUnchecked(f, func() func([]byte) bool { return noise })
 	}
 	return &resumed{Stream: s, first: first, features: f}
 }

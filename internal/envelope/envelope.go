@@ -317,8 +317,3 @@ func skipLoose(b []byte, i int) (int, error) {
 	}
 	return syntax(len(b), "unexpected end")
 }
-
-// Handed returns the envelope from which package stream made a *stream.Message, so that it need not
-// be parsed again. It returns nil if the message was made in another way or its data was replaced.
-// Package stream sets Handed, because the envelope is in an unexported field.
-var Handed func(message any) *Envelope

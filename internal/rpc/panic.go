@@ -107,7 +107,7 @@ func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
 	if err != nil {
 		return nil, e, err
 	}
-	if known := envelope.Handed(&m); known != nil {
+	if known := envelope.Handed(&m, m.Data); known != nil {
 		return m.Data, *known, nil
 	}
 	return m.Data, envelope.Parse(m.Data), nil
@@ -115,9 +115,7 @@ func (g *guarded) next() (msg []byte, e envelope.Envelope, err error) {
 
 // unchecked tells a tolerant stream that the connection checks its lines.
 func (g *guarded) unchecked() {
-	if g.features.Unchecked != nil {
-		g.noise = g.features.Unchecked()
-	}
+	g.noise = envelope.LeaveChecks(&g.features)
 }
 
 // report tells a tolerant stream that input from it is not a message.

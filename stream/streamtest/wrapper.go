@@ -25,7 +25,7 @@ func TestWrapper(t *testing.T, wrap func(s stream.Stream, see func(msg []byte)) 
 		got := stream.FeaturesOf(wrap(struct{ stream.Stream }{near}, func([]byte) {}))
 		for name, extra := range map[string]bool{
 			"WriteBatch": got.WriteBatch != nil, "ReadMessage": got.ReadMessage != nil, "WriteMessage": got.WriteMessage != nil,
-			"Unchecked": got.Unchecked != nil, "Written": got.Written != nil, "Draining": got.Draining != nil,
+			"Written": got.Written != nil, "Draining": got.Draining != nil,
 			"SingleInitialize": got.SingleInitialize,
 		} {
 			if extra {
@@ -62,7 +62,6 @@ func (f *full) Features() *stream.Features {
 		},
 		ReadMessage:      func() (stream.Message, error) { return stream.ParseMessage(message(0, 10)), nil },
 		WriteMessage:     func(m stream.Message) error { return f.Write(m.Data) },
-		Unchecked:        func() func([]byte) bool { return func([]byte) bool { return true } },
 		Written:          func() int64 { return 17 },
 		CloseFor:         func(why stream.Reason) error { f.closed = why; return errClosed },
 		Draining:         f.drain,
