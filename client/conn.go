@@ -38,7 +38,7 @@ type Conn struct {
 	opts   Options
 	log    *slog.Logger
 
-	results *reserve.Budget // nil if it is not shared
+	budgeted
 
 	client acp.Client
 	table  endpoint.Table
@@ -53,6 +53,9 @@ type Conn struct {
 	idle     talk.Idle
 	roots    roots
 }
+
+// budgeted lets a host count the results of all its connections together.
+type budgeted = reserve.Member
 
 // New returns the client's end of a connection over s. The Conn takes ownership of s.
 // Before it returns, New calls newClient once with the new Conn, which the client can
@@ -74,7 +77,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	}
 	cfg.Err = c.build(s, newClient)
 	if cfg.Err == nil {
-		cfg.Entries, cfg.Results = c.table.Entries, c.results
+		cfg.Entries, cfg.Results = c.table.Entries, reserve.BudgetOf(c)
 		endpoint.Extensions(&cfg, c.client)
 		c.effects.Watch(&cfg)
 		c.idle.Watch(&cfg)

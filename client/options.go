@@ -9,7 +9,6 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
-	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/wire"
 )
@@ -114,13 +113,3 @@ func (o *Options) config() rpc.Config {
 func reopens(method string) bool {
 	return method == acp.MethodSessionLoad || method == acp.MethodSessionResume
 }
-
-// ResultBudget counts the results of several connections together; see [Conn.ShareResults].
-// The zero value is ready for use.
-type ResultBudget struct{ budget reserve.Budget }
-
-// ShareResults makes the results of c count together with those of all connections that
-// share b: those of c wait while all of them exceed 64 MiB. Each of the
-// connections can still load one result at a time, whether or not the other agents read.
-// ShareResults must be called by the function given to [New]; later it has no effect.
-func (c *Conn) ShareResults(b *ResultBudget) { c.results = &b.budget }

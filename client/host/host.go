@@ -13,6 +13,7 @@ import (
 	"github.com/acpkit/go-sdk/client/permission"
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/client/terminals"
+	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/rpcerr"
 )
 
@@ -23,7 +24,7 @@ type Host struct {
 	policy  *permission.Policy
 	folders *files.Folders  // nil without roots
 	pool    *terminals.Pool // nil if terminals are off
-	results client.ResultBudget
+	results reserve.Budget
 }
 
 // Open opens the folders and returns a Host. It is an error if a folder cannot be opened, or
@@ -89,7 +90,7 @@ func (h *Host) Client(conn *client.Conn) acp.Client {
 		TextFileReader: off, TextFileWriter: off, TerminalHost: off, Elicitor: off, ElicitationCompleter: off,
 		host: h, conn: conn, scope: h.policy.Scope(),
 	}
-	conn.ShareResults(&h.results)
+	h.results.Admit(conn)
 	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
 	conn.OnSessionEnd(func(id acp.SessionID) { s.scope.EndSession(string(id)) })
 	conn.OnEnd(s.scope.Close)

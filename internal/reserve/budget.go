@@ -79,6 +79,21 @@ func (b *Budget) Share(limit int64, resume func()) *Share {
 	return &Share{budget: b, limit: limit, resume: resume, over: make(chan struct{})}
 }
 
+// Member is embedded by the end of a connection that can share a Budget. It is reached by this
+// package alone, so sharing is no part of the end's API.
+type Member struct{ budget *Budget }
+
+func (m *Member) member() *Member { return m }
+
+// Admit makes the results of the connection count together with those of all connections that b
+// has admitted: they wait while all of them exceed the limit. Each of the connections can still
+// load one result at a time, whether or not the other peers read. It must be called before the
+// connection is configured; for a client, by the function given to client.New.
+func (b *Budget) Admit(conn interface{ member() *Member }) { conn.member().budget = b }
+
+// BudgetOf returns the Budget that has admitted the connection, or nil.
+func BudgetOf(conn interface{ member() *Member }) *Budget { return conn.member().budget }
+
 // End gives back everything that the connection holds, and ends the waits of its reservations.
 func (s *Share) End() {
 	b := s.budget
