@@ -19,28 +19,26 @@ import (
 // interfaces: its methods call the agent at the other end. A proxy passes one
 // connection to another.
 //
-// All methods may be called concurrently, except Cancel, which is called in order with
-// the other notifications. The ctx of a request is cancelled when the peer cancels the
-// request or the connection ends. It also carries the position of the message in the
-// order of arrival: use it, or a ctx derived from it, to call the peer. The method owns
-// its params. An error with an *rpcerr.RequestError in its chain is sent to the peer;
-// any other error is logged and sent as -32603 without its text. A nil response is sent
-// as an empty object.
+// All methods may be called concurrently, except that notifications are handled one at
+// a time, in the order of arrival. The ctx of a request is cancelled when the peer
+// cancels the request or the connection ends. It also carries the position of the
+// message in the order of arrival: use it, or a ctx derived from it, to call the peer.
+// The method owns its params. An error with an *rpcerr.RequestError in its chain is
+// sent to the peer; any other error is logged and sent as -32603 without its text. An
+// error of a notification is logged. A nil response is sent as an empty object.
 type Agent interface {
-	// Initialize opens the connection. The client calls it before any other method and may
-	// call it again. Requests that arrive later wait for its response. If ProtocolVersion
-	// is zero or AgentCapabilities is nil, the SDK fills them in from what the value
-	// implements. Initialize should work without credentials.
-	//
-	// Protocol: initialize.
+	// Initialize opens the connection. The client calls it before any other method; it may
+	// call it again, and the latest successful response counts. Requests that arrive
+	// earlier fail with -32600; those that arrive while it runs wait for its response. If
+	// ProtocolVersion is zero or AgentCapabilities is nil, the SDK fills them in from what
+	// the value implements. Initialize should work without credentials. Protocol:
+	// initialize.
 	Initialize(context.Context, *InitializeRequest) (*InitializeResponse, error)
 
 	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign
 	// in first. To send updates directly after the response, such as the available
 	// commands, use AfterResponse of package agent: the client does not know the session
-	// earlier.
-	//
-	// Protocol: session/new.
+	// earlier. Protocol: session/new.
 	NewSession(context.Context, *NewSessionRequest) (*NewSessionResponse, error)
 
 	// Prompt runs one turn, for as long as it takes. Updates that it sends before it
@@ -49,18 +47,14 @@ type Agent interface {
 	// client receives [StopReasonCancelled] for any error that the method then returns; a
 	// response is sent as it is, so set that stop reason in it. A client may run turns of
 	// several sessions at a time. Return rpcerr.SessionNotFound for a session that does
-	// not exist.
-	//
-	// Protocol: session/prompt.
+	// not exist. Protocol: session/prompt.
 	Prompt(context.Context, *PromptRequest) (*PromptResponse, error)
 
 	// Cancel is called after the client has cancelled the turn of a session. The ctx of
 	// the corresponding Prompt was already cancelled when the message was read, so most
 	// agents leave the method empty. Cancel is called after that Prompt has been called,
 	// and also if no turn is running. What Prompt registers when it begins may not be
-	// found yet. A returned error is logged.
-	//
-	// Protocol: session/cancel.
+	// found yet. Protocol: session/cancel.
 	Cancel(context.Context, *CancelNotification) error
 }
 
@@ -70,7 +64,6 @@ type Authenticator interface {
 	// returns when the user is signed in. Meanwhile it may ask the user for input, with an
 	// elicitation in the scope of the request. A client then repeats the call that failed
 	// with rpcerr.AuthRequired. Methods of the terminal kind are never passed to it.
-	//
 	// Protocol: authenticate.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 }
@@ -79,9 +72,7 @@ type Authenticator interface {
 // auth.logout.
 type LogoutHandler interface {
 	// Logout signs the user out. Later calls on open sessions may return
-	// rpcerr.AuthRequired.
-	//
-	// Protocol: logout.
+	// rpcerr.AuthRequired. Protocol: logout.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 }
 
@@ -90,9 +81,7 @@ type LogoutHandler interface {
 type SessionLoader interface {
 	// LoadSession opens a stored session. It sends the whole conversation as updates
 	// before it returns, so that they arrive before the response. Return
-	// rpcerr.SessionNotFound for an unknown id.
-	//
-	// Protocol: session/load.
+	// rpcerr.SessionNotFound for an unknown id. Protocol: session/load.
 	LoadSession(context.Context, *LoadSessionRequest) (*LoadSessionResponse, error)
 }
 
@@ -100,9 +89,7 @@ type SessionLoader interface {
 // continue them without a replay. Capability: sessionCapabilities.resume.
 type SessionResumer interface {
 	// ResumeSession opens a stored session without replaying its history. Return
-	// rpcerr.SessionNotFound for an unknown id.
-	//
-	// Protocol: session/resume.
+	// rpcerr.SessionNotFound for an unknown id. Protocol: session/resume.
 	ResumeSession(context.Context, *ResumeSessionRequest) (*ResumeSessionResponse, error)
 }
 
@@ -110,7 +97,6 @@ type SessionResumer interface {
 // Capability: sessionCapabilities.list.
 type SessionLister interface {
 	// ListSessions returns one page. Return rpcerr.InvalidParams for an unknown cursor.
-	//
 	// Protocol: session/list.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 }
@@ -119,9 +105,7 @@ type SessionLister interface {
 // their list. Capability: sessionCapabilities.delete.
 type SessionDeleter interface {
 	// DeleteSession removes a session from the list. It succeeds if there is no session
-	// with that id.
-	//
-	// Protocol: session/delete.
+	// with that id. Protocol: session/delete.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 }
 
@@ -130,20 +114,18 @@ type SessionDeleter interface {
 type SessionCloser interface {
 	// CloseSession frees the resources of a session and keeps its history. When it is
 	// called, the ctx of the running turn is already cancelled with the cause
-	// [ErrTurnCancelled]. It should succeed for a session that does not exist.
-	//
-	// Protocol: session/close.
+	// [ErrTurnCancelled]. It should succeed for a session that does not exist. Protocol:
+	// session/close.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 }
 
 // SessionModeSetter is an optional interface for agents whose sessions have modes. It
-// has no capability: clients call it if the start of the session returned modes.
+// has no capability: clients call it if the start of the session returned modes. Config
+// options are the newer way to change the mode.
 type SessionModeSetter interface {
 	// SetSessionMode changes the mode, even during a turn. Return rpcerr.InvalidParams for
 	// an unknown mode. An agent with a config option for the same setting must keep both
-	// consistent.
-	//
-	// Protocol: session/set_mode.
+	// consistent. Protocol: session/set_mode.
 	SetSessionMode(context.Context, *SetSessionModeRequest) (*SetSessionModeResponse, error)
 }
 
@@ -152,136 +134,90 @@ type SessionModeSetter interface {
 // returned options.
 type SessionConfigOptionSetter interface {
 	// SetSessionConfigOption sets one option, even during a turn, and returns all options.
-	// Return rpcerr.InvalidParams for an unknown option or value.
-	//
-	// Protocol: session/set_config_option.
+	// Return rpcerr.InvalidParams for an unknown option or value. Protocol:
+	// session/set_config_option.
 	SetSessionConfigOption(context.Context, *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error)
 }
 
 // ProviderManager is an optional interface for agents that let a client direct their
-// model traffic. Capability: providers.
-//
-// Unstable: the methods may change or be removed; Options must allow unstable methods
-// on both ends.
+// model traffic. Capability: providers. Unstable.
 type ProviderManager interface {
 	// ListProviders returns the providers that can be configured, and their current
-	// endpoints. It never returns headers.
-	//
-	// Protocol: providers/list.
+	// endpoints. It never returns headers. Protocol: providers/list.
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 
 	// SetProvider replaces the whole configuration of one provider. Headers contain
-	// secrets: do not log them.
-	//
-	// Protocol: providers/set.
+	// secrets: do not log them. Protocol: providers/set.
 	SetProvider(context.Context, *SetProviderRequest) (*SetProviderResponse, error)
 
 	// DisableProvider disables a provider. Return rpcerr.InvalidParams for one that is
-	// required.
-	//
-	// Protocol: providers/disable.
+	// required. Protocol: providers/disable.
 	DisableProvider(context.Context, *DisableProviderRequest) (*DisableProviderResponse, error)
 }
 
 // SessionForker is an optional interface for agents that can fork a session.
-// Capability: sessionCapabilities.fork.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// Capability: sessionCapabilities.fork. Unstable.
 type SessionForker interface {
 	// ForkSession starts a session from a copy of the context of another one, which does
-	// not change. Return rpcerr.SessionNotFound for an unknown id.
-	//
-	// Protocol: session/fork.
+	// not change. Return rpcerr.SessionNotFound for an unknown id. Protocol: session/fork.
 	ForkSession(context.Context, *ForkSessionRequest) (*ForkSessionResponse, error)
 }
 
 // SessionArchiver is an optional interface for agents that can hide sessions from their
-// list. Capability: sessionCapabilities.archive, together with list.
-//
-// Unstable: the methods may change or be removed; Options must allow unstable methods
-// on both ends.
+// list. Capability: sessionCapabilities.archive, together with list. Unstable.
 type SessionArchiver interface {
 	// ArchiveSession hides a session and closes it if it is open. It succeeds if the
 	// session is already archived. Return rpcerr.SessionNotFound for an unknown id.
-	//
 	// Protocol: session/archive.
 	ArchiveSession(context.Context, *ArchiveSessionRequest) (*ArchiveSessionResponse, error)
 
 	// UnarchiveSession returns a session to the list without opening it. It succeeds if
 	// the session is not archived. Return rpcerr.SessionNotFound for an unknown id.
-	//
 	// Protocol: session/unarchive.
 	UnarchiveSession(context.Context, *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error)
 }
 
 // SessionStatusReporter is an optional interface for agents that report whether a
-// session is open. Capability: sessionCapabilities.status.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// session is open. Capability: sessionCapabilities.status. Unstable.
 type SessionStatusReporter interface {
 	// SessionStatus reports whether a session is open. It changes nothing. Return
-	// rpcerr.SessionNotFound for an unknown id.
-	//
-	// Protocol: session/status.
+	// rpcerr.SessionNotFound for an unknown id. Protocol: session/status.
 	SessionStatus(context.Context, *SessionStatusRequest) (*SessionStatusResponse, error)
 }
 
 // SessionOptionsReporter is an optional interface for agents that report the settings
 // of a session before it starts, and that accept their initial values when it starts.
-// Both have one capability. Capability: sessionCapabilities.options.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// Both have one capability. Capability: sessionCapabilities.options. Unstable.
 type SessionOptionsReporter interface {
 	// SessionOptions reports what a session would start with; with SessionID, what that
 	// stored session would. It must not create, open or change a session, and sends no
-	// update. It should not connect to MCP servers.
-	//
-	// Protocol: session/options.
+	// update. It should not connect to MCP servers. Protocol: session/options.
 	SessionOptions(context.Context, *SessionOptionsRequest) (*SessionOptionsResponse, error)
 }
 
 // SessionTitleSetter is an optional interface for agents that let clients rename
-// sessions. Capability: sessionCapabilities.title.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// sessions. Capability: sessionCapabilities.title. Unstable.
 type SessionTitleSetter interface {
 	// SetSessionTitle renames a session that can be listed and returns the stored title.
 	// Return rpcerr.InvalidParams for a title of which nothing is left; blank ones are
-	// refused before.
-	//
-	// Protocol: session/set_title.
+	// refused before. Protocol: session/set_title.
 	SetSessionTitle(context.Context, *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
 }
 
 // AuthStatusReporter is an optional interface for agents that report whether the user
-// is signed in. Capability: auth.status.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// is signed in. Capability: auth.status. Unstable.
 type AuthStatusReporter interface {
 	// AuthStatus reports whether the user is signed in. It should return at once, with
-	// what is known.
-	//
-	// Protocol: auth/status.
+	// what is known. Protocol: auth/status.
 	AuthStatus(context.Context, *AuthStatusRequest) (*AuthStatusResponse, error)
 }
 
 // MCPNotificationHandler is an optional interface for agents that use MCP servers of
-// the client over this connection. Capability: mcpCapabilities.acp.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// the client over this connection. Capability: mcpCapabilities.acp. Unstable.
 type MCPNotificationHandler interface {
 	// MessageMCPNotification receives a notification of an MCP server while an MCP request
-	// of the agent is in flight. Drop it if no such request is in flight. Notifications
-	// are handled one at a time, in the order of arrival, and before the response to that
-	// request. A returned error is logged.
-	//
-	// Protocol: mcp/message.
+	// of the agent is in flight. Drop it if no such request is in flight. It is handled
+	// before the response to that request. Protocol: mcp/message.
 	MessageMCPNotification(context.Context, *MessageMCPNotification) error
 }
 
@@ -327,102 +263,82 @@ func (w AgentWrapper) Handles(method string) bool {
 	return false
 }
 
-// Authenticate implements [Authenticator].
 func (w AgentWrapper) Authenticate(ctx context.Context, req *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return roles.Call(w.Agent, Authenticator.Authenticate, MethodAuthenticate, ctx, req)
 }
 
-// Logout implements [LogoutHandler].
 func (w AgentWrapper) Logout(ctx context.Context, req *LogoutRequest) (*LogoutResponse, error) {
 	return roles.Call(w.Agent, LogoutHandler.Logout, MethodLogout, ctx, req)
 }
 
-// LoadSession implements [SessionLoader].
 func (w AgentWrapper) LoadSession(ctx context.Context, req *LoadSessionRequest) (*LoadSessionResponse, error) {
 	return roles.Call(w.Agent, SessionLoader.LoadSession, MethodSessionLoad, ctx, req)
 }
 
-// ResumeSession implements [SessionResumer].
 func (w AgentWrapper) ResumeSession(ctx context.Context, req *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	return roles.Call(w.Agent, SessionResumer.ResumeSession, MethodSessionResume, ctx, req)
 }
 
-// ListSessions implements [SessionLister].
 func (w AgentWrapper) ListSessions(ctx context.Context, req *ListSessionsRequest) (*ListSessionsResponse, error) {
 	return roles.Call(w.Agent, SessionLister.ListSessions, MethodSessionList, ctx, req)
 }
 
-// DeleteSession implements [SessionDeleter].
 func (w AgentWrapper) DeleteSession(ctx context.Context, req *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	return roles.Call(w.Agent, SessionDeleter.DeleteSession, MethodSessionDelete, ctx, req)
 }
 
-// CloseSession implements [SessionCloser].
 func (w AgentWrapper) CloseSession(ctx context.Context, req *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return roles.Call(w.Agent, SessionCloser.CloseSession, MethodSessionClose, ctx, req)
 }
 
-// SetSessionMode implements [SessionModeSetter].
 func (w AgentWrapper) SetSessionMode(ctx context.Context, req *SetSessionModeRequest) (*SetSessionModeResponse, error) {
 	return roles.Call(w.Agent, SessionModeSetter.SetSessionMode, MethodSessionSetMode, ctx, req)
 }
 
-// SetSessionConfigOption implements [SessionConfigOptionSetter].
 func (w AgentWrapper) SetSessionConfigOption(ctx context.Context, req *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	return roles.Call(w.Agent, SessionConfigOptionSetter.SetSessionConfigOption, MethodSessionSetConfigOption, ctx, req)
 }
 
-// ListProviders implements [ProviderManager].
 func (w AgentWrapper) ListProviders(ctx context.Context, req *ListProvidersRequest) (*ListProvidersResponse, error) {
 	return roles.Call(w.Agent, ProviderManager.ListProviders, MethodProvidersList, ctx, req)
 }
 
-// SetProvider implements [ProviderManager].
 func (w AgentWrapper) SetProvider(ctx context.Context, req *SetProviderRequest) (*SetProviderResponse, error) {
 	return roles.Call(w.Agent, ProviderManager.SetProvider, MethodProvidersSet, ctx, req)
 }
 
-// DisableProvider implements [ProviderManager].
 func (w AgentWrapper) DisableProvider(ctx context.Context, req *DisableProviderRequest) (*DisableProviderResponse, error) {
 	return roles.Call(w.Agent, ProviderManager.DisableProvider, MethodProvidersDisable, ctx, req)
 }
 
-// ForkSession implements [SessionForker].
 func (w AgentWrapper) ForkSession(ctx context.Context, req *ForkSessionRequest) (*ForkSessionResponse, error) {
 	return roles.Call(w.Agent, SessionForker.ForkSession, MethodSessionFork, ctx, req)
 }
 
-// ArchiveSession implements [SessionArchiver].
 func (w AgentWrapper) ArchiveSession(ctx context.Context, req *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
 	return roles.Call(w.Agent, SessionArchiver.ArchiveSession, MethodSessionArchive, ctx, req)
 }
 
-// UnarchiveSession implements [SessionArchiver].
 func (w AgentWrapper) UnarchiveSession(ctx context.Context, req *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
 	return roles.Call(w.Agent, SessionArchiver.UnarchiveSession, MethodSessionUnarchive, ctx, req)
 }
 
-// SessionStatus implements [SessionStatusReporter].
 func (w AgentWrapper) SessionStatus(ctx context.Context, req *SessionStatusRequest) (*SessionStatusResponse, error) {
 	return roles.Call(w.Agent, SessionStatusReporter.SessionStatus, MethodSessionStatus, ctx, req)
 }
 
-// SessionOptions implements [SessionOptionsReporter].
 func (w AgentWrapper) SessionOptions(ctx context.Context, req *SessionOptionsRequest) (*SessionOptionsResponse, error) {
 	return roles.Call(w.Agent, SessionOptionsReporter.SessionOptions, MethodSessionOptions, ctx, req)
 }
 
-// SetSessionTitle implements [SessionTitleSetter].
 func (w AgentWrapper) SetSessionTitle(ctx context.Context, req *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
 	return roles.Call(w.Agent, SessionTitleSetter.SetSessionTitle, MethodSessionSetTitle, ctx, req)
 }
 
-// AuthStatus implements [AuthStatusReporter].
 func (w AgentWrapper) AuthStatus(ctx context.Context, req *AuthStatusRequest) (*AuthStatusResponse, error) {
 	return roles.Call(w.Agent, AuthStatusReporter.AuthStatus, MethodAuthStatus, ctx, req)
 }
 
-// MessageMCPNotification implements [MCPNotificationHandler].
 func (w AgentWrapper) MessageMCPNotification(ctx context.Context, n *MessageMCPNotification) error {
 	return roles.Notify(w.Agent, MCPNotificationHandler.MessageMCPNotification, ctx, n)
 }

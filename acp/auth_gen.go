@@ -8,25 +8,17 @@ import (
 )
 
 // AuthMethod is one way to sign in. A method without a type is an [AuthMethodAgent].
-//
-// The variants are:
-//
-//   - *[AuthMethodTerminal]
-//   - *[AuthMethodAgent]
-//   - *[UnknownAuthMethod]
+// The variants are *[AuthMethodTerminal], *[AuthMethodAgent] and *[UnknownAuthMethod].
 type AuthMethod interface{ isAuthMethod() }
 
 func (*AuthMethodTerminal) isAuthMethod() {}
 func (*AuthMethodAgent) isAuthMethod()    {}
 func (*UnknownAuthMethod) isAuthMethod()  {}
 
-// UnknownAuthMethod is an [AuthMethod] of a kind unknown to this package. It is kept
-// and encoded unchanged.
+// UnknownAuthMethod keeps an [AuthMethod] of a kind unknown to this package unchanged.
 type UnknownAuthMethod struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // AuthMethodID identifies one authentication method. The agent chooses it.
@@ -63,53 +55,36 @@ type AuthMethodAgent struct {
 
 // AuthenticateResponse reports that the user is signed in. A client then repeats, once,
 // the call that failed with -32000.
-//
-// Protocol: result of authenticate.
 type AuthenticateResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // LogoutResponse reports that the user is signed out.
-//
-// Protocol: result of logout.
 type LogoutResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // AuthStatusResponse reports whether the user is signed in. Only the state is
-// significant; the accounts are for display.
-//
-// Protocol: result of auth/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// significant; the accounts are for display. Unstable.
 type AuthStatusResponse struct {
 	State AuthState `json:"state" acp:"filled"`
-	// Accounts lists the accounts that the agent knows, for display only. Malformed
-	// entries are skipped.
+	// Accounts lists the known accounts, for display only. Malformed entries are skipped.
 	Accounts []AuthAccount `json:"accounts,omitzero"`
 	Meta     Meta          `json:"_meta,omitempty"`
 }
 
 // AuthState is the authentication state. Treat an unknown value as [AuthStateUnknown].
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type AuthState string
 
-// The known values of [AuthState].
 const (
-	// AuthStateAuthenticated means that the user is signed in.
-	AuthStateAuthenticated AuthState = "authenticated"
-	// AuthStateUnauthenticated means that the user must sign in.
-	AuthStateUnauthenticated AuthState = "unauthenticated"
-	// AuthStateNotRequired means that the agent works without authentication.
-	AuthStateNotRequired AuthState = "not_required"
-	// AuthStateUnknown means that the agent does not know.
-	AuthStateUnknown AuthState = "unknown"
+	AuthStateAuthenticated   AuthState = "authenticated"   // the user is signed in
+	AuthStateUnauthenticated AuthState = "unauthenticated" // the user must sign in
+	AuthStateNotRequired     AuthState = "not_required"    // the agent works without authentication
+	AuthStateUnknown         AuthState = "unknown"         // the agent does not know
 )
 
-// AuthAccount is one account, for display.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// AuthAccount is one account, for display. Unstable.
 type AuthAccount struct {
 	// Label is the label of the account, in one line.
 	Label string `json:"label"`
@@ -121,40 +96,28 @@ type AuthAccount struct {
 	Meta         Meta   `json:"_meta,omitempty"`
 }
 
-// AuthStatusUpdateNotification reports a change of the authentication state.
-//
-// Protocol: params of the notification auth/status_update.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// AuthStatusUpdateNotification reports a change of the authentication state. Protocol:
+// auth/status_update. Unstable.
 type AuthStatusUpdateNotification struct {
-	State AuthState `json:"state" acp:"filled"`
-	// Accounts lists the accounts that the agent knows, for display only. Malformed
-	// entries are skipped.
+	State    AuthState     `json:"state" acp:"filled"`
 	Accounts []AuthAccount `json:"accounts,omitzero"`
 	Meta     Meta          `json:"_meta,omitempty"`
 }
 
-// AuthenticateRequest asks the agent to sign the user in.
-//
-// Protocol: params of authenticate.
+// AuthenticateRequest asks the agent to sign the user in. Protocol: authenticate.
 type AuthenticateRequest struct {
 	// MethodID is the id of one of the methods in the response to initialize.
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
 	Meta     Meta         `json:"_meta,omitempty"`
 }
 
-// LogoutRequest asks the agent to sign the user out.
-//
-// Protocol: params of logout.
+// LogoutRequest asks the agent to sign the user out. Protocol: logout.
 type LogoutRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AuthStatusRequest asks the agent whether the user is signed in.
-//
-// Protocol: params of auth/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// AuthStatusRequest asks the agent whether the user is signed in. Protocol:
+// auth/status. Unstable.
 type AuthStatusRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

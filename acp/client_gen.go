@@ -19,29 +19,27 @@ import (
 // interfaces: its methods call the client at the other end. A proxy passes one
 // connection to another.
 //
-// Requests are handled concurrently, notifications one at a time. The handler of a
-// request starts after all notifications that arrived earlier have been handled, so a
-// permission request never overtakes the update that explains it. The ctx of a request
-// is cancelled when the agent cancels the request or the connection ends. It also
-// carries the position of the message in the order of arrival: use it, or a ctx derived
-// from it, to call the peer. The method owns its params. Errors are treated as
-// described for [Agent].
+// Requests are handled concurrently, notifications one at a time, in the order of
+// arrival. The handler of a request starts after all notifications that arrived earlier
+// have been handled, so a permission request never overtakes the update that explains
+// it. The ctx of a request is cancelled when the agent cancels the request or the
+// connection ends. It also carries the position of the message in the order of arrival:
+// use it, or a ctx derived from it, to call the peer. The method owns its params.
+// Errors are treated as described for [Agent].
 type Client interface {
 	// RequestPermission asks the user whether a tool call may proceed, for as long as it
 	// takes. If the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; a
 	// Session of package client does so for the turns that it cancels. A program that
 	// decides without a user must choose by the kinds of the options, never by position,
-	// and return the cancelled outcome if no kind fits.
-	//
-	// Protocol: session/request_permission.
+	// and return the cancelled outcome if no kind fits. Protocol:
+	// session/request_permission.
 	RequestPermission(context.Context, *RequestPermissionRequest) (*RequestPermissionResponse, error)
 
 	// SessionUpdate handles one update of a session. Updates are handled one at a time for
 	// the whole connection, in the order of arrival. Do not block: until SessionUpdate
 	// returns, no other update is handled and no call returns. It may call the agent with
-	// its ctx. Ignore unknown sessions and unknown updates. A returned error is logged.
-	//
-	// Protocol: session/update.
+	// its ctx. An update may arrive at any time, even if no prompt is in flight. Ignore
+	// unknown sessions and unknown updates. Protocol: session/update.
 	SessionUpdate(context.Context, *SessionNotification) error
 }
 
@@ -51,9 +49,7 @@ type TextFileReader interface {
 	// ReadTextFile returns the text of a file as the editor sees it, including unsaved
 	// changes. Return rpcerr.ResourceNotFound for a missing file. The path may come from a
 	// misled program: refuse paths outside the directories of the session, and relative
-	// ones, which some agents send.
-	//
-	// Protocol: fs/read_text_file.
+	// ones, which some agents send. Protocol: fs/read_text_file.
 	ReadTextFile(context.Context, *ReadTextFileRequest) (*ReadTextFileResponse, error)
 }
 
@@ -62,9 +58,8 @@ type TextFileReader interface {
 type TextFileWriter interface {
 	// WriteTextFile replaces the whole text of a file and creates the file if it does not
 	// exist. The path may come from a misled program: refuse paths outside the directories
-	// of the session, and relative ones, which some agents send.
-	//
-	// Protocol: fs/write_text_file.
+	// of the session, and relative ones, which some agents send. Protocol:
+	// fs/write_text_file.
 	WriteTextFile(context.Context, *WriteTextFileRequest) (*WriteTextFileResponse, error)
 }
 
@@ -76,32 +71,23 @@ type TextFileWriter interface {
 type TerminalHost interface {
 	// CreateTerminal starts a command and returns at once. Running commands is the most
 	// powerful thing that an agent can do on a machine: let the user decide what may run.
-	//
 	// Protocol: terminal/create.
 	CreateTerminal(context.Context, *CreateTerminalRequest) (*CreateTerminalResponse, error)
 
 	// TerminalOutput returns the output so far without waiting. If there is a limit, it
-	// returns the most recent output.
-	//
-	// Protocol: terminal/output.
+	// returns the most recent output. Protocol: terminal/output.
 	TerminalOutput(context.Context, *TerminalOutputRequest) (*TerminalOutputResponse, error)
 
 	// WaitForTerminalExit returns when the command has ended or ctx is done. Other methods
-	// may be called meanwhile.
-	//
-	// Protocol: terminal/wait_for_exit.
+	// may be called meanwhile. Protocol: terminal/wait_for_exit.
 	WaitForTerminalExit(context.Context, *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error)
 
 	// KillTerminal ends the command and keeps the terminal. It succeeds if the command has
-	// already ended.
-	//
-	// Protocol: terminal/kill.
+	// already ended. Protocol: terminal/kill.
 	KillTerminal(context.Context, *KillTerminalRequest) (*KillTerminalResponse, error)
 
 	// ReleaseTerminal ends the command if it is still running, and frees the terminal,
-	// except for output that a tool call displays.
-	//
-	// Protocol: terminal/release.
+	// except for output that a tool call displays. Protocol: terminal/release.
 	ReleaseTerminal(context.Context, *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error)
 }
 
@@ -113,9 +99,7 @@ type Elicitor interface {
 	// while a call of this client, such as Authenticate, is in flight. For a web page,
 	// show the whole address, ask before opening it, and do not fetch it; package client
 	// passes only http and https URLs. Return rpcerr.InvalidParams for a mode that was not
-	// advertised.
-	//
-	// Protocol: elicitation/create.
+	// advertised. Protocol: elicitation/create.
 	CreateElicitation(context.Context, *CreateElicitationRequest) (*CreateElicitationResponse, error)
 }
 
@@ -123,39 +107,25 @@ type Elicitor interface {
 // their user has finished on a web page. Capability: elicitation.url.
 type ElicitationCompleter interface {
 	// CompleteElicitation is called when the user has finished on a web page. Agents may
-	// omit it; ignore unknown ids. Notifications are handled one at a time, in the order
-	// of arrival. A returned error is logged.
-	//
-	// Protocol: elicitation/complete.
+	// omit it; ignore unknown ids. Protocol: elicitation/complete.
 	CompleteElicitation(context.Context, *CompleteElicitationNotification) error
 }
 
 // AuthStatusUpdater is an optional interface for clients that handle changes of the
-// authentication state of the agent. Capability: auth.status of the agent.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// authentication state of the agent. Capability: auth.status of the agent. Unstable.
 type AuthStatusUpdater interface {
-	// AuthStatusUpdate receives the new state. Notifications are handled one at a time, in
-	// the order of arrival. A returned error is logged.
-	//
-	// Protocol: auth/status_update.
+	// AuthStatusUpdate receives the new state. Protocol: auth/status_update.
 	AuthStatusUpdate(context.Context, *AuthStatusUpdateNotification) error
 }
 
 // MCPMessageHandler is an optional interface for clients that serve MCP to the agent
 // over this connection. They pass an [MCPServerACP] when a session starts. Capability:
-// mcpCapabilities.acp of the agent.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// mcpCapabilities.acp of the agent. Unstable.
 type MCPMessageHandler interface {
 	// MessageMCP handles one MCP request. Put errors of MCP into the response; a Go error
 	// means that the server could not be reached. Send notifications of the server for
 	// this request before returning. The ctx is cancelled when the agent cancels the
-	// request.
-	//
-	// Protocol: mcp/message.
+	// request. Protocol: mcp/message.
 	MessageMCP(context.Context, *MessageMCPRequest) (*MessageMCPResponse, error)
 }
 
@@ -181,57 +151,46 @@ func (w ClientWrapper) Handles(method string) bool {
 	return false
 }
 
-// ReadTextFile implements [TextFileReader].
 func (w ClientWrapper) ReadTextFile(ctx context.Context, req *ReadTextFileRequest) (*ReadTextFileResponse, error) {
 	return roles.Call(w.Client, TextFileReader.ReadTextFile, MethodFSReadTextFile, ctx, req)
 }
 
-// WriteTextFile implements [TextFileWriter].
 func (w ClientWrapper) WriteTextFile(ctx context.Context, req *WriteTextFileRequest) (*WriteTextFileResponse, error) {
 	return roles.Call(w.Client, TextFileWriter.WriteTextFile, MethodFSWriteTextFile, ctx, req)
 }
 
-// CreateTerminal implements [TerminalHost].
 func (w ClientWrapper) CreateTerminal(ctx context.Context, req *CreateTerminalRequest) (*CreateTerminalResponse, error) {
 	return roles.Call(w.Client, TerminalHost.CreateTerminal, MethodTerminalCreate, ctx, req)
 }
 
-// TerminalOutput implements [TerminalHost].
 func (w ClientWrapper) TerminalOutput(ctx context.Context, req *TerminalOutputRequest) (*TerminalOutputResponse, error) {
 	return roles.Call(w.Client, TerminalHost.TerminalOutput, MethodTerminalOutput, ctx, req)
 }
 
-// WaitForTerminalExit implements [TerminalHost].
 func (w ClientWrapper) WaitForTerminalExit(ctx context.Context, req *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
 	return roles.Call(w.Client, TerminalHost.WaitForTerminalExit, MethodTerminalWaitForExit, ctx, req)
 }
 
-// KillTerminal implements [TerminalHost].
 func (w ClientWrapper) KillTerminal(ctx context.Context, req *KillTerminalRequest) (*KillTerminalResponse, error) {
 	return roles.Call(w.Client, TerminalHost.KillTerminal, MethodTerminalKill, ctx, req)
 }
 
-// ReleaseTerminal implements [TerminalHost].
 func (w ClientWrapper) ReleaseTerminal(ctx context.Context, req *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
 	return roles.Call(w.Client, TerminalHost.ReleaseTerminal, MethodTerminalRelease, ctx, req)
 }
 
-// CreateElicitation implements [Elicitor].
 func (w ClientWrapper) CreateElicitation(ctx context.Context, req *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	return roles.Call(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
 }
 
-// CompleteElicitation implements [ElicitationCompleter].
 func (w ClientWrapper) CompleteElicitation(ctx context.Context, n *CompleteElicitationNotification) error {
 	return roles.Notify(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
 }
 
-// AuthStatusUpdate implements [AuthStatusUpdater].
 func (w ClientWrapper) AuthStatusUpdate(ctx context.Context, n *AuthStatusUpdateNotification) error {
 	return roles.Notify(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
 }
 
-// MessageMCP implements [MCPMessageHandler].
 func (w ClientWrapper) MessageMCP(ctx context.Context, req *MessageMCPRequest) (*MessageMCPResponse, error) {
 	return roles.Call(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
 }

@@ -7,7 +7,8 @@ import (
 	"encoding/json"
 )
 
-// SessionModeState contains the modes of a session and the current one.
+// SessionModeState contains the modes of a session and the current one. It is nil if
+// the session has no modes. Clients ignore it if the agent also sent config options.
 type SessionModeState struct {
 	CurrentModeID SessionModeID `json:"currentModeId" acp:"id"`
 	// AvailableModes lists the available modes. Malformed items are skipped.
@@ -28,7 +29,9 @@ type SessionMode struct {
 }
 
 // SessionConfigOption is one setting of a session with its current value. Every option
-// has a usable value from the start.
+// has a usable value from the start. A list of options is complete, in the agent's
+// order of importance, and replaces the previous list. Malformed options are skipped;
+// those of an unknown kind are kept as [UnknownSessionConfigKind].
 type SessionConfigOption struct {
 	// ID is the id to pass to session/set_config_option.
 	ID SessionConfigID `json:"id" acp:"id"`
@@ -44,26 +47,19 @@ type SessionConfigOption struct {
 }
 
 // SessionConfigKind contains the possible values of a config option and the current
-// one.
-//
-// The variants are:
-//
-//   - *[SessionConfigSelect]
-//   - *[SessionConfigBoolean]
-//   - *[UnknownSessionConfigKind]
+// one. The variants are *[SessionConfigSelect], *[SessionConfigBoolean] and
+// *[UnknownSessionConfigKind].
 type SessionConfigKind interface{ isSessionConfigKind() }
 
 func (*SessionConfigSelect) isSessionConfigKind()      {}
 func (*SessionConfigBoolean) isSessionConfigKind()     {}
 func (*UnknownSessionConfigKind) isSessionConfigKind() {}
 
-// UnknownSessionConfigKind is a [SessionConfigKind] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this
+// package unchanged.
 type UnknownSessionConfigKind struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // SessionConfigID identifies one config option of a session.
@@ -74,19 +70,12 @@ type SessionConfigID string
 // vendor-specific.
 type SessionConfigOptionCategory string
 
-// The known values of [SessionConfigOptionCategory].
 const (
-	// SessionConfigOptionCategoryMode is the mode in which the agent works.
-	SessionConfigOptionCategoryMode SessionConfigOptionCategory = "mode"
-	// SessionConfigOptionCategoryModel is the choice of the model.
-	SessionConfigOptionCategoryModel SessionConfigOptionCategory = "model"
-	// SessionConfigOptionCategoryModelConfig is a setting of the model.
-	SessionConfigOptionCategoryModelConfig SessionConfigOptionCategory = "model_config"
-	// SessionConfigOptionCategorySpeed is a choice between speed and quality, such as a
-	// fast mode.
-	SessionConfigOptionCategorySpeed SessionConfigOptionCategory = "speed"
-	// SessionConfigOptionCategoryThoughtLevel is the amount of reasoning of the model.
-	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
+	SessionConfigOptionCategoryMode         SessionConfigOptionCategory = "mode"          // the mode of the agent
+	SessionConfigOptionCategoryModel        SessionConfigOptionCategory = "model"         // the choice of the model
+	SessionConfigOptionCategoryModelConfig  SessionConfigOptionCategory = "model_config"  // a setting of the model
+	SessionConfigOptionCategorySpeed        SessionConfigOptionCategory = "speed"         // a fast mode, for example
+	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level" // the amount of reasoning
 )
 
 // SessionConfigValueID identifies one value of a select option.
@@ -130,19 +119,12 @@ type SessionConfigBoolean struct {
 }
 
 // SetSessionModeResponse reports that the mode was changed.
-//
-// Protocol: result of session/set_mode.
 type SetSessionModeResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SetSessionConfigOptionResponse is the response to session/set_config_option.
-//
-// Protocol: result of session/set_config_option.
 type SetSessionConfigOptionResponse struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
@@ -156,18 +138,13 @@ type CurrentModeUpdate struct {
 
 // ConfigOptionUpdate reports that config options have changed, whatever the cause.
 type ConfigOptionUpdate struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// SetSessionModeRequest asks the agent to change the mode of a session.
-//
-// Protocol: params of session/set_mode.
+// SetSessionModeRequest asks the agent to change the mode of a session. Protocol:
+// session/set_mode.
 type SetSessionModeRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ModeID is the id of one of the modes of the session.
 	ModeID SessionModeID `json:"modeId" acp:"id"`
@@ -175,10 +152,8 @@ type SetSessionModeRequest struct {
 }
 
 // SetSessionConfigOptionRequest asks the agent to set one config option of a session.
-//
-// Protocol: params of session/set_config_option.
+// Protocol: session/set_config_option.
 type SetSessionConfigOptionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ConfigID is the id of one of the options of the session.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
@@ -189,9 +164,7 @@ type SetSessionConfigOptionRequest struct {
 }
 
 // InitialSessionConfigOption is the value that a config option should have from the
-// start of a session.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// start of a session. Unstable.
 type InitialSessionConfigOption struct {
 	// ConfigID is the id of the option. Agents ignore an option that they do not know.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
@@ -201,36 +174,19 @@ type InitialSessionConfigOption struct {
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
-// SessionOptionsRequest asks what a session would start with.
-//
-// Protocol: params of session/options.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionOptionsRequest asks what a session would start with. The rest is as in
+// [NewSessionRequest]. Protocol: session/options. Unstable.
 type SessionOptionsRequest struct {
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	Cwd                   string   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// SessionID identifies a stored session to ask about; empty means a new session.
 	SessionID SessionID `json:"sessionId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionOptionsResponse is what a session would start with at this moment.
-//
-// Protocol: result of session/options.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionOptionsResponse is what a session would start with at this moment. Unstable.
 type SessionOptionsResponse struct {
-	// Modes lists the modes of the session and the current one; nil means that the session
-	// has no modes. Clients ignore it if the agent also sent config options.
-	Modes *SessionModeState `json:"modes,omitempty"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }

@@ -7,9 +7,8 @@ import (
 	"encoding/json"
 )
 
-// InitializeResponse is the response of the agent to the first request.
-//
-// Protocol: result of initialize.
+// InitializeResponse is the response of the agent to the first request. It fixes the
+// version and the capabilities.
 type InitializeResponse struct {
 	// ProtocolVersion is the version that both ends will use: the requested one if the
 	// agent supports it, otherwise the latest that the agent supports. A client that does
@@ -32,24 +31,13 @@ type InitializeResponse struct {
 // session/new, session/prompt, session/cancel and session/update. A client must not use
 // what is absent.
 type AgentCapabilities struct {
-	// LoadSession reports whether the agent supports session/load, which replays a stored
-	// session.
-	LoadSession bool `json:"loadSession,omitempty"`
-	// PromptCapabilities describes the content that a prompt may contain beyond text and
-	// resource links. Nil means none.
-	PromptCapabilities *PromptCapabilities `json:"promptCapabilities,omitempty"`
-	// MCPCapabilities describes the kinds of MCP servers that the agent can reach beyond
-	// stdio, which all agents support. Nil means none.
-	MCPCapabilities *MCPCapabilities `json:"mcpCapabilities,omitempty"`
-	// SessionCapabilities describes the optional session methods and params. Nil means
-	// none.
-	SessionCapabilities *SessionCapabilities `json:"sessionCapabilities,omitempty"`
-	// Auth describes the optional authentication methods of the protocol. Nil means none.
-	Auth *AgentAuthCapabilities `json:"auth,omitempty"`
-	// Providers means, if it is not nil, that the client may direct the model traffic of
-	// the agent with the providers methods.
-	//
-	// Unstable: the member may change or be removed.
+	// LoadSession means session/load, which replays a stored session.
+	LoadSession         bool                   `json:"loadSession,omitempty"`
+	PromptCapabilities  *PromptCapabilities    `json:"promptCapabilities,omitempty"`
+	MCPCapabilities     *MCPCapabilities       `json:"mcpCapabilities,omitempty"`
+	SessionCapabilities *SessionCapabilities   `json:"sessionCapabilities,omitempty"`
+	Auth                *AgentAuthCapabilities `json:"auth,omitempty"`
+	// Unstable.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
 	Meta      Meta                   `json:"_meta,omitempty"`
 }
@@ -66,7 +54,7 @@ type PromptCapabilities struct {
 }
 
 // MCPCapabilities describes the kinds of MCP servers that an agent can reach beyond
-// stdio.
+// stdio, which all agents support.
 type MCPCapabilities struct {
 	// HTTP reports whether servers of type http, the streamable HTTP transport, are
 	// supported.
@@ -75,47 +63,34 @@ type MCPCapabilities struct {
 	// transport.
 	SSE bool `json:"sse,omitempty"`
 	// ACP reports whether servers of type acp are supported, which the client serves over
-	// this connection.
-	//
-	// Unstable: the member may change or be removed.
+	// this connection. Unstable.
 	ACP  bool `json:"acp,omitempty"`
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionCapabilities describes the optional session methods and params that an agent
-// supports. Each field is a marker: non-nil means supported.
+// supports. Each field is a marker: non-nil means supported. Archive requires List.
 type SessionCapabilities struct {
-	List   *SessionListCapabilities   `json:"list,omitempty"`
-	Delete *SessionDeleteCapabilities `json:"delete,omitempty"`
-	// AdditionalDirectories means that the requests which start a session may list
-	// directories in addition to cwd.
+	List                  *SessionListCapabilities                  `json:"list,omitempty"`
+	Delete                *SessionDeleteCapabilities                `json:"delete,omitempty"`
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
-	// SystemPrompt means that the requests which start a session may carry a system prompt
-	// to append. It also describes whether the prompt may replace that of the agent.
-	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitempty"`
-	// Options means that the agent supports session/options, and initial values for config
-	// options in the requests that start a session.
-	//
-	// Unstable: the member may change or be removed.
+	SystemPrompt          *SessionSystemPromptCapabilities          `json:"systemPrompt,omitempty"`
+	// Unstable.
 	Options *SessionOptionsCapabilities `json:"options,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Fork *SessionForkCapabilities `json:"fork,omitempty"`
-	// Archive means that the agent supports session/archive and session/unarchive. An
-	// agent that sets it must also set list.
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Archive *SessionArchiveCapabilities `json:"archive,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Status *SessionStatusCapabilities `json:"status,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Title  *SessionTitleCapabilities  `json:"title,omitempty"`
 	Resume *SessionResumeCapabilities `json:"resume,omitempty"`
 	Close  *SessionCloseCapabilities  `json:"close,omitempty"`
 	Meta   Meta                       `json:"_meta,omitempty"`
 }
 
-// SessionListCapabilities indicates by its presence that an agent supports
-// session/list.
+// SessionListCapabilities means that an agent supports session/list.
 type SessionListCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -125,22 +100,20 @@ type metaOnly struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionDeleteCapabilities indicates by its presence that an agent supports
-// session/delete.
+// SessionDeleteCapabilities means that an agent supports session/delete.
 type SessionDeleteCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionAdditionalDirectoriesCapabilities indicates by its presence that an agent
-// accepts additional directories when a session starts.
+// SessionAdditionalDirectoriesCapabilities means that an agent accepts additional
+// directories when a session starts.
 type SessionAdditionalDirectoriesCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionSystemPromptCapabilities indicates by its presence that an agent appends a
-// system prompt of the client to its own.
+// SessionSystemPromptCapabilities means that an agent appends a system prompt of the
+// client to its own.
 type SessionSystemPromptCapabilities struct {
-	// Mode describes the supported modes beyond append.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitempty"`
 	Meta Meta                                 `json:"_meta,omitempty"`
 }
@@ -148,57 +121,43 @@ type SessionSystemPromptCapabilities struct {
 // SessionSystemPromptModeCapabilities describes the modes of a system prompt that an
 // agent supports beyond append.
 type SessionSystemPromptModeCapabilities struct {
-	// Override means that a client may replace the system prompt of the agent.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitempty"`
 	Meta     Meta                                     `json:"_meta,omitempty"`
 }
 
-// SessionSystemPromptOverrideCapabilities indicates by its presence that a client may
-// replace the system prompt of an agent.
+// SessionSystemPromptOverrideCapabilities means that a client may replace the system
+// prompt of an agent.
 type SessionSystemPromptOverrideCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionForkCapabilities indicates by its presence that an agent supports
-// session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionForkCapabilities means that an agent supports session/fork. Unstable.
 type SessionForkCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionArchiveCapabilities indicates by its presence that an agent supports
-// session/archive and session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionArchiveCapabilities means that an agent supports session/archive and
+// session/unarchive. Unstable.
 type SessionArchiveCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionStatusCapabilities indicates by its presence that an agent supports
-// session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionStatusCapabilities means that an agent supports session/status. Unstable.
 type SessionStatusCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionTitleCapabilities indicates by its presence that an agent supports
-// session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionTitleCapabilities means that an agent supports session/set_title. Unstable.
 type SessionTitleCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionResumeCapabilities indicates by its presence that an agent supports
-// session/resume.
+// SessionResumeCapabilities means that an agent supports session/resume.
 type SessionResumeCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionCloseCapabilities indicates by its presence that an agent supports
-// session/close.
+// SessionCloseCapabilities means that an agent supports session/close.
 type SessionCloseCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -206,39 +165,33 @@ type SessionCloseCapabilities struct {
 // AgentAuthCapabilities describes the optional authentication methods of the protocol
 // that an agent supports. Each field is a marker: non-nil means supported.
 type AgentAuthCapabilities struct {
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
 	Logout *LogoutCapabilities     `json:"logout,omitempty"`
 	Meta   Meta                    `json:"_meta,omitempty"`
 }
 
-// AuthStatusCapabilities indicates by its presence that an agent supports auth/status
-// and may send auth/status_update.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// AuthStatusCapabilities means that an agent supports auth/status and may send
+// auth/status_update. Unstable.
 type AuthStatusCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// LogoutCapabilities indicates by its presence that an agent supports logout.
+// LogoutCapabilities means that an agent supports logout.
 type LogoutCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ProvidersCapabilities indicates by its presence that an agent supports the providers
-// methods.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ProvidersCapabilities means that the client may direct the model traffic of the agent
+// with the providers methods. Unstable.
 type ProvidersCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // Implementation describes the program at one end of the connection.
 type Implementation struct {
-	// Name is the programmatic name, such as "my-agent". It is displayed if there is no
-	// title.
-	Name string `json:"name"`
-	// Title is the display name.
+	// Name is the programmatic name, such as "my-agent", displayed if there is no Title.
+	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
 	// Version is the version of the program, in any format.
 	Version string `json:"version"`
@@ -257,32 +210,18 @@ type Error struct {
 // ErrorCode is a JSON-RPC error code. Package rpcerr explains the codes.
 type ErrorCode int32
 
-// The known values of [ErrorCode].
 const (
-	// ErrorCodeParseError means that the message was not JSON.
-	ErrorCodeParseError ErrorCode = -32700
-	// ErrorCodeInvalidRequest means that the message was JSON but not a valid request, or
-	// a request at the wrong time.
-	ErrorCodeInvalidRequest ErrorCode = -32600
-	// ErrorCodeMethodNotFound means that the method is unknown, or that the receiver did
-	// not advertise it.
-	ErrorCodeMethodNotFound ErrorCode = -32601
-	// ErrorCodeInvalidParams means that the params do not fit the method.
-	ErrorCodeInvalidParams ErrorCode = -32602
-	// ErrorCodeInternalError means that the receiver failed to handle the request.
-	ErrorCodeInternalError ErrorCode = -32603
-	// ErrorCodeRequestCancelled means that the request was cancelled by its sender.
-	ErrorCodeRequestCancelled ErrorCode = -32800
-	// ErrorCodeAuthenticationRequired means that the user must sign in first.
-	ErrorCodeAuthenticationRequired ErrorCode = -32000
-	// ErrorCodeResourceNotFound means that a session, a file or another resource does not
-	// exist.
-	ErrorCodeResourceNotFound ErrorCode = -32002
+	ErrorCodeParseError             ErrorCode = -32700 // the message was not JSON
+	ErrorCodeInvalidRequest         ErrorCode = -32600 // means an invalid request, or one at the wrong time
+	ErrorCodeMethodNotFound         ErrorCode = -32601 // the method is unknown, or not advertised by the receiver
+	ErrorCodeInvalidParams          ErrorCode = -32602 // the params do not fit the method
+	ErrorCodeInternalError          ErrorCode = -32603 // the receiver failed to handle the request
+	ErrorCodeRequestCancelled       ErrorCode = -32800 // the request was cancelled by its sender
+	ErrorCodeAuthenticationRequired ErrorCode = -32000 // the user must sign in first
+	ErrorCodeResourceNotFound       ErrorCode = -32002 // a session, a file or another resource does not exist
 )
 
-// InitializeRequest is the first request of the client.
-//
-// Protocol: params of initialize.
+// InitializeRequest is the first request of the client. Protocol: initialize.
 type InitializeRequest struct {
 	// ProtocolVersion is the highest version that the client supports, normally
 	// [ProtocolVersion].
@@ -299,26 +238,14 @@ type InitializeRequest struct {
 // ClientCapabilities describes what a client supports beyond the baseline. An agent
 // must not use what is absent.
 type ClientCapabilities struct {
-	// FS describes the supported file methods. Nil means none.
 	FS *FileSystemCapabilities `json:"fs,omitempty"`
 	// Terminal reports whether the client supports all five terminal methods.
-	Terminal bool `json:"terminal,omitempty"`
-	// Session describes the optional session updates and config options that the client
-	// supports. Nil means none.
-	Session *ClientSessionCapabilities `json:"session,omitempty"`
-	// Subagents means, if it is not nil, that the client displays subagents; otherwise the
-	// agent must not send [SubagentUpdate], [SessionMessage] and [SessionMessageChunk].
-	//
-	// Unstable: the member may change or be removed.
-	Subagents *SubagentCapabilities `json:"subagents,omitempty"`
-	// Plan means, if it is not nil, that the client supports plans with an id; otherwise
-	// the agent must not send [PlanUpdate] and [PlanRemoved].
-	Plan *PlanCapabilities `json:"plan,omitempty"`
-	// Auth describes the kinds of authentication methods that the client can carry out.
-	// Nil means only those that the agent runs.
-	Auth *AuthCapabilities `json:"auth,omitempty"`
-	// Elicitation describes how the client can ask its user for input. Nil means not at
-	// all, as does a value with neither form nor URL.
+	Terminal bool                       `json:"terminal,omitempty"`
+	Session  *ClientSessionCapabilities `json:"session,omitempty"`
+	// Unstable.
+	Subagents   *SubagentCapabilities    `json:"subagents,omitempty"`
+	Plan        *PlanCapabilities        `json:"plan,omitempty"`
+	Auth        *AuthCapabilities        `json:"auth,omitempty"`
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitempty"`
 	Meta        Meta                     `json:"_meta,omitempty"`
 }
@@ -334,68 +261,54 @@ type FileSystemCapabilities struct {
 // ClientSessionCapabilities describes the optional parts of a session that a client
 // supports.
 type ClientSessionCapabilities struct {
-	// Compaction means, if it is not nil, that the client displays compactions; otherwise
-	// the agent must not send [CompactionUpdate] and [CompactionSummaryChunk].
-	Compaction *CompactionCapabilities `json:"compaction,omitempty"`
-	// ConfigOptions describes the kinds of config options beyond select that the client
-	// can display.
+	Compaction    *CompactionCapabilities           `json:"compaction,omitempty"`
 	ConfigOptions *SessionConfigOptionsCapabilities `json:"configOptions,omitempty"`
-	// Notices means, if it is not nil, that the client displays notices; otherwise the
-	// agent must not send [Notice].
-	Notices *NoticeCapabilities `json:"notices,omitempty"`
-	// PromptSuggestions means, if it is not nil, that the client displays suggested
-	// prompts; otherwise the agent must not send [PromptSuggestionsUpdate].
-	//
-	// Unstable: the member may change or be removed.
+	Notices       *NoticeCapabilities               `json:"notices,omitempty"`
+	// Unstable.
 	PromptSuggestions *PromptSuggestionsCapabilities `json:"promptSuggestions,omitempty"`
-	// Cursors means, if it is not nil, that the client keeps cursors; otherwise the agent
-	// must not send [CursorUpdate].
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Cursors *SessionCursorsCapabilities `json:"cursors,omitempty"`
 	Meta    Meta                        `json:"_meta,omitempty"`
 }
 
-// CompactionCapabilities indicates by its presence that a client supports compaction
-// updates. Its members are reserved.
+// CompactionCapabilities means that a client displays compactions; otherwise the agent
+// must not send [CompactionUpdate] and [CompactionSummaryChunk]. Its members are
+// reserved.
 type CompactionCapabilities struct {
 }
 
 // SessionConfigOptionsCapabilities describes the kinds of config options that a client
 // can display beyond select, which all clients support.
 type SessionConfigOptionsCapabilities struct {
-	// Boolean means, if it is not nil, that the client can display options that are on or
-	// off. Otherwise an agent should offer a select option with two values.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitempty"`
 	Meta    Meta                             `json:"_meta,omitempty"`
 }
 
-// BooleanConfigOptionCapabilities indicates by its presence that a client can display
-// boolean config options.
+// BooleanConfigOptionCapabilities means that a client can display options that are on
+// or off. Otherwise an agent should offer a select option with two values.
 type BooleanConfigOptionCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// NoticeCapabilities indicates by its presence that a client supports notices. Its
-// members are reserved.
+// NoticeCapabilities means that a client displays notices; otherwise the agent must not
+// send [Notice]. Its members are reserved.
 type NoticeCapabilities struct {
 }
 
-// SubagentCapabilities indicates by its presence that a client supports subagents and
-// messages between sessions.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SubagentCapabilities means that a client displays subagents; otherwise the agent must
+// not send [SubagentUpdate], [SessionMessage] and [SessionMessageChunk]. Unstable.
 type SubagentCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PlanCapabilities indicates by its presence that a client supports plans with an id.
+// PlanCapabilities means that a client supports plans with an id; otherwise the agent
+// must not send [PlanUpdate] and [PlanRemoved].
 type PlanCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // AuthCapabilities describes the kinds of authentication methods that a client can
-// carry out itself.
+// carry out itself. Nil means only those that the agent runs.
 type AuthCapabilities struct {
 	// Terminal reports whether the client can run the command of the agent in an
 	// interactive terminal; otherwise the agent must not offer methods of that kind.
@@ -411,22 +324,18 @@ type ElicitationCapabilities struct {
 	Meta Meta                         `json:"_meta,omitempty"`
 }
 
-// ElicitationFormCapabilities indicates by its presence that a client can display a
-// form.
+// ElicitationFormCapabilities means that a client can display a form.
 type ElicitationFormCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ElicitationURLCapabilities indicates by its presence that a client can send its user
-// to a web page.
+// ElicitationURLCapabilities means that a client can send its user to a web page.
 type ElicitationURLCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionOptionsCapabilities indicates by its presence that an agent supports
-// session/options and initial values for config options.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionOptionsCapabilities means that an agent supports session/options and initial
+// values for config options. Unstable.
 type SessionOptionsCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -8,20 +8,12 @@ import (
 )
 
 // ContentBlock is one piece of content: text, an image, audio, a link to a resource, or
-// a resource itself.
+// a resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
+// *[ResourceLink], *[EmbeddedResource] and *[UnknownContentBlock].
 //
 // [PromptCapabilities] determine which kinds a prompt may contain. They do not limit
 // what an agent sends. Blocks have the form of MCP's content, so an agent can pass the
 // output of an MCP tool on unchanged.
-//
-// The variants are:
-//
-//   - *[TextContent]
-//   - *[ImageContent]
-//   - *[AudioContent]
-//   - *[ResourceLink]
-//   - *[EmbeddedResource]
-//   - *[UnknownContentBlock]
 type ContentBlock interface{ isContentBlock() }
 
 func (*TextContent) isContentBlock()         {}
@@ -31,13 +23,11 @@ func (*ResourceLink) isContentBlock()        {}
 func (*EmbeddedResource) isContentBlock()    {}
 func (*UnknownContentBlock) isContentBlock() {}
 
-// UnknownContentBlock is a [ContentBlock] of a kind unknown to this package. It is kept
-// and encoded unchanged.
+// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package
+// unchanged.
 type UnknownContentBlock struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // Annotations contains hints for the use of a piece of content. They come from the
@@ -56,18 +46,14 @@ type Annotations struct {
 // Role is one of the two parties of a conversation with a model.
 type Role string
 
-// The known values of [Role].
 const (
-	// RoleAssistant is the model.
-	RoleAssistant Role = "assistant"
-	// RoleUser is the user.
-	RoleUser Role = "user"
+	RoleAssistant Role = "assistant" // the model
+	RoleUser      Role = "user"      // the user
 )
 
 // TextContent is text. In messages of agents it is usually Markdown. A chunk may end
 // anywhere, even inside a word or a code fence; join chunks in order.
 type TextContent struct {
-	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Text        string       `json:"text"`
 	Meta        Meta         `json:"_meta,omitempty"`
@@ -75,7 +61,6 @@ type TextContent struct {
 
 // ImageContent is an image.
 type ImageContent struct {
-	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	// Data is the image in standard base64. The SDK does not decode it.
 	Data string `json:"data"`
@@ -88,7 +73,6 @@ type ImageContent struct {
 
 // AudioContent is audio.
 type AudioContent struct {
-	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	// Data is the audio in standard base64. The SDK does not decode it.
 	Data string `json:"data"`
@@ -100,16 +84,14 @@ type AudioContent struct {
 // ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
 // Every agent accepts it in prompts.
 type ResourceLink struct {
-	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Description string       `json:"description,omitempty"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType string `json:"mimeType,omitempty"`
-	// Name is a short name, such as a file name. It is displayed if there is no title.
+	// Name is a short name, such as a file name, displayed if there is no Title.
 	Name string `json:"name"`
 	// Size is the size in bytes; nil means unknown.
-	Size *int64 `json:"size,omitempty"`
-	// Title is the display name.
+	Size  *int64 `json:"size,omitempty"`
 	Title string `json:"title,omitempty"`
 	// URI is the address, such as "file:///home/me/x.go".
 	URI  string `json:"uri" acp:"uri"`
@@ -117,24 +99,19 @@ type ResourceLink struct {
 }
 
 // EmbeddedResourceResource is the content of an embedded resource: text or binary data.
-// A value with the members of both is read as text if it fits.
-//
-// The variants are:
-//
-//   - *[TextResourceContents]
-//   - *[BlobResourceContents]
-//   - *[UnknownEmbeddedResourceResource]
+// A value with the members of both is read as text if it fits. The variants are
+// *[TextResourceContents], *[BlobResourceContents] and
+// *[UnknownEmbeddedResourceResource].
 type EmbeddedResourceResource interface{ isEmbeddedResourceResource() }
 
 func (*TextResourceContents) isEmbeddedResourceResource()            {}
 func (*BlobResourceContents) isEmbeddedResourceResource()            {}
 func (*UnknownEmbeddedResourceResource) isEmbeddedResourceResource() {}
 
-// UnknownEmbeddedResourceResource is an [EmbeddedResourceResource] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown
+// to this package unchanged.
 type UnknownEmbeddedResourceResource struct {
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Raw json.RawMessage // the whole object
 }
 
 // TextResourceContents is the content of a text resource.
@@ -142,9 +119,8 @@ type TextResourceContents struct {
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType string `json:"mimeType,omitempty"`
 	Text     string `json:"text"`
-	// URI is the address of the resource.
-	URI  string `json:"uri" acp:"uri"`
-	Meta Meta   `json:"_meta,omitempty"`
+	URI      string `json:"uri" acp:"uri"`
+	Meta     Meta   `json:"_meta,omitempty"`
 }
 
 // BlobResourceContents is the content of a binary resource.
@@ -153,57 +129,42 @@ type BlobResourceContents struct {
 	Blob string `json:"blob"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType string `json:"mimeType,omitempty"`
-	// URI is the address of the resource.
-	URI  string `json:"uri" acp:"uri"`
-	Meta Meta   `json:"_meta,omitempty"`
+	URI      string `json:"uri" acp:"uri"`
+	Meta     Meta   `json:"_meta,omitempty"`
 }
 
 // EmbeddedResource contains the content of a resource, so that the agent need not fetch
 // it. In prompts it requires the embeddedContext capability.
 type EmbeddedResource struct {
-	// Annotations contains hints for the use of the content; nil means none.
 	Annotations *Annotations             `json:"annotations,omitempty"`
 	Resource    EmbeddedResourceResource `json:"resource" acp:"required"`
 	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
 // PromptResponse is the result of a turn.
-//
-// Protocol: result of session/prompt.
 type PromptResponse struct {
 	StopReason StopReason `json:"stopReason" acp:"filled"`
-	// Usage is the number of tokens that the turn consumed; nil means unknown.
-	//
-	// Unstable: the member may change or be removed.
+	// Usage is the number of tokens that the turn consumed; nil means unknown. Unstable.
 	Usage *Usage `json:"usage,omitempty"`
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
 // StopReason is the reason why a turn ended. Newer agents may send other values; treat
-// them as the end of the turn.
+// them as the end of the turn. After a refusal, the prompt and everything after it are
+// not part of the context of the next turn; a client should show that. Every cancelled
+// prompt ends with [StopReasonCancelled], even if the work stopped with an error.
 type StopReason string
 
-// The known values of [StopReason].
 const (
-	// StopReasonEndTurn means that the agent has finished and waits for the user.
-	StopReasonEndTurn StopReason = "end_turn"
-	// StopReasonMaxTokens means that the model reached its token limit.
-	StopReasonMaxTokens StopReason = "max_tokens"
-	// StopReasonMaxTurnRequests means that the turn reached its limit of model requests.
-	StopReasonMaxTurnRequests StopReason = "max_turn_requests"
-	// StopReasonRefusal means that the agent refuses to continue. The prompt and
-	// everything after it are not part of the context of the next turn; a client should
-	// show that.
-	StopReasonRefusal StopReason = "refusal"
-	// StopReasonCancelled means that the client cancelled the turn. Every cancelled prompt
-	// ends with it, even if the work stopped with an error.
-	StopReasonCancelled StopReason = "cancelled"
+	StopReasonEndTurn         StopReason = "end_turn"          // the agent has finished and waits for the user
+	StopReasonMaxTokens       StopReason = "max_tokens"        // the model reached its token limit
+	StopReasonMaxTurnRequests StopReason = "max_turn_requests" // the turn reached its limit of model requests
+	StopReasonRefusal         StopReason = "refusal"           // the agent refuses to continue
+	StopReasonCancelled       StopReason = "cancelled"         // the client cancelled the turn
 )
 
 // Usage counts the tokens of one finished piece of work. The counts are not accumulated
-// over turns.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// over turns. Unstable.
 type Usage struct {
 	// TotalTokens is the total number of tokens.
 	TotalTokens uint64 `json:"totalTokens"`
@@ -223,11 +184,8 @@ type Usage struct {
 	Meta              Meta    `json:"_meta,omitempty"`
 }
 
-// PromptRequest is a message of the user. It starts a turn.
-//
-// Protocol: params of session/prompt.
+// PromptRequest is a message of the user. It starts a turn. Protocol: session/prompt.
 type PromptRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Prompt is the content of the message, in order. Text and resource links are always
 	// allowed; images, audio and embedded resources require the corresponding prompt
@@ -236,11 +194,9 @@ type PromptRequest struct {
 	Meta   Meta           `json:"_meta,omitempty"`
 }
 
-// CancelNotification asks the agent to cancel the running turn of a session.
-//
-// Protocol: params of the notification session/cancel.
+// CancelNotification asks the agent to cancel the running turn of a session. Protocol:
+// session/cancel.
 type CancelNotification struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }

@@ -8,90 +8,56 @@ import (
 )
 
 // CursorID identifies one position in a session. The agent chooses it; clients compare
-// it byte by byte.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// it byte by byte. Unstable.
 type CursorID string
 
-// CursorForkCapabilities indicates by its presence that a session can be forked at a
-// cursor.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorForkCapabilities means that a session can be forked at a cursor. Unstable.
 type CursorForkCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// CursorCapabilities describes what can be done at a position of a session.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorCapabilities describes what can be done at a position of a session. Unstable.
 type CursorCapabilities struct {
-	// Fork means, if it is not nil, that session/fork accepts the cursor.
 	Fork *CursorForkCapabilities `json:"fork,omitempty"`
 	Meta Meta                    `json:"_meta,omitempty"`
 }
 
-// CursorAnchorPosition is the side of a part of the history.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorAnchorPosition is the side of a part of the history on which the cursor is.
+// Unstable.
 type CursorAnchorPosition string
 
-// The known values of [CursorAnchorPosition].
 const (
-	// CursorAnchorPositionBefore means that the history up to the cursor lacks the part.
-	CursorAnchorPositionBefore CursorAnchorPosition = "before"
-	// CursorAnchorPositionAfter means that the history up to the cursor ends with the
-	// part.
-	CursorAnchorPositionAfter CursorAnchorPosition = "after"
+	CursorAnchorPositionBefore CursorAnchorPosition = "before" // the history up to the cursor lacks the part
+	CursorAnchorPositionAfter  CursorAnchorPosition = "after"  // the history up to the cursor ends with the part
 )
 
-// CursorMessageAnchor has the members of the anchors at messages.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorMessageAnchor has the members of the anchors at messages. Unstable.
 type CursorMessageAnchor struct {
-	// MessageID identifies the message.
-	MessageID MessageID `json:"messageId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	MessageID MessageID            `json:"messageId" acp:"id"`
+	Position  CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorToolCallAnchor is a position beside a tool call.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorToolCallAnchor is a position beside a tool call. Unstable.
 type CursorToolCallAnchor struct {
-	// ToolCallID identifies the tool call within the session.
-	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	ToolCallID ToolCallID           `json:"toolCallId" acp:"id"`
+	Position   CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta       Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorCompactionAnchor is a position beside a compaction.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorCompactionAnchor is a position beside a compaction. Unstable.
 type CursorCompactionAnchor struct {
-	// CompactionID identifies the compaction within the session.
-	CompactionID CompactionID `json:"compactionId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	CompactionID CompactionID         `json:"compactionId" acp:"id"`
+	Position     CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta         Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorAnchor is a position before or after one part of the history: a message, a tool
 // call or a compaction. A client that does not know the type or the position cannot
-// place the cursor.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-//
-// The variants are:
-//
-//   - *[CursorUserMessageAnchor]
-//   - *[CursorAgentMessageAnchor]
-//   - *[CursorAgentThoughtAnchor]
-//   - *[CursorSessionMessageAnchor]
-//   - *[CursorToolCallAnchor]
-//   - *[CursorCompactionAnchor]
-//   - *[UnknownCursorAnchor]
+// place the cursor. The variants are *[CursorUserMessageAnchor],
+// *[CursorAgentMessageAnchor], *[CursorAgentThoughtAnchor],
+// *[CursorSessionMessageAnchor], *[CursorToolCallAnchor], *[CursorCompactionAnchor] and
+// *[UnknownCursorAnchor]. Unstable.
 type CursorAnchor interface{ isCursorAnchor() }
 
 func (*CursorUserMessageAnchor) isCursorAnchor()    {}
@@ -102,67 +68,44 @@ func (*CursorToolCallAnchor) isCursorAnchor()       {}
 func (*CursorCompactionAnchor) isCursorAnchor()     {}
 func (*UnknownCursorAnchor) isCursorAnchor()        {}
 
-// UnknownCursorAnchor is a [CursorAnchor] of a kind unknown to this package. It is kept
-// and encoded unchanged.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// UnknownCursorAnchor keeps a [CursorAnchor] of a kind unknown to this package
+// unchanged. Unstable.
 type UnknownCursorAnchor struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
-// CursorSessionMessageAnchor is a position beside a message between sessions.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorSessionMessageAnchor is a position beside a message between sessions. Unstable.
 type CursorSessionMessageAnchor struct {
-	// MessageID identifies the message.
-	MessageID MessageID `json:"messageId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	MessageID MessageID            `json:"messageId" acp:"id"`
+	Position  CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorAgentThoughtAnchor is a position beside a thought of the agent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorAgentThoughtAnchor is a position beside a thought of the agent. Unstable.
 type CursorAgentThoughtAnchor struct {
-	// MessageID identifies the message.
-	MessageID MessageID `json:"messageId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	MessageID MessageID            `json:"messageId" acp:"id"`
+	Position  CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorAgentMessageAnchor is a position beside a message of the agent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorAgentMessageAnchor is a position beside a message of the agent. Unstable.
 type CursorAgentMessageAnchor struct {
-	// MessageID identifies the message.
-	MessageID MessageID `json:"messageId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	MessageID MessageID            `json:"messageId" acp:"id"`
+	Position  CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorUserMessageAnchor is a position beside a message of the user.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CursorUserMessageAnchor is a position beside a message of the user. Unstable.
 type CursorUserMessageAnchor struct {
-	// MessageID identifies the message.
-	MessageID MessageID `json:"messageId" acp:"id"`
-	// Position is the side of the part on which the cursor is.
-	Position CursorAnchorPosition `json:"position" acp:"filled"`
-	Meta     Meta                 `json:"_meta,omitempty"`
+	MessageID MessageID            `json:"messageId" acp:"id"`
+	Position  CursorAnchorPosition `json:"position" acp:"filled"`
+	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
 // CursorUpdate creates or changes a cursor: a position in the history of the session.
-// The first update of a cursor has its anchor.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// The first update of a cursor has its anchor. Unstable.
 type CursorUpdate struct {
-	// CursorID identifies the cursor within the session.
 	CursorID CursorID `json:"cursorId" acp:"id"`
 	// Capabilities is what can be done at the position. Absent means unchanged, null means
 	// nothing any more, and a value replaces the previous one.
@@ -173,10 +116,8 @@ type CursorUpdate struct {
 	Meta   Meta         `json:"_meta,omitempty"`
 }
 
-// SessionCursorsCapabilities indicates by its presence that a client keeps cursors of
-// sessions.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionCursorsCapabilities means that a client keeps cursors of sessions; otherwise
+// the agent must not send [CursorUpdate]. Unstable.
 type SessionCursorsCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -8,9 +8,7 @@ import (
 )
 
 // CreateElicitationRequest asks the user for input. Do not ask for secrets with a form;
-// send the user to a web page instead.
-//
-// Protocol: params of elicitation/create.
+// send the user to a web page instead. Protocol: elicitation/create.
 type CreateElicitationRequest struct {
 	// Message explains to the user which input is requested, and why.
 	Message string `json:"message"`
@@ -20,31 +18,24 @@ type CreateElicitationRequest struct {
 	Meta Meta            `json:"_meta,omitempty"`
 }
 
-// ElicitationMode is the way to ask the user: with a form or on a web page.
-//
-// The variants are:
-//
-//   - *[ElicitationFormMode]
-//   - *[ElicitationURLMode]
-//   - *[UnknownElicitationMode]
+// ElicitationMode is the way to ask the user: with a form or on a web page. The
+// variants are *[ElicitationFormMode], *[ElicitationURLMode] and
+// *[UnknownElicitationMode].
 type ElicitationMode interface{ isElicitationMode() }
 
 func (*ElicitationFormMode) isElicitationMode()    {}
 func (*ElicitationURLMode) isElicitationMode()     {}
 func (*UnknownElicitationMode) isElicitationMode() {}
 
-// UnknownElicitationMode is an [ElicitationMode] of a kind unknown to this package. It
-// is kept and encoded unchanged.
+// UnknownElicitationMode keeps an [ElicitationMode] of a kind unknown to this package
+// unchanged.
 type UnknownElicitationMode struct {
-	// Type is the value of the member mode.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member mode
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // ElicitationSessionScope means that the question belongs to a session.
 type ElicitationSessionScope struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ToolCallID identifies the tool call that needs the input; empty means none.
 	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
@@ -59,19 +50,13 @@ type ElicitationRequestScope struct {
 
 // ElicitationFormMode asks with a form.
 type ElicitationFormMode struct {
-	// RequestedSchema describes the fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
-	// Scope is the session or the request that the question belongs to.
-	Scope ElicitationScope `json:"-" acp:"required"`
+	Scope           ElicitationScope  `json:"-" acp:"required"`
 }
 
 // ElicitationScope is the session, or the request outside any session, that the
-// question belongs to.
-//
-// The variants are:
-//
-//   - *[ElicitationSessionScope]
-//   - *[ElicitationRequestScope]
+// question belongs to. The variants are *[ElicitationSessionScope] and
+// *[ElicitationRequestScope].
 type ElicitationScope interface{ isElicitationScope() }
 
 func (*ElicitationSessionScope) isElicitationScope() {}
@@ -84,17 +69,13 @@ type ElicitationID string
 // address, asks before opening it, and does not fetch the page itself.
 type ElicitationURLMode struct {
 	// ElicitationID identifies the elicitation in a [CompleteElicitationNotification].
-	ElicitationID ElicitationID `json:"elicitationId" acp:"id"`
-	// URL is the address to open.
-	URL string `json:"url" acp:"uri"`
-	// Scope is the session or the request that the question belongs to.
-	Scope ElicitationScope `json:"-" acp:"required"`
+	ElicitationID ElicitationID    `json:"elicitationId" acp:"id"`
+	URL           string           `json:"url" acp:"uri"`
+	Scope         ElicitationScope `json:"-" acp:"required"`
 }
 
 // CompleteElicitationNotification reports that the user has finished on the web page of
-// an elicitation.
-//
-// Protocol: params of the notification elicitation/complete.
+// an elicitation. Protocol: elicitation/complete.
 type CompleteElicitationNotification struct {
 	// ElicitationID is the id in the request of the elicitation.
 	ElicitationID ElicitationID `json:"elicitationId" acp:"id"`
@@ -102,22 +83,14 @@ type CompleteElicitationNotification struct {
 }
 
 // CreateElicitationResponse is the reaction of the user.
-//
-// Protocol: result of elicitation/create.
 type CreateElicitationResponse struct {
-	// Action is the reaction of the user. Agents treat an unknown action as cancel.
 	Action ElicitationAction `json:"-" acp:"required"`
 	Meta   Meta              `json:"_meta,omitempty"`
 }
 
-// ElicitationAction is the reaction of the user to the question.
-//
-// The variants are:
-//
-//   - *[ElicitationAcceptAction]
-//   - *[ElicitationDeclineAction]
-//   - *[ElicitationCancelAction]
-//   - *[UnknownElicitationAction]
+// ElicitationAction is the reaction of the user to the question. The variants are
+// *[ElicitationAcceptAction], *[ElicitationDeclineAction], *[ElicitationCancelAction]
+// and *[UnknownElicitationAction].
 type ElicitationAction interface{ isElicitationAction() }
 
 func (*ElicitationAcceptAction) isElicitationAction()  {}
@@ -125,13 +98,11 @@ func (*ElicitationDeclineAction) isElicitationAction() {}
 func (*ElicitationCancelAction) isElicitationAction()  {}
 func (*UnknownElicitationAction) isElicitationAction() {}
 
-// UnknownElicitationAction is an [ElicitationAction] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownElicitationAction keeps an [ElicitationAction] of a kind unknown to this
+// package unchanged.
 type UnknownElicitationAction struct {
-	// Type is the value of the member action.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member action
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // ElicitationCancelAction means that the user closed the question. Agents treat unknown

@@ -127,7 +127,6 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	}
 }
 
-// UnmarshalToolCallContent decodes any variant of [ToolCallContent].
 func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
 	return wire.UnmarshalUnion(data, decodeToolCallContent)
 }
@@ -165,7 +164,6 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	}
 }
 
-// UnmarshalContentBlock decodes any variant of [ContentBlock].
 func UnmarshalContentBlock(data []byte) (ContentBlock, error) {
 	return wire.UnmarshalUnion(data, decodeContentBlock)
 }
@@ -280,7 +278,6 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 	}
 }
 
-// UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
 func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
 	return wire.UnmarshalUnion(data, decodeEmbeddedResourceResource)
 }
@@ -666,7 +663,6 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 	}
 }
 
-// UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
 func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
 	return wire.UnmarshalUnion(data, decodeElicitationPropertySchema)
 }
@@ -818,7 +814,6 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	}
 }
 
-// UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
 func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
 	return wire.UnmarshalUnion(data, decodeMultiSelectItems)
 }
@@ -1315,7 +1310,6 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	}
 }
 
-// UnmarshalAuthMethod decodes any variant of [AuthMethod].
 func UnmarshalAuthMethod(data []byte) (AuthMethod, error) {
 	return wire.UnmarshalUnion(data, decodeAuthMethod)
 }
@@ -2035,7 +2029,6 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	}
 }
 
-// UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
 func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
 	return wire.UnmarshalUnion(data, decodeSessionUpdate)
 }
@@ -2192,7 +2185,6 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	}
 }
 
-// UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
 func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
 	return wire.UnmarshalUnion(data, decodePlanUpdateContent)
 }
@@ -2295,7 +2287,6 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	}
 }
 
-// UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
 func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
 	return wire.UnmarshalUnion(data, decodeAvailableCommandInput)
 }
@@ -2544,7 +2535,6 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	}
 }
 
-// UnmarshalStateUpdate decodes any variant of [StateUpdate].
 func UnmarshalStateUpdate(data []byte) (StateUpdate, error) {
 	return wire.UnmarshalUnion(data, decodeStateUpdate)
 }
@@ -3149,7 +3139,6 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	}
 }
 
-// UnmarshalMCPServer decodes any variant of [MCPServer].
 func UnmarshalMCPServer(data []byte) (MCPServer, error) {
 	return wire.UnmarshalUnion(data, decodeMCPServer)
 }
@@ -3596,7 +3585,6 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 	}
 }
 
-// UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
 func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
 	return wire.UnmarshalUnion(data, decodeRequestPermissionOutcome)
 }
@@ -4152,7 +4140,6 @@ func encodeCursorAnchor(e *wire.Encoder, v CursorAnchor) {
 	}
 }
 
-// UnmarshalCursorAnchor decodes any variant of [CursorAnchor].
 func UnmarshalCursorAnchor(data []byte) (CursorAnchor, error) {
 	return wire.UnmarshalUnion(data, decodeCursorAnchor)
 }

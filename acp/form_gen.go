@@ -25,22 +25,14 @@ type ElicitationSchema struct {
 // ElicitationSchemaType is the JSON Schema type of a form.
 type ElicitationSchemaType string
 
-// The known values of [ElicitationSchemaType].
 const (
-	// ElicitationSchemaTypeObject is the only type.
-	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
+	ElicitationSchemaTypeObject ElicitationSchemaType = "object" // the only type
 )
 
-// ElicitationPropertySchema describes one field of a form.
-//
-// The variants are:
-//
-//   - *[StringPropertySchema]
-//   - *[NumberPropertySchema]
-//   - *[IntegerPropertySchema]
-//   - *[BooleanPropertySchema]
-//   - *[MultiSelectPropertySchema]
-//   - *[UnknownElicitationPropertySchema]
+// ElicitationPropertySchema describes one field of a form. Default is its initial
+// value; absent and null mean none. The variants are *[StringPropertySchema],
+// *[NumberPropertySchema], *[IntegerPropertySchema], *[BooleanPropertySchema],
+// *[MultiSelectPropertySchema] and *[UnknownElicitationPropertySchema].
 type ElicitationPropertySchema interface{ isElicitationPropertySchema() }
 
 func (*StringPropertySchema) isElicitationPropertySchema()             {}
@@ -50,29 +42,22 @@ func (*BooleanPropertySchema) isElicitationPropertySchema()            {}
 func (*MultiSelectPropertySchema) isElicitationPropertySchema()        {}
 func (*UnknownElicitationPropertySchema) isElicitationPropertySchema() {}
 
-// UnknownElicitationPropertySchema is an [ElicitationPropertySchema] of a kind unknown
-// to this package. It is kept and encoded unchanged.
+// UnknownElicitationPropertySchema keeps an [ElicitationPropertySchema] of a kind
+// unknown to this package unchanged.
 type UnknownElicitationPropertySchema struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // StringFormat is the required format of the text of a form field. Unknown values
 // require nothing.
 type StringFormat string
 
-// The known values of [StringFormat].
 const (
-	// StringFormatEmail is an e-mail address.
-	StringFormatEmail StringFormat = "email"
-	// StringFormatURI is a URI.
-	StringFormatURI StringFormat = "uri"
-	// StringFormatDate is a date, such as 2026-02-28.
-	StringFormatDate StringFormat = "date"
-	// StringFormatDateTime is a time in the format of RFC 3339.
-	StringFormatDateTime StringFormat = "date-time"
+	StringFormatEmail    StringFormat = "email"     // an e-mail address
+	StringFormatURI      StringFormat = "uri"       // a URI
+	StringFormatDate     StringFormat = "date"      // a date, such as 2026-02-28
+	StringFormatDateTime StringFormat = "date-time" // a time in the format of RFC 3339
 )
 
 // EnumOption is one text of a choice with a label.
@@ -96,11 +81,9 @@ type StringPropertySchema struct {
 	MaxLength *uint32 `json:"maxLength,omitempty"`
 	// Pattern is a regular expression that the text must match; empty means none. It comes
 	// from the peer: limit the time that matching may take.
-	Pattern string `json:"pattern,omitempty"`
-	// Format is the required format of the text; empty means any text.
-	Format StringFormat `json:"format,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[string] `json:"default,omitzero"`
+	Pattern string       `json:"pattern,omitempty"`
+	Format  StringFormat `json:"format,omitempty"`
+	Default Opt[string]  `json:"default,omitzero"`
 	// Enum lists the texts to choose from.
 	Enum []string `json:"enum,omitzero"`
 	// OneOf lists the texts to choose from, each with a label.
@@ -110,86 +93,67 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema describes a field for a number.
 type NumberPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Minimum is the minimum; nil means no limit.
-	Minimum *float64 `json:"minimum,omitempty"`
-	// Maximum is the maximum; nil means no limit.
-	Maximum *float64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[float64] `json:"default,omitzero"`
-	Meta    Meta         `json:"_meta,omitempty"`
+	Title       string       `json:"title,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Minimum     *float64     `json:"minimum,omitempty"`
+	Maximum     *float64     `json:"maximum,omitempty"`
+	Default     Opt[float64] `json:"default,omitzero"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // IntegerPropertySchema describes a field for an integer.
 type IntegerPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Minimum is the minimum; nil means no limit.
-	Minimum *int64 `json:"minimum,omitempty"`
-	// Maximum is the maximum; nil means no limit.
-	Maximum *int64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[int64] `json:"default,omitzero"`
-	Meta    Meta       `json:"_meta,omitempty"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Minimum     *int64     `json:"minimum,omitempty"`
+	Maximum     *int64     `json:"maximum,omitempty"`
+	Default     Opt[int64] `json:"default,omitzero"`
+	Meta        Meta       `json:"_meta,omitempty"`
 }
 
 // BooleanPropertySchema describes a field that is on or off.
 type BooleanPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[bool] `json:"default,omitzero"`
-	Meta    Meta      `json:"_meta,omitempty"`
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Default     Opt[bool] `json:"default,omitzero"`
+	Meta        Meta      `json:"_meta,omitempty"`
 }
 
-// MultiSelectItems lists the texts of a multiple choice, with or without labels.
-//
-// The variants are:
-//
-//   - *[StringMultiSelectItems]
-//   - *[TitledMultiSelectItems]
-//   - *[UnknownMultiSelectItems]
+// MultiSelectItems lists the texts of a multiple choice, with or without labels. The
+// variants are *[StringMultiSelectItems], *[TitledMultiSelectItems] and
+// *[UnknownMultiSelectItems].
 type MultiSelectItems interface{ isMultiSelectItems() }
 
 func (*StringMultiSelectItems) isMultiSelectItems()  {}
 func (*TitledMultiSelectItems) isMultiSelectItems()  {}
 func (*UnknownMultiSelectItems) isMultiSelectItems() {}
 
-// UnknownMultiSelectItems is a [MultiSelectItems] of a kind unknown to this package. It
-// is kept and encoded unchanged.
+// UnknownMultiSelectItems keeps a [MultiSelectItems] of a kind unknown to this package
+// unchanged.
 type UnknownMultiSelectItems struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // StringMultiSelectItems lists the texts of a multiple choice.
 type StringMultiSelectItems struct {
-	// Enum lists the texts to choose from.
 	Enum []string `json:"enum"`
 	Meta Meta     `json:"_meta,omitempty"`
 }
 
 // TitledMultiSelectItems lists the texts of a multiple choice, each with a label.
 type TitledMultiSelectItems struct {
-	// AnyOf lists the texts to choose from.
 	AnyOf []EnumOption `json:"anyOf"`
 	Meta  Meta         `json:"_meta,omitempty"`
 }
 
 // MultiSelectPropertySchema describes a choice of several texts.
 type MultiSelectPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// MinItems is the minimum number of choices; nil means no limit.
-	MinItems *uint64 `json:"minItems,omitempty"`
-	// MaxItems is the maximum number of choices; nil means no limit.
-	MaxItems *uint64 `json:"maxItems,omitempty"`
-	// Items lists the texts to choose from.
-	Items MultiSelectItems `json:"items" acp:"required"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[[]string] `json:"default,omitzero"`
-	Meta    Meta          `json:"_meta,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Description string           `json:"description,omitempty"`
+	MinItems    *uint64          `json:"minItems,omitempty"`
+	MaxItems    *uint64          `json:"maxItems,omitempty"`
+	Items       MultiSelectItems `json:"items" acp:"required"`
+	Default     Opt[[]string]    `json:"default,omitzero"`
+	Meta        Meta             `json:"_meta,omitempty"`
 }

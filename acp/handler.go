@@ -49,18 +49,14 @@ type Selective interface {
 //
 // Requests are handled concurrently. Params is nil if the peer sent none; the handler owns
 // the bytes. The result is encoded with encoding/json; nil is encoded as null. Errors are
-// treated like those of any other method.
-//
-// Protocol: extensibility.
+// treated like those of any other method. Protocol: extensibility.
 type ExtensionHandler interface {
 	HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error)
 }
 
 // ExtensionNotificationHandler is the counterpart of [ExtensionHandler] for notifications.
 // Without it unknown notifications are ignored. Notifications are handled one at a time, in
-// the order of arrival. A returned error is logged.
-//
-// Protocol: extensibility.
+// the order of arrival. A returned error is logged. Protocol: extensibility.
 type ExtensionNotificationHandler interface {
 	HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error
 }

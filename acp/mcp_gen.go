@@ -8,14 +8,8 @@ import (
 )
 
 // MessageMCPRequest carries an MCP request from the agent to a server of the client. To
-// cancel the MCP request, cancel the call.
-//
-// Protocol: params of mcp/message.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// cancel the MCP request, cancel the call. Protocol: mcp/message. Unstable.
 type MessageMCPRequest struct {
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	// RequestID identifies the MCP request in notifications. It is not the JSON-RPC id.
 	RequestID MCPRequestID `json:"requestId" acp:"id"`
@@ -28,26 +22,18 @@ type MessageMCPRequest struct {
 }
 
 // MCPServerACPID identifies one MCP server that the client serves over this connection.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// The client chooses it and must not reuse it for another server on the same
+// connection. Unstable.
 type MCPServerACPID string
 
 // MCPRequestID identifies one MCP request on this connection. The agent chooses a new
-// id for each request.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// id for each request. Unstable.
 type MCPRequestID string
 
-// MCPServer describes how the agent reaches one MCP server. A server without a type, or
-// with an unknown type and the members of a stdio server, is read as [MCPServerStdio].
-//
-// The variants are:
-//
-//   - *[MCPServerHTTP]
-//   - *[MCPServerSSE]
-//   - *[MCPServerACP]
-//   - *[MCPServerStdio]
-//   - *[UnknownMCPServer]
+// MCPServer describes how the agent reaches one MCP server. Its name is for display and
+// logs. A server without a type, or with an unknown type and the members of a stdio
+// server, is read as [MCPServerStdio]. The variants are *[MCPServerHTTP],
+// *[MCPServerSSE], *[MCPServerACP], *[MCPServerStdio] and *[UnknownMCPServer].
 type MCPServer interface{ isMCPServer() }
 
 func (*MCPServerHTTP) isMCPServer()    {}
@@ -56,13 +42,10 @@ func (*MCPServerACP) isMCPServer()     {}
 func (*MCPServerStdio) isMCPServer()   {}
 func (*UnknownMCPServer) isMCPServer() {}
 
-// UnknownMCPServer is an [MCPServer] of a kind unknown to this package. It is kept and
-// encoded unchanged.
+// UnknownMCPServer keeps an [MCPServer] of a kind unknown to this package unchanged.
 type UnknownMCPServer struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // HTTPHeader is one HTTP header.
@@ -76,7 +59,6 @@ type HTTPHeader struct {
 // MCPServerHTTP is an MCP server over streamable HTTP. It requires the
 // mcpCapabilities.http capability.
 type MCPServerHTTP struct {
-	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
@@ -87,7 +69,6 @@ type MCPServerHTTP struct {
 // MCPServerSSE is an MCP server over HTTP with server-sent events, a transport that MCP
 // has retired. It requires the mcpCapabilities.sse capability.
 type MCPServerSSE struct {
-	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
@@ -96,14 +77,9 @@ type MCPServerSSE struct {
 }
 
 // MCPServerACP is an MCP server that the client serves over this connection with
-// mcp/message. It requires the mcpCapabilities.acp capability.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// mcp/message. It requires the mcpCapabilities.acp capability. Unstable.
 type MCPServerACP struct {
-	// Name is the name of the server in the session, for display and logs.
-	Name string `json:"name"`
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
+	Name     string         `json:"name"`
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	Meta     Meta           `json:"_meta,omitempty"`
 }
@@ -111,7 +87,6 @@ type MCPServerACP struct {
 // MCPServerStdio is an MCP server that the agent starts as a child process. Every agent
 // supports it.
 type MCPServerStdio struct {
-	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
 	// Command is the absolute path of the program to start. The SDK also sends and accepts
 	// a name, which many configurations contain.
@@ -122,9 +97,7 @@ type MCPServerStdio struct {
 	Meta Meta          `json:"_meta,omitempty"`
 }
 
-// MCPError is an error of an MCP server.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// MCPError is an error of an MCP server. Unstable.
 type MCPError struct {
 	Code    int32  `json:"code"`
 	Message string `json:"message"`
@@ -137,13 +110,8 @@ type MCPError struct {
 
 // MessageMCPNotification carries an MCP notification from a server of the client to the
 // agent, while the corresponding request is in flight. Later notifications are dropped.
-//
-// Protocol: params of the notification mcp/message.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Protocol: mcp/message. Unstable.
 type MessageMCPNotification struct {
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	// RequestID identifies the MCP request of the notification.
 	RequestID MCPRequestID `json:"requestId" acp:"id"`

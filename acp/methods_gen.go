@@ -7,170 +7,44 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// The methods of the protocol.
+// The methods of the protocol, each with the Go method that handles it and is documented there.
 const (
-	// MethodAuthStatus reports whether the user is signed in. It requires the auth.status
-	// capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodAuthStatus = "auth/status"
-	// MethodAuthStatusUpdate reports a change of the authentication state. It may be sent
-	// at any time after initialize, and requires the auth.status capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodAuthStatusUpdate = "auth/status_update"
-	// MethodAuthenticate signs the user in with one of the methods that the agent listed
-	// in the response to initialize. The agent carries it out, possibly with a browser and
-	// elicitations, and responds when the user is signed in. Methods of the terminal kind
-	// must not be passed to it.
-	MethodAuthenticate = "authenticate"
-	// MethodElicitationComplete reports that the user has finished on the web page. It is
-	// a hint, which agents may omit; clients ignore unknown ids. It requires the
-	// elicitation.url capability.
-	MethodElicitationComplete = "elicitation/complete"
-	// MethodElicitationCreate asks the user for input. It requires the elicitation.form or
-	// the elicitation.url capability, according to its mode; a mode that the client did
-	// not advertise fails with -32602. It may take as long as the user does, and may be
-	// sent while a call of the client, such as authenticate, is in flight.
-	MethodElicitationCreate = "elicitation/create"
-	// MethodFSReadTextFile reads a text file as the editor sees it, including unsaved
-	// changes. A missing file fails with -32002. It requires the fs.readTextFile
-	// capability.
-	MethodFSReadTextFile = "fs/read_text_file"
-	// MethodFSWriteTextFile replaces the whole text of a file and creates the file if it
-	// does not exist. It requires the fs.writeTextFile capability.
-	MethodFSWriteTextFile = "fs/write_text_file"
-	// MethodInitialize opens the connection. It is the first request of the client; the
-	// response of the agent fixes the version and the capabilities. Requests that arrive
-	// before initialize fail with -32600; those that arrive while it is in flight wait for
-	// its response. A client may send it again; the latest successful response counts.
-	MethodInitialize = "initialize"
-	// MethodLogout signs the user out. Later calls on open sessions may fail with -32000.
-	// It requires the auth.logout capability.
-	MethodLogout = "logout"
-	// MethodMCPMessage carries a message of the Model Context Protocol. A request goes
-	// from the agent to the client, which serves MCP. A notification goes from the client
-	// to the agent while such a request is in flight, and precedes its response. It
-	// requires the mcpCapabilities.acp capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodMCPMessage = "mcp/message"
-	// MethodProvidersDisable disables a provider. Disabling a required provider fails with
-	// -32602. It requires the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersDisable = "providers/disable"
-	// MethodProvidersList lists the model providers that can be configured, and their
-	// current endpoints. It requires the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersList = "providers/list"
-	// MethodProvidersSet replaces the whole configuration of a provider. Call it before
-	// starting sessions: the effect on running sessions depends on the agent. It requires
-	// the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersSet = "providers/set"
-	// MethodSessionArchive hides a session from the default list and closes it if it is
-	// open. Archiving it again succeeds; an unknown session fails with -32002. It requires
-	// the sessionCapabilities.archive capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionArchive = "session/archive"
-	// MethodSessionCancel cancels the running turn of a session. The client then responds
-	// to pending permission requests with the outcome cancelled, and accepts updates until
-	// the prompt returns with the stop reason cancelled. If no turn is running,
-	// session/cancel has no effect.
-	MethodSessionCancel = "session/cancel"
-	// MethodSessionClose closes a session on this connection: it cancels the running turn
-	// and frees the resources of the session. The history is kept and can be loaded again.
-	// It requires the sessionCapabilities.close capability.
-	MethodSessionClose = "session/close"
-	// MethodSessionDelete removes a session from the list. Deleting a session that does
-	// not exist succeeds. It requires the sessionCapabilities.delete capability.
-	MethodSessionDelete = "session/delete"
-	// MethodSessionFork starts a new session from a copy of the context of another one,
-	// which does not change. It requires the sessionCapabilities.fork capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionFork = "session/fork"
-	// MethodSessionList lists stored sessions, one page at a time. It requires the
-	// sessionCapabilities.list capability.
-	MethodSessionList = "session/list"
-	// MethodSessionLoad opens a stored session and replays its history. The agent sends
-	// the whole conversation as session/update notifications and then responds. It
-	// requires the loadSession capability.
-	MethodSessionLoad = "session/load"
-	// MethodSessionNew starts an empty session. Every agent supports it; an agent that
-	// requires authentication fails it with -32000 until the user has signed in. Updates
-	// of the new session normally follow the response, but some agents send them earlier.
-	MethodSessionNew = "session/new"
-	// MethodSessionOptions reports what a session would start with, without starting one.
-	// It requires the sessionCapabilities.options capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionOptions = "session/options"
-	// MethodSessionPrompt sends the message of the user to the agent and starts a turn.
-	// During the turn the agent sends session/update notifications; it responds when the
-	// turn is over. All updates of the turn precede the response. The call may last as
-	// long as people and models take.
-	MethodSessionPrompt = "session/prompt"
-	// MethodSessionRequestPermission asks the user whether a tool call may proceed. Every
-	// client supports it. The client responds after it has handled all earlier updates,
-	// and may take as long as the user does. If the turn is cancelled meanwhile, the
-	// client responds with the outcome cancelled, not with an error.
-	MethodSessionRequestPermission = "session/request_permission"
-	// MethodSessionResume opens a stored session without a replay. It requires the
-	// sessionCapabilities.resume capability.
-	MethodSessionResume = "session/resume"
-	// MethodSessionSetConfigOption sets one config option of a session, at any time, even
-	// during a turn. The response contains all options, because one may change others. It
-	// is available for sessions whose start returned config options.
-	MethodSessionSetConfigOption = "session/set_config_option"
-	// MethodSessionSetMode changes the mode of a session, at any time, even during a turn.
-	// It is available for sessions whose start returned modes. Config options are the
-	// newer way to change the mode.
-	MethodSessionSetMode = "session/set_mode"
-	// MethodSessionSetTitle renames a session that can be listed. The agent may normalize
-	// the title; it responds with the one that it stored. A title without any content
-	// fails with -32602. It requires the sessionCapabilities.title capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionSetTitle = "session/set_title"
-	// MethodSessionStatus reports whether a session is open or only stored. It changes
-	// nothing and does not open the session; an unknown session fails with -32002. It
-	// requires the sessionCapabilities.status capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionStatus = "session/status"
-	// MethodSessionUnarchive returns a session to the default list without opening it.
-	// Doing so again succeeds; an unknown session fails with -32002. It requires the
-	// sessionCapabilities.archive capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionUnarchive = "session/unarchive"
-	// MethodSessionUpdate reports what happens in a session: text, thoughts, tool calls,
-	// plans, and changes of the session itself. The order of updates is significant. Most
-	// updates belong to a turn and precede its response, but an update may arrive at any
-	// time, even if no turn is running.
-	MethodSessionUpdate = "session/update"
-	// MethodTerminalCreate starts a command and responds at once, while the command runs.
-	// It requires the terminal capability.
-	MethodTerminalCreate = "terminal/create"
-	// MethodTerminalKill ends the command and keeps the terminal: its output and exit
-	// status can still be read, and it must still be released. It requires the terminal
-	// capability.
-	MethodTerminalKill = "terminal/kill"
-	// MethodTerminalOutput returns the output so far without waiting. It requires the
-	// terminal capability.
-	MethodTerminalOutput = "terminal/output"
-	// MethodTerminalRelease ends the command if it is still running, and frees the
-	// terminal. The id becomes invalid. A tool call that displays the terminal continues
-	// to show its output. It requires the terminal capability.
-	MethodTerminalRelease = "terminal/release"
-	// MethodTerminalWaitForExit waits until the command has ended, however long that
-	// takes. Other requests are handled meanwhile. It requires the terminal capability.
-	MethodTerminalWaitForExit = "terminal/wait_for_exit"
+	MethodAuthStatus               = "auth/status"                // AuthStatusReporter.AuthStatus (unstable)
+	MethodAuthStatusUpdate         = "auth/status_update"         // AuthStatusUpdater.AuthStatusUpdate (unstable)
+	MethodAuthenticate             = "authenticate"               // Authenticator.Authenticate
+	MethodElicitationComplete      = "elicitation/complete"       // ElicitationCompleter.CompleteElicitation
+	MethodElicitationCreate        = "elicitation/create"         // Elicitor.CreateElicitation
+	MethodFSReadTextFile           = "fs/read_text_file"          // TextFileReader.ReadTextFile
+	MethodFSWriteTextFile          = "fs/write_text_file"         // TextFileWriter.WriteTextFile
+	MethodInitialize               = "initialize"                 // Agent.Initialize
+	MethodLogout                   = "logout"                     // LogoutHandler.Logout
+	MethodMCPMessage               = "mcp/message"                // MCPMessageHandler.MessageMCP, MCPNotificationHandler.MessageMCPNotification (unstable)
+	MethodProvidersDisable         = "providers/disable"          // ProviderManager.DisableProvider (unstable)
+	MethodProvidersList            = "providers/list"             // ProviderManager.ListProviders (unstable)
+	MethodProvidersSet             = "providers/set"              // ProviderManager.SetProvider (unstable)
+	MethodSessionArchive           = "session/archive"            // SessionArchiver.ArchiveSession (unstable)
+	MethodSessionCancel            = "session/cancel"             // Agent.Cancel
+	MethodSessionClose             = "session/close"              // SessionCloser.CloseSession
+	MethodSessionDelete            = "session/delete"             // SessionDeleter.DeleteSession
+	MethodSessionFork              = "session/fork"               // SessionForker.ForkSession (unstable)
+	MethodSessionList              = "session/list"               // SessionLister.ListSessions
+	MethodSessionLoad              = "session/load"               // SessionLoader.LoadSession
+	MethodSessionNew               = "session/new"                // Agent.NewSession
+	MethodSessionOptions           = "session/options"            // SessionOptionsReporter.SessionOptions (unstable)
+	MethodSessionPrompt            = "session/prompt"             // Agent.Prompt
+	MethodSessionRequestPermission = "session/request_permission" // Client.RequestPermission
+	MethodSessionResume            = "session/resume"             // SessionResumer.ResumeSession
+	MethodSessionSetConfigOption   = "session/set_config_option"  // SessionConfigOptionSetter.SetSessionConfigOption
+	MethodSessionSetMode           = "session/set_mode"           // SessionModeSetter.SetSessionMode
+	MethodSessionSetTitle          = "session/set_title"          // SessionTitleSetter.SetSessionTitle (unstable)
+	MethodSessionStatus            = "session/status"             // SessionStatusReporter.SessionStatus (unstable)
+	MethodSessionUnarchive         = "session/unarchive"          // SessionArchiver.UnarchiveSession (unstable)
+	MethodSessionUpdate            = "session/update"             // Client.SessionUpdate
+	MethodTerminalCreate           = "terminal/create"            // TerminalHost.CreateTerminal
+	MethodTerminalKill             = "terminal/kill"              // TerminalHost.KillTerminal
+	MethodTerminalOutput           = "terminal/output"            // TerminalHost.TerminalOutput
+	MethodTerminalRelease          = "terminal/release"           // TerminalHost.ReleaseTerminal
+	MethodTerminalWaitForExit      = "terminal/wait_for_exit"     // TerminalHost.WaitForTerminalExit
 )
 
 func init() {

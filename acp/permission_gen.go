@@ -7,18 +7,14 @@ import (
 	"encoding/json"
 )
 
-// RequestPermissionRequest asks the user whether a tool call may proceed.
-//
-// Protocol: params of session/request_permission.
+// RequestPermissionRequest asks the user whether a tool call may proceed. Protocol:
+// session/request_permission.
 type RequestPermissionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ToolCall describes the tool call. It also creates or changes the call, as
 	// [ToolCallUpdate] does as an update.
 	ToolCall ToolCallUpdate `json:"toolCall"`
-	// Options lists the options for the user, in display order. Programs that decide
-	// without a user must choose by kind, never by position, and return the cancelled
-	// outcome if no option fits.
+	// Options lists the options for the user, in display order.
 	Options []PermissionOption `json:"options" acp:"dive"`
 	Meta    Meta               `json:"_meta,omitempty"`
 }
@@ -36,27 +32,19 @@ type PermissionOption struct {
 // PermissionOptionID identifies one option of a permission request.
 type PermissionOptionID string
 
-// PermissionOptionKind is the meaning of a permission option. Remembering an "always"
-// is the responsibility of the agent. An unknown value permits nothing.
+// PermissionOptionKind is the meaning of a permission option. Remembering an "always",
+// so that the user is not asked again, is the responsibility of the agent. An unknown
+// value permits nothing.
 type PermissionOptionKind string
 
-// The known values of [PermissionOptionKind].
 const (
-	// PermissionOptionKindAllowOnce permits this call.
-	PermissionOptionKindAllowOnce PermissionOptionKind = "allow_once"
-	// PermissionOptionKindAllowAlways permits this call and similar later ones without
-	// asking.
-	PermissionOptionKindAllowAlways PermissionOptionKind = "allow_always"
-	// PermissionOptionKindRejectOnce forbids this call.
-	PermissionOptionKindRejectOnce PermissionOptionKind = "reject_once"
-	// PermissionOptionKindRejectAlways forbids this call and similar later ones without
-	// asking.
-	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
+	PermissionOptionKindAllowOnce    PermissionOptionKind = "allow_once"    // permits this call
+	PermissionOptionKindAllowAlways  PermissionOptionKind = "allow_always"  // permits this call and similar later ones
+	PermissionOptionKindRejectOnce   PermissionOptionKind = "reject_once"   // forbids this call
+	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always" // forbids this call and similar later ones
 )
 
 // RequestPermissionResponse is the decision of the user.
-//
-// Protocol: result of session/request_permission.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome `json:"outcome" acp:"required"`
 	Meta    Meta                     `json:"_meta,omitempty"`
@@ -64,26 +52,19 @@ type RequestPermissionResponse struct {
 
 // RequestPermissionOutcome is the decision of the user: one of the options, or none
 // because the turn was cancelled. An agent must not treat an unknown outcome as
-// consent.
-//
-// The variants are:
-//
-//   - *[CancelledPermissionOutcome]
-//   - *[SelectedPermissionOutcome]
-//   - *[UnknownRequestPermissionOutcome]
+// consent. The variants are *[CancelledPermissionOutcome], *[SelectedPermissionOutcome]
+// and *[UnknownRequestPermissionOutcome].
 type RequestPermissionOutcome interface{ isRequestPermissionOutcome() }
 
 func (*CancelledPermissionOutcome) isRequestPermissionOutcome()      {}
 func (*SelectedPermissionOutcome) isRequestPermissionOutcome()       {}
 func (*UnknownRequestPermissionOutcome) isRequestPermissionOutcome() {}
 
-// UnknownRequestPermissionOutcome is a [RequestPermissionOutcome] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown
+// to this package unchanged.
 type UnknownRequestPermissionOutcome struct {
-	// Type is the value of the member outcome.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member outcome
+	Raw  json.RawMessage // the whole object
 }
 
 // CancelledPermissionOutcome means that the turn was cancelled before the user decided.

@@ -19,27 +19,19 @@ type PlanEntry struct {
 // PlanEntryPriority is the priority of a step of a plan.
 type PlanEntryPriority string
 
-// The known values of [PlanEntryPriority].
 const (
-	// PlanEntryPriorityHigh marks a step that is essential.
-	PlanEntryPriorityHigh PlanEntryPriority = "high"
-	// PlanEntryPriorityMedium marks a step of normal importance.
-	PlanEntryPriorityMedium PlanEntryPriority = "medium"
-	// PlanEntryPriorityLow marks a step that could be omitted.
-	PlanEntryPriorityLow PlanEntryPriority = "low"
+	PlanEntryPriorityHigh   PlanEntryPriority = "high"   // marks a step that is essential
+	PlanEntryPriorityMedium PlanEntryPriority = "medium" // marks a step of normal importance
+	PlanEntryPriorityLow    PlanEntryPriority = "low"    // marks a step that could be omitted
 )
 
 // PlanEntryStatus is the status of a step of a plan.
 type PlanEntryStatus string
 
-// The known values of [PlanEntryStatus].
 const (
-	// PlanEntryStatusPending means that the step has not begun.
-	PlanEntryStatusPending PlanEntryStatus = "pending"
-	// PlanEntryStatusInProgress means that the agent is working on the step.
-	PlanEntryStatusInProgress PlanEntryStatus = "in_progress"
-	// PlanEntryStatusCompleted means that the step is done.
-	PlanEntryStatusCompleted PlanEntryStatus = "completed"
+	PlanEntryStatusPending    PlanEntryStatus = "pending"     // the step has not begun
+	PlanEntryStatusInProgress PlanEntryStatus = "in_progress" // the agent is working on the step
+	PlanEntryStatusCompleted  PlanEntryStatus = "completed"   // the step is done
 )
 
 // Plan is the plan of the agent. It replaces the previous plan.
@@ -51,34 +43,27 @@ type Plan struct {
 
 // PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in
 // files, of type file, existed until schema 1.32; they are decoded as
-// [UnknownPlanUpdateContent].
-//
-// The variants are:
-//
-//   - *[PlanItems]
-//   - *[PlanMarkdown]
-//   - *[UnknownPlanUpdateContent]
+// [UnknownPlanUpdateContent]. The variants are *[PlanItems], *[PlanMarkdown] and
+// *[UnknownPlanUpdateContent].
 type PlanUpdateContent interface{ isPlanUpdateContent() }
 
 func (*PlanItems) isPlanUpdateContent()                {}
 func (*PlanMarkdown) isPlanUpdateContent()             {}
 func (*UnknownPlanUpdateContent) isPlanUpdateContent() {}
 
-// UnknownPlanUpdateContent is a [PlanUpdateContent] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this
+// package unchanged.
 type UnknownPlanUpdateContent struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
-// PlanID identifies one plan of a session. The agent chooses it.
+// PlanID identifies one plan of a session, which may have several. The agent chooses
+// it.
 type PlanID string
 
 // PlanItems is a plan that consists of steps.
 type PlanItems struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Entries lists the steps in order. Malformed items are skipped.
 	Entries []PlanEntry `json:"entries" acp:"dive"`
@@ -87,7 +72,6 @@ type PlanItems struct {
 
 // PlanMarkdown is a plan in Markdown.
 type PlanMarkdown struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Content is the whole plan in Markdown.
 	Content string `json:"content"`
@@ -107,7 +91,6 @@ type PlanUpdate struct {
 
 // PlanRemoved removes a plan. It requires the plan capability of the client.
 type PlanRemoved struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	Meta   Meta   `json:"_meta,omitempty"`
 }

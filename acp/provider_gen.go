@@ -3,21 +3,14 @@
 
 package acp
 
-// ListProvidersResponse is the list of an agent's providers.
-//
-// Protocol: result of providers/list.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ListProvidersResponse is the list of an agent's providers. Unstable.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
 	Meta      Meta           `json:"_meta,omitempty"`
 }
 
-// ProviderInfo describes one provider.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ProviderInfo describes one provider. Unstable.
 type ProviderInfo struct {
-	// ProviderID identifies the provider in the list of the agent.
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Supported lists the supported protocols of an endpoint. Malformed items are skipped.
 	Supported []LLMProtocol `json:"supported" acp:"dive,filled"`
@@ -30,94 +23,59 @@ type ProviderInfo struct {
 	Meta    Meta                   `json:"_meta,omitempty"`
 }
 
-// ProviderID identifies one model provider of an agent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ProviderID identifies one model provider in the list of an agent. Unstable.
 type ProviderID string
 
 // LLMProtocol is the protocol of an endpoint for model traffic. Other values are
-// allowed; those that begin with an underscore are vendor-specific.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// allowed; those that begin with an underscore are vendor-specific. Unstable.
 type LLMProtocol string
 
-// The known values of [LLMProtocol].
 const (
-	// LLMProtocolAnthropic is the API of Anthropic.
-	LLMProtocolAnthropic LLMProtocol = "anthropic"
-	// LLMProtocolOpenAI is the API of OpenAI.
-	LLMProtocolOpenAI LLMProtocol = "openai"
-	// LLMProtocolAzure is the API of Azure OpenAI.
-	LLMProtocolAzure LLMProtocol = "azure"
-	// LLMProtocolVertex is the API of Google Vertex AI.
-	LLMProtocolVertex LLMProtocol = "vertex"
-	// LLMProtocolBedrock is the API of Amazon Bedrock.
-	LLMProtocolBedrock LLMProtocol = "bedrock"
+	LLMProtocolAnthropic LLMProtocol = "anthropic" // the API of Anthropic
+	LLMProtocolOpenAI    LLMProtocol = "openai"    // the API of OpenAI
+	LLMProtocolAzure     LLMProtocol = "azure"     // the API of Azure OpenAI
+	LLMProtocolVertex    LLMProtocol = "vertex"    // the API of Google Vertex AI
+	LLMProtocolBedrock   LLMProtocol = "bedrock"   // the API of Amazon Bedrock
 )
 
 // ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type ProviderCurrentConfig struct {
-	// APIType is the protocol of the endpoint. It must be one that the provider supports.
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
-	// BaseURL is the address of the endpoint.
-	BaseURL string `json:"baseUrl" acp:"uri"`
-	Meta    Meta   `json:"_meta,omitempty"`
+	BaseURL string      `json:"baseUrl" acp:"uri"`
+	Meta    Meta        `json:"_meta,omitempty"`
 }
 
-// SetProviderResponse reports that the provider was configured.
-//
-// Protocol: result of providers/set.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SetProviderResponse reports that the provider was configured. Unstable.
 type SetProviderResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// DisableProviderResponse reports that the provider is disabled.
-//
-// Protocol: result of providers/disable.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// DisableProviderResponse reports that the provider is disabled. Unstable.
 type DisableProviderResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ListProvidersRequest asks the agent for its providers.
-//
-// Protocol: params of providers/list.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ListProvidersRequest asks the agent for its providers. Protocol: providers/list.
+// Unstable.
 type ListProvidersRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SetProviderRequest asks the agent to replace the configuration of a provider.
-//
-// Protocol: params of providers/set.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SetProviderRequest asks the agent to replace the configuration of a provider. The
+// provider must support APIType. Protocol: providers/set. Unstable.
 type SetProviderRequest struct {
-	// ProviderID identifies the provider in the list of the agent.
-	ProviderID ProviderID `json:"providerId" acp:"id"`
-	// APIType is the protocol of the endpoint. It must be one that the provider supports.
-	APIType LLMProtocol `json:"apiType" acp:"filled"`
-	// BaseURL is the address of the endpoint.
-	BaseURL string `json:"baseUrl" acp:"uri"`
-	// Headers is sent with every request to the endpoint. Values are usually secret: never
-	// log them.
+	ProviderID ProviderID  `json:"providerId" acp:"id"`
+	APIType    LLMProtocol `json:"apiType" acp:"filled"`
+	BaseURL    string      `json:"baseUrl" acp:"uri"`
+	// Headers is sent with every request. Values are usually secret: never log them.
 	Headers map[string]string `json:"headers,omitzero"`
 	Meta    Meta              `json:"_meta,omitempty"`
 }
 
-// DisableProviderRequest asks the agent to disable a provider.
-//
-// Protocol: params of providers/disable.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// DisableProviderRequest asks the agent to disable a provider. Protocol:
+// providers/disable. Unstable.
 type DisableProviderRequest struct {
-	// ProviderID identifies the provider in the list of the agent.
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }

@@ -8,78 +8,43 @@ package acp
 type SessionID string
 
 // NewSessionResponse is the response to session/new.
-//
-// Protocol: result of session/new.
 type NewSessionResponse struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"min=1"`
-	// Modes lists the modes of the session and the current one; nil means that the session
-	// has no modes. Clients ignore it if the agent also sent config options.
-	Modes *SessionModeState `json:"modes,omitempty"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
+	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // LoadSessionResponse is the response to session/load. It follows the last replayed
 // update.
-//
-// Protocol: result of session/load.
 type LoadSessionResponse struct {
-	// Modes lists the modes of the session and the current one; nil means that the session
-	// has no modes. Clients ignore it if the agent also sent config options.
-	Modes *SessionModeState `json:"modes,omitempty"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// ForkSessionResponse is the response to session/fork.
-//
-// Protocol: result of session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ForkSessionResponse is the response to session/fork. Unstable.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
-	SessionID SessionID `json:"sessionId" acp:"min=1"`
-	// Modes lists the modes of the session and the current one; nil means that the session
-	// has no modes. Clients ignore it if the agent also sent config options.
-	Modes *SessionModeState `json:"modes,omitempty"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
+	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // ResumeSessionResponse is the response to session/resume.
-//
-// Protocol: result of session/resume.
 type ResumeSessionResponse struct {
-	// Modes lists the modes of the session and the current one; nil means that the session
-	// has no modes. Clients ignore it if the agent also sent config options.
-	Modes *SessionModeState `json:"modes,omitempty"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // CloseSessionResponse reports that the session is closed.
-//
-// Protocol: result of session/close.
 type CloseSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// NewSessionRequest asks the agent to start an empty session.
-//
-// Protocol: params of session/new.
+// NewSessionRequest asks the agent to start an empty session. Protocol: session/new.
 type NewSessionRequest struct {
 	// Cwd is the absolute path of the working directory of the session on the machine of
 	// the agent. It does not change during the life of the session.
@@ -99,9 +64,7 @@ type NewSessionRequest struct {
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
 	// ConfigOptions lists values for config options of the session. Agents ignore what
 	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
-	//
-	// Unstable: the member may change or be removed.
+	// options capability of sessions. Unstable.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
@@ -116,122 +79,61 @@ type SystemPrompt struct {
 }
 
 // SystemPromptMode is how the system prompt of a client combines with that of the
-// agent. Agents refuse unknown modes with -32602.
+// agent. Override requires the capability systemPrompt.mode.override among those of
+// sessions. Agents refuse unknown modes with -32602.
 type SystemPromptMode string
 
-// The known values of [SystemPromptMode].
 const (
-	// SystemPromptModeAppend appends the text to the system prompt of the agent.
-	SystemPromptModeAppend SystemPromptMode = "append"
-	// SystemPromptModeOverride replaces the system prompt of the agent. It requires the
-	// capability systemPrompt.mode.override among those of sessions.
-	SystemPromptModeOverride SystemPromptMode = "override"
+	SystemPromptModeAppend   SystemPromptMode = "append"   // appends the text to the system prompt of the agent
+	SystemPromptModeOverride SystemPromptMode = "override" // replaces the system prompt of the agent
 )
 
 // LoadSessionRequest asks the agent to open a stored session and to replay its history.
-//
-// Protocol: params of session/load.
+// The rest is as in [NewSessionRequest]. Protocol: session/load.
 type LoadSessionRequest struct {
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
-	MCPServers []MCPServer `json:"mcpServers" acp:"dive,required"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
-	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the systemPrompt capability; an agent without it refuses
-	// the request. It does not outlive the connection: send it again when you load or
-	// resume the session.
-	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
-	//
-	// Unstable: the member may change or be removed.
+	MCPServers            []MCPServer   `json:"mcpServers" acp:"dive,required"`
+	Cwd                   string        `json:"cwd" acp:"abspath"`
+	AdditionalDirectories []string      `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
+	SessionID             SessionID     `json:"sessionId" acp:"id"`
+	SystemPrompt          *SystemPrompt `json:"systemPrompt,omitempty"`
+	// Unstable.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ForkSessionRequest asks the agent to start a new session from a copy of the context
-// of another one.
-//
-// Protocol: params of session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// of another one. The rest is as in [NewSessionRequest]. Protocol: session/fork.
+// Unstable.
 type ForkSessionRequest struct {
 	// SessionID identifies the session to copy.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
-	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
+	SessionID             SessionID   `json:"sessionId" acp:"id"`
+	Cwd                   string      `json:"cwd" acp:"abspath"`
+	AdditionalDirectories []string    `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
+	MCPServers            []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
 	// CursorID is the cursor at which to fork; empty means the end of the session. The
 	// cursor must have the capability fork.
-	CursorID CursorID `json:"cursorId,omitempty"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the systemPrompt capability; an agent without it refuses
-	// the request. It does not outlive the connection: send it again when you load or
-	// resume the session.
-	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the new session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
+	CursorID      CursorID                     `json:"cursorId,omitempty"`
+	SystemPrompt  *SystemPrompt                `json:"systemPrompt,omitempty"`
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // ResumeSessionRequest asks the agent to continue a stored session without replaying
-// it.
-//
-// Protocol: params of session/resume.
+// it. The rest is as in [NewSessionRequest]. Protocol: session/resume.
 type ResumeSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
-	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the systemPrompt capability; an agent without it refuses
-	// the request. It does not outlive the connection: send it again when you load or
-	// resume the session.
-	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
-	//
-	// Unstable: the member may change or be removed.
+	SessionID             SessionID     `json:"sessionId" acp:"id"`
+	Cwd                   string        `json:"cwd" acp:"abspath"`
+	AdditionalDirectories []string      `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
+	MCPServers            []MCPServer   `json:"mcpServers,omitzero" acp:"dive,required"`
+	SystemPrompt          *SystemPrompt `json:"systemPrompt,omitempty"`
+	// Unstable.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
 // CloseSessionRequest asks the agent to close a session on this connection and to free
-// its resources.
-//
-// Protocol: params of session/close.
+// its resources. Protocol: session/close.
 type CloseSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }

@@ -4,8 +4,6 @@
 package acp
 
 // ListSessionsResponse is one page of sessions.
-//
-// Protocol: result of session/list.
 type ListSessionsResponse struct {
 	// Sessions contains the sessions of this page. It may be empty even if there are more
 	// pages. Malformed entries are skipped.
@@ -18,90 +16,57 @@ type ListSessionsResponse struct {
 
 // SessionInfo describes one session in a list.
 type SessionInfo struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
-	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
+	SessionID             SessionID `json:"sessionId" acp:"id"`
+	Cwd                   string    `json:"cwd" acp:"abspath"`
+	AdditionalDirectories []string  `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// Title is the display name; empty means none.
 	Title string `json:"title,omitempty"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text; empty means unknown.
 	UpdatedAt string `json:"updatedAt,omitempty"`
-	// Archived reports whether the session is archived; nil means unknown.
-	//
-	// Unstable: the member may change or be removed.
+	// Archived reports whether the session is archived; nil means unknown. Unstable.
 	Archived *bool `json:"archived,omitempty"`
 	Meta     Meta  `json:"_meta,omitempty"`
 }
 
 // DeleteSessionResponse reports that the session is not in the list.
-//
-// Protocol: result of session/delete.
 type DeleteSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ArchiveSessionResponse reports that the session is archived.
-//
-// Protocol: result of session/archive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ArchiveSessionResponse reports that the session is archived. Unstable.
 type ArchiveSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// UnarchiveSessionResponse reports that the session is in the default list.
-//
-// Protocol: result of session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// UnarchiveSessionResponse reports that the session is in the default list. Unstable.
 type UnarchiveSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionStatusResponse reports whether a session is open.
-//
-// Protocol: result of session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionStatusResponse reports whether a session is open. Unstable.
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	Meta   Meta          `json:"_meta,omitempty"`
 }
 
 // SessionStatus is the status of a session: open, or only stored. Treat an unknown
-// value as [SessionStatusSaved].
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// value as [SessionStatusSaved]. Unstable.
 type SessionStatus string
 
-// The known values of [SessionStatus].
 const (
-	// SessionStatusOpen means that the session is open.
-	SessionStatusOpen SessionStatus = "open"
-	// SessionStatusSaved means that the session is only stored; load or resume it before
-	// use.
-	SessionStatusSaved SessionStatus = "saved"
+	SessionStatusOpen  SessionStatus = "open"  // the session is open
+	SessionStatusSaved SessionStatus = "saved" // the session is only stored; load or resume it before use
 )
 
-// SetSessionTitleResponse is the response to session/set_title.
-//
-// Protocol: result of session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SetSessionTitleResponse is the response to session/set_title. Unstable.
 type SetSessionTitleResponse struct {
 	// Title is the display name that the agent stored.
 	Title string `json:"title"`
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
-// ListSessionsRequest asks the agent for one page of its sessions.
-//
-// Protocol: params of session/list.
+// ListSessionsRequest asks the agent for one page of its sessions. Protocol:
+// session/list.
 type ListSessionsRequest struct {
 	// Cwd selects the sessions with this working directory, an absolute path. Empty
 	// selects all.
@@ -110,80 +75,53 @@ type ListSessionsRequest struct {
 	// page. An unknown cursor fails with -32602.
 	Cursor string `json:"cursor,omitempty"`
 	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude].
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
 	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
 // SessionArchiveFilter selects whether a list contains archived sessions. Agents refuse
-// unknown values with -32602.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// unknown values with -32602. Unstable.
 type SessionArchiveFilter string
 
-// The known values of [SessionArchiveFilter].
 const (
-	// SessionArchiveFilterExclude excludes archived sessions. It is the default.
-	SessionArchiveFilterExclude SessionArchiveFilter = "exclude"
-	// SessionArchiveFilterInclude includes archived sessions.
-	SessionArchiveFilterInclude SessionArchiveFilter = "include"
-	// SessionArchiveFilterOnly selects only archived sessions.
-	SessionArchiveFilterOnly SessionArchiveFilter = "only"
+	SessionArchiveFilterExclude SessionArchiveFilter = "exclude" // excludes archived sessions, the default
+	SessionArchiveFilterInclude SessionArchiveFilter = "include" // includes archived sessions
+	SessionArchiveFilterOnly    SessionArchiveFilter = "only"    // selects only archived sessions
 )
 
-// DeleteSessionRequest asks the agent to remove a session from its list.
-//
-// Protocol: params of session/delete.
+// DeleteSessionRequest asks the agent to remove a session from its list. Protocol:
+// session/delete.
 type DeleteSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // ArchiveSessionRequest asks the agent to hide a session from the default list and to
-// close it if it is open.
-//
-// Protocol: params of session/archive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// close it if it is open. Protocol: session/archive. Unstable.
 type ArchiveSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
 // UnarchiveSessionRequest asks the agent to return a session to the default list.
-//
-// Protocol: params of session/unarchive.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Protocol: session/unarchive. Unstable.
 type UnarchiveSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionStatusRequest asks the agent whether a session is open.
-//
-// Protocol: params of session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionStatusRequest asks the agent whether a session is open. Protocol:
+// session/status. Unstable.
 type SessionStatusRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SetSessionTitleRequest asks the agent to rename a session.
-//
-// Protocol: params of session/set_title.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SetSessionTitleRequest asks the agent to rename a session. Protocol:
+// session/set_title. Unstable.
 type SetSessionTitleRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Title is the requested display name.
-	Title string `json:"title"`
-	Meta  Meta   `json:"_meta,omitempty"`
+	Title     string    `json:"title"`
+	Meta      Meta      `json:"_meta,omitempty"`
 }

@@ -8,34 +8,21 @@ import (
 )
 
 // SubagentSessionCapabilities describes what a client may do with the session of a
-// subagent.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// subagent. Unstable.
 type SubagentSessionCapabilities struct {
-	// Cancel means, if it is not nil, that session/cancel may be sent to it.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitempty"`
 	Meta   Meta                       `json:"_meta,omitempty"`
 }
 
-// SessionCancelCapabilities indicates by its presence that a session may be cancelled.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionCancelCapabilities means that a session may be cancelled. Unstable.
 type SessionCancelCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // StateUpdate is the current state of a session. Treat an unknown state as busy, never
-// as idle.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
-//
-// The variants are:
-//
-//   - *[RunningStateUpdate]
-//   - *[IdleStateUpdate]
-//   - *[RequiresActionStateUpdate]
-//   - *[UnknownStateUpdate]
-//   - *[OtherStateUpdate]
+// as idle. The variants are *[RunningStateUpdate], *[IdleStateUpdate],
+// *[RequiresActionStateUpdate], *[UnknownStateUpdate] and *[OtherStateUpdate].
+// Unstable.
 type StateUpdate interface{ isStateUpdate() }
 
 func (*RunningStateUpdate) isStateUpdate()        {}
@@ -44,76 +31,51 @@ func (*RequiresActionStateUpdate) isStateUpdate() {}
 func (*UnknownStateUpdate) isStateUpdate()        {}
 func (*OtherStateUpdate) isStateUpdate()          {}
 
-// OtherStateUpdate is a [StateUpdate] of a kind unknown to this package. It is kept and
-// encoded unchanged.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// OtherStateUpdate keeps a [StateUpdate] of a kind unknown to this package unchanged.
+// Unstable.
 type OtherStateUpdate struct {
-	// Type is the value of the member state.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member state
+	Raw  json.RawMessage // the whole object
 }
 
-// RunningStateUpdate means that the session is working.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// RunningStateUpdate means that the session is working. Unstable.
 type RunningStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// IdleStateUpdate means that the session waits for its next prompt.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// IdleStateUpdate means that the session waits for its next prompt. Unstable.
 type IdleStateUpdate struct {
 	// Usage is the number of tokens that the last work consumed; nil means unknown.
 	Usage *Usage `json:"usage,omitempty"`
 	// StopReason is the reason why the last work ended: a [StopReason], "error", or a
 	// vendor-specific value. Empty means unknown.
 	StopReason IdleStopReason `json:"stopReason,omitempty"`
-	// Error is the error, if known.
-	Error *Error `json:"error,omitempty"`
-	Meta  Meta   `json:"_meta,omitempty"`
+	Error      *Error         `json:"error,omitempty"`
+	Meta       Meta           `json:"_meta,omitempty"`
 	// Extra contains the members that the protocol does not define.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// IdleStopReason is the reason why a subagent stopped working.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// IdleStopReason is the reason why a subagent stopped working. Unstable.
 type IdleStopReason string
 
-// The known values of [IdleStopReason].
 const (
-	// IdleStopReasonEndTurn means that the agent has finished and waits for the user.
-	IdleStopReasonEndTurn IdleStopReason = "end_turn"
-	// IdleStopReasonMaxTokens means that the model reached its token limit.
-	IdleStopReasonMaxTokens IdleStopReason = "max_tokens"
-	// IdleStopReasonMaxTurnRequests means that the turn reached its limit of model
-	// requests.
-	IdleStopReasonMaxTurnRequests IdleStopReason = "max_turn_requests"
-	// IdleStopReasonRefusal means that the agent refuses to continue. The prompt and
-	// everything after it are not part of the context of the next turn; a client should
-	// show that.
-	IdleStopReasonRefusal IdleStopReason = "refusal"
-	// IdleStopReasonCancelled means that the client cancelled the turn. Every cancelled
-	// prompt ends with it, even if the work stopped with an error.
-	IdleStopReasonCancelled IdleStopReason = "cancelled"
-	// IdleStopReasonError means that the work ended with an error.
-	IdleStopReasonError IdleStopReason = "error"
+	IdleStopReasonEndTurn         IdleStopReason = "end_turn"          // the agent has finished and waits for the user
+	IdleStopReasonMaxTokens       IdleStopReason = "max_tokens"        // the model reached its token limit
+	IdleStopReasonMaxTurnRequests IdleStopReason = "max_turn_requests" // the turn reached its limit of model requests
+	IdleStopReasonRefusal         IdleStopReason = "refusal"           // the agent refuses to continue
+	IdleStopReasonCancelled       IdleStopReason = "cancelled"         // the client cancelled the turn
+	IdleStopReasonError           IdleStopReason = "error"             // the work ended with an error
 )
 
 // RequiresActionStateUpdate means that the session waits for the user, for example for
-// a permission.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// a permission. Unstable.
 type RequiresActionStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // UnknownStateUpdate means that the agent does not know the state of the session.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type UnknownStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -123,8 +85,7 @@ type UnknownStateUpdate struct {
 // everything in it; afterwards updates of the child arrive under its own id, without
 // loading it. Later updates with the same id change the description: absent fields keep
 // their value; null clears them. It requires the subagents capability of the client.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type SubagentUpdate struct {
 	// SessionID identifies the child session.
 	SessionID SessionID `json:"sessionId" acp:"id"`
@@ -139,8 +100,7 @@ type SubagentUpdate struct {
 	State Opt[StateUpdate] `json:"state,omitzero"`
 	// Cwd is the absolute path of the working directory of the child.
 	Cwd Opt[string] `json:"cwd,omitzero" acp:"omitempty,abspath"`
-	// AdditionalDirectories lists further directories that the child may work in, as
-	// absolute paths.
+	// AdditionalDirectories lists further directories of the child, as absolute paths.
 	AdditionalDirectories Opt[[]string] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	Meta                  Meta          `json:"_meta,omitempty"`
 }
@@ -148,9 +108,7 @@ type SubagentUpdate struct {
 // SessionMessage reports a message that one session sent to another. The first update
 // with an id creates the message; later ones change it: absent fields keep their value,
 // null clears them, and content replaces all previous content and chunks. It requires
-// the subagents capability of the client.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// the subagents capability of the client. Unstable.
 type SessionMessage struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID `json:"messageId" acp:"id"`
@@ -168,9 +126,7 @@ type SessionMessage struct {
 }
 
 // SessionMessageChunk appends a piece of content to a message between sessions. It
-// requires the subagents capability of the client.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// requires the subagents capability of the client. Unstable.
 type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`

@@ -3,9 +3,7 @@
 
 package acp
 
-// PromptSuggestion is a prompt that the user may want to send.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSuggestion is a prompt that the user may want to send. Unstable.
 type PromptSuggestion struct {
 	// Prompt is the prompt, at least one block. The client may send it unchanged. Text and
 	// resource links are always possible; other kinds require that both the client's
@@ -18,50 +16,37 @@ type PromptSuggestion struct {
 // PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
 // likely first. The list replaces the previous one; an empty list withdraws it. It is
 // not part of the history and should not be replayed. It requires the
-// session.promptSuggestions capability of the client.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// session.promptSuggestions capability of the client. Unstable.
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`
 	Meta        Meta               `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsImageCapabilities indicates by its presence that suggested prompts
-// may contain images.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSuggestionsImageCapabilities means that suggested prompts may contain images.
+// Unstable.
 type PromptSuggestionsImageCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsAudioCapabilities indicates by its presence that suggested prompts
-// may contain audio.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSuggestionsAudioCapabilities means that suggested prompts may contain audio.
+// Unstable.
 type PromptSuggestionsAudioCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsEmbeddedContextCapabilities indicates by its presence that suggested
-// prompts may contain embedded resources.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSuggestionsEmbeddedContextCapabilities means that suggested prompts may contain
+// embedded resources. Unstable.
 type PromptSuggestionsEmbeddedContextCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // PromptSuggestionsCapabilities describes the content that suggested prompts may
-// contain beyond text and resource links.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// contain beyond text and resource links. Without it the agent must not send
+// [PromptSuggestionsUpdate]. Unstable.
 type PromptSuggestionsCapabilities struct {
-	// Image means, if it is not nil, that suggested prompts may contain images.
-	Image *PromptSuggestionsImageCapabilities `json:"image,omitempty"`
-	// Audio means, if it is not nil, that suggested prompts may contain audio.
-	Audio *PromptSuggestionsAudioCapabilities `json:"audio,omitempty"`
-	// EmbeddedContext means, if it is not nil, that suggested prompts may contain
-	// [EmbeddedResource] blocks.
+	Image           *PromptSuggestionsImageCapabilities           `json:"image,omitempty"`
+	Audio           *PromptSuggestionsAudioCapabilities           `json:"audio,omitempty"`
 	EmbeddedContext *PromptSuggestionsEmbeddedContextCapabilities `json:"embeddedContext,omitempty"`
 	Meta            Meta                                          `json:"_meta,omitempty"`
 }

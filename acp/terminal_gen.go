@@ -3,28 +3,22 @@
 
 package acp
 
-// WriteTextFileRequest asks the client to replace the text of a file.
-//
-// Protocol: params of fs/write_text_file.
+// WriteTextFileRequest asks the client to replace the text of a file. Protocol:
+// fs/write_text_file.
 type WriteTextFileRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Path is the absolute path of the file. Clients should refuse paths outside the
-	// directories of the session.
+	// Path is the absolute path of the file.
 	Path string `json:"path" acp:"abspath"`
 	// Content is the new text of the whole file.
 	Content string `json:"content"`
 	Meta    Meta   `json:"_meta,omitempty"`
 }
 
-// ReadTextFileRequest asks the client for the text of a file.
-//
-// Protocol: params of fs/read_text_file.
+// ReadTextFileRequest asks the client for the text of a file. Protocol:
+// fs/read_text_file.
 type ReadTextFileRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Path is the absolute path of the file. Clients should refuse paths outside the
-	// directories of the session.
+	// Path is the absolute path of the file.
 	Path string `json:"path" acp:"abspath"`
 	// Line is the first line to read, counted from 1; nil means from the start.
 	Line *uint32 `json:"line,omitempty"`
@@ -36,22 +30,16 @@ type ReadTextFileRequest struct {
 // TerminalID identifies one terminal. The end that runs it chooses it.
 type TerminalID string
 
-// CreateTerminalRequest asks the client to run a command.
-//
-// Protocol: params of terminal/create.
+// CreateTerminalRequest asks the client to run a command. Protocol: terminal/create.
 type CreateTerminalRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Command is the program to run. It is not a shell command line; to use one, start a
-	// shell.
+	// Command is the program to run, no shell command line: for one, start a shell.
 	Command string `json:"command" acp:"filled"`
 	// Args contains the arguments, unquoted.
 	Args []string `json:"args,omitzero"`
-	// Env sets environment variables in addition to those of the client. Values may be
-	// secret.
+	// Env adds to the environment of the client. Values may be secret.
 	Env []EnvVariable `json:"env,omitzero"`
-	// Cwd is the absolute path of the directory to run in; empty means that of the
-	// session.
+	// Cwd is the absolute path of the directory to run in; empty means the session's.
 	Cwd string `json:"cwd,omitempty" acp:"omitempty,abspath"`
 	// OutputByteLimit is the maximum number of bytes of output that the client keeps. The
 	// client drops the oldest output beyond it, at a character boundary. Nil means that
@@ -68,60 +56,44 @@ type EnvVariable struct {
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
-// TerminalOutputRequest asks the client for the output of a command so far.
-//
-// Protocol: params of terminal/output.
+// TerminalOutputRequest asks the client for the output of a command so far. Protocol:
+// terminal/output.
 type TerminalOutputRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// TerminalID identifies the terminal.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// ReleaseTerminalRequest asks the client to free a terminal.
-//
-// Protocol: params of terminal/release.
+// ReleaseTerminalRequest asks the client to free a terminal. Protocol:
+// terminal/release.
 type ReleaseTerminalRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// TerminalID identifies the terminal.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // WaitForTerminalExitRequest asks the client to wait until a command has ended.
-//
-// Protocol: params of terminal/wait_for_exit.
+// Protocol: terminal/wait_for_exit.
 type WaitForTerminalExitRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// TerminalID identifies the terminal.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // KillTerminalRequest asks the client to end a command and to keep its terminal.
-//
-// Protocol: params of terminal/kill.
+// Protocol: terminal/kill.
 type KillTerminalRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// TerminalID identifies the terminal.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // WriteTextFileResponse reports that the text was written.
-//
-// Protocol: result of fs/write_text_file.
 type WriteTextFileResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // ReadTextFileResponse is the text of a file.
-//
-// Protocol: result of fs/read_text_file.
 type ReadTextFileResponse struct {
 	// Content is the text of the requested lines.
 	Content string `json:"content"`
@@ -129,17 +101,12 @@ type ReadTextFileResponse struct {
 }
 
 // CreateTerminalResponse is the response to terminal/create.
-//
-// Protocol: result of terminal/create.
 type CreateTerminalResponse struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"min=1"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // TerminalOutputResponse is a snapshot of a terminal.
-//
-// Protocol: result of terminal/output.
 type TerminalOutputResponse struct {
 	// Output is the retained output, stdout and stderr combined.
 	Output string `json:"output"`
@@ -163,28 +130,19 @@ type TerminalExitStatus struct {
 }
 
 // ReleaseTerminalResponse reports that the terminal was freed.
-//
-// Protocol: result of terminal/release.
 type ReleaseTerminalResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// WaitForTerminalExitResponse is the exit status of a command.
-//
-// Protocol: result of terminal/wait_for_exit.
+// WaitForTerminalExitResponse is the exit status of a command, as in
+// [TerminalExitStatus].
 type WaitForTerminalExitResponse struct {
-	// ExitCode is the exit code of the process; nil if a signal ended it or the code is
-	// unknown.
 	ExitCode *uint32 `json:"exitCode,omitempty"`
-	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
-	// none did.
-	Signal string `json:"signal,omitempty"`
-	Meta   Meta   `json:"_meta,omitempty"`
+	Signal   string  `json:"signal,omitempty"`
+	Meta     Meta    `json:"_meta,omitempty"`
 }
 
 // KillTerminalResponse reports that the command has ended or was asked to end.
-//
-// Protocol: result of terminal/kill.
 type KillTerminalResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -12,7 +12,6 @@ import (
 // a whole. An update with an unknown id creates the call: a permission request may be
 // the first message that mentions it.
 type ToolCallUpdate struct {
-	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Kind replaces the kind; empty keeps it.
 	Kind ToolKind `json:"kind,omitempty"`
@@ -43,55 +42,33 @@ type ToolCallID string
 // permissions must not depend on it.
 type ToolKind string
 
-// The known values of [ToolKind].
 const (
-	// ToolKindRead reads files or other data.
-	ToolKindRead ToolKind = "read"
-	// ToolKindEdit changes files or other content.
-	ToolKindEdit ToolKind = "edit"
-	// ToolKindDelete removes files or other data.
-	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove moves or renames files.
-	ToolKindMove ToolKind = "move"
-	// ToolKindSearch searches for information.
-	ToolKindSearch ToolKind = "search"
-	// ToolKindExecute runs a command or code.
-	ToolKindExecute ToolKind = "execute"
-	// ToolKindThink reasons or plans.
-	ToolKindThink ToolKind = "think"
-	// ToolKindFetch retrieves external data, such as a web page.
-	ToolKindFetch ToolKind = "fetch"
-	// ToolKindSwitchMode changes the mode of the session.
-	ToolKindSwitchMode ToolKind = "switch_mode"
-	// ToolKindOther is any other tool. It is the default.
-	ToolKindOther ToolKind = "other"
+	ToolKindRead       ToolKind = "read"        // reads files or other data
+	ToolKindEdit       ToolKind = "edit"        // changes files or other content
+	ToolKindDelete     ToolKind = "delete"      // removes files or other data
+	ToolKindMove       ToolKind = "move"        // moves or renames files
+	ToolKindSearch     ToolKind = "search"      // searches for information
+	ToolKindExecute    ToolKind = "execute"     // runs a command or code
+	ToolKindThink      ToolKind = "think"       // reasons or plans
+	ToolKindFetch      ToolKind = "fetch"       // retrieves external data, such as a web page
+	ToolKindSwitchMode ToolKind = "switch_mode" // changes the mode of the session
+	ToolKindOther      ToolKind = "other"       // any other tool, the default
 )
 
-// ToolCallStatus is the status of a tool call. The protocol has no status for a
-// cancelled call: clients mark the open calls of a cancelled turn themselves.
+// ToolCallStatus is the status of a tool call. A pending call waits for permission, or
+// its input is still streaming. The protocol has no status for a cancelled call:
+// clients mark the open calls of a cancelled turn themselves.
 type ToolCallStatus string
 
-// The known values of [ToolCallStatus].
 const (
-	// ToolCallStatusPending means that the call has not started: its input is still
-	// streaming, or it waits for permission. It is the default.
-	ToolCallStatusPending ToolCallStatus = "pending"
-	// ToolCallStatusInProgress means that the tool is running.
-	ToolCallStatusInProgress ToolCallStatus = "in_progress"
-	// ToolCallStatusCompleted means that the tool has finished.
-	ToolCallStatusCompleted ToolCallStatus = "completed"
-	// ToolCallStatusFailed means that the tool failed.
-	ToolCallStatusFailed ToolCallStatus = "failed"
+	ToolCallStatusPending    ToolCallStatus = "pending"     // the call has not started, the default
+	ToolCallStatusInProgress ToolCallStatus = "in_progress" // the tool is running
+	ToolCallStatusCompleted  ToolCallStatus = "completed"   // the tool has finished
+	ToolCallStatusFailed     ToolCallStatus = "failed"      // the tool failed
 )
 
-// ToolCallContent is one piece of the output of a tool call.
-//
-// The variants are:
-//
-//   - *[Content]
-//   - *[Diff]
-//   - *[Terminal]
-//   - *[UnknownToolCallContent]
+// ToolCallContent is one piece of the output of a tool call. The variants are
+// *[Content], *[Diff], *[Terminal] and *[UnknownToolCallContent].
 type ToolCallContent interface{ isToolCallContent() }
 
 func (*Content) isToolCallContent()                {}
@@ -99,13 +76,11 @@ func (*Diff) isToolCallContent()                   {}
 func (*Terminal) isToolCallContent()               {}
 func (*UnknownToolCallContent) isToolCallContent() {}
 
-// UnknownToolCallContent is a [ToolCallContent] of a kind unknown to this package. It
-// is kept and encoded unchanged.
+// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package
+// unchanged.
 type UnknownToolCallContent struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // Content is a content block in the output of a tool call.
@@ -121,15 +96,13 @@ type Diff struct {
 	Path string `json:"path" acp:"abspath"`
 	// OldText is the whole text before the change; nil means that the file is new.
 	OldText *string `json:"oldText,omitempty"`
-	// NewText is the whole text after the change.
-	NewText string `json:"newText"`
-	Meta    Meta   `json:"_meta,omitempty"`
+	NewText string  `json:"newText"`
+	Meta    Meta    `json:"_meta,omitempty"`
 }
 
 // Terminal displays the live output of a terminal that the agent created at the client.
 // It remains visible after the terminal is released.
 type Terminal struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
@@ -145,7 +118,6 @@ type ToolCallLocation struct {
 
 // ToolCall announces a tool call. A [ToolCallUpdate] with the same id changes it.
 type ToolCall struct {
-	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Title describes the call in one line, such as "Read config.json".
 	Title string `json:"title"`

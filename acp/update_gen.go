@@ -8,45 +8,24 @@ import (
 )
 
 // SessionNotification carries one update of one session from the agent to the client.
-//
-// Protocol: params of the notification session/update.
+// Protocol: session/update.
 type SessionNotification struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
 	Meta      Meta          `json:"_meta,omitempty"`
 }
 
-// SessionUpdate is one event of a session.
+// SessionUpdate is one event of a session. The variants are *[UserMessageChunk],
+// *[AgentMessageChunk], *[AgentThoughtChunk], *[ToolCall], *[ToolCallUpdate], *[Plan],
+// *[PlanUpdate], *[PlanRemoved], *[AvailableCommandsUpdate], *[CurrentModeUpdate],
+// *[ConfigOptionUpdate], *[SessionInfoUpdate], *[UsageUpdate], *[Notice],
+// *[CompactionUpdate], *[CompactionSummaryChunk], *[PromptSuggestionsUpdate],
+// *[CursorUpdate], *[SubagentUpdate], *[SessionMessage], *[SessionMessageChunk] and
+// *[UnknownSessionUpdate].
 //
 // [UserMessageChunk], [AgentMessageChunk] and [AgentThoughtChunk] carry text;
 // [ToolCall] and [ToolCallUpdate] report work; the other variants report changes of the
 // session. Clients should ignore unknown variants.
-//
-// The variants are:
-//
-//   - *[UserMessageChunk]
-//   - *[AgentMessageChunk]
-//   - *[AgentThoughtChunk]
-//   - *[ToolCall]
-//   - *[ToolCallUpdate]
-//   - *[Plan]
-//   - *[PlanUpdate]
-//   - *[PlanRemoved]
-//   - *[AvailableCommandsUpdate]
-//   - *[CurrentModeUpdate]
-//   - *[ConfigOptionUpdate]
-//   - *[SessionInfoUpdate]
-//   - *[UsageUpdate]
-//   - *[Notice]
-//   - *[CompactionUpdate]
-//   - *[CompactionSummaryChunk]
-//   - *[PromptSuggestionsUpdate]
-//   - *[CursorUpdate]
-//   - *[SubagentUpdate]
-//   - *[SessionMessage]
-//   - *[SessionMessageChunk]
-//   - *[UnknownSessionUpdate]
 type SessionUpdate interface{ isSessionUpdate() }
 
 func (*UserMessageChunk) isSessionUpdate()        {}
@@ -72,21 +51,18 @@ func (*SessionMessage) isSessionUpdate()          {}
 func (*SessionMessageChunk) isSessionUpdate()     {}
 func (*UnknownSessionUpdate) isSessionUpdate()    {}
 
-// UnknownSessionUpdate is a [SessionUpdate] of a kind unknown to this package. It is
-// kept and encoded unchanged.
+// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package
+// unchanged.
 type UnknownSessionUpdate struct {
-	// Type is the value of the member sessionUpdate.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member sessionUpdate
+	Raw  json.RawMessage // the whole object
 }
 
 // AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it
 // folded or not at all.
 type AgentThoughtChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// MessageID identifies the message that the piece belongs to. It is empty if the agent
-	// does not identify its messages.
+	// MessageID identifies the message of the piece; empty if the agent does not say.
 	MessageID MessageID `json:"messageId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -94,8 +70,7 @@ type AgentThoughtChunk struct {
 // AgentMessageChunk is a piece of a message of the agent to the user.
 type AgentMessageChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// MessageID identifies the message that the piece belongs to. It is empty if the agent
-	// does not identify its messages.
+	// MessageID identifies the message of the piece; empty if the agent does not say.
 	MessageID MessageID `json:"messageId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -104,8 +79,7 @@ type AgentMessageChunk struct {
 // a session, and may send it to echo a prompt.
 type UserMessageChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// MessageID identifies the message that the piece belongs to. It is empty if the agent
-	// does not identify its messages.
+	// MessageID identifies the message of the piece; empty if the agent does not say.
 	MessageID MessageID `json:"messageId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -119,8 +93,7 @@ type MessageID string
 // kind form one message.
 type ContentChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
-	// MessageID identifies the message that the piece belongs to. It is empty if the agent
-	// does not identify its messages.
+	// MessageID identifies the message of the piece; empty if the agent does not say.
 	MessageID MessageID `json:"messageId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -136,22 +109,17 @@ type AvailableCommand struct {
 	Meta  Meta                  `json:"_meta,omitempty"`
 }
 
-// AvailableCommandInput describes the argument of a slash command.
-//
-// The variants are:
-//
-//   - *[UnstructuredCommandInput]
-//   - *[UnknownAvailableCommandInput]
+// AvailableCommandInput describes the argument of a slash command. The variants are
+// *[UnstructuredCommandInput] and *[UnknownAvailableCommandInput].
 type AvailableCommandInput interface{ isAvailableCommandInput() }
 
 func (*UnstructuredCommandInput) isAvailableCommandInput()     {}
 func (*UnknownAvailableCommandInput) isAvailableCommandInput() {}
 
-// UnknownAvailableCommandInput is an [AvailableCommandInput] of a kind unknown to this
-// package. It is kept and encoded unchanged.
+// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to
+// this package unchanged.
 type UnknownAvailableCommandInput struct {
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Raw json.RawMessage // the whole object
 }
 
 // UnstructuredCommandInput means that a slash command takes all text after its name as
@@ -173,7 +141,6 @@ type AvailableCommandsUpdate struct {
 // SessionInfoUpdate changes the metadata of the session. Absent fields keep their
 // value; null clears them.
 type SessionInfoUpdate struct {
-	// Title is the display name of the session.
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
 	UpdatedAt Opt[string] `json:"updatedAt,omitzero"`
@@ -204,14 +171,10 @@ type UsageUpdate struct {
 // NoticeSeverity is the severity of a notice. Display an unknown value as information.
 type NoticeSeverity string
 
-// The known values of [NoticeSeverity].
 const (
-	// NoticeSeverityInfo is for information.
-	NoticeSeverityInfo NoticeSeverity = "info"
-	// NoticeSeverityWarning requires attention.
-	NoticeSeverityWarning NoticeSeverity = "warning"
-	// NoticeSeverityError reports a failure.
-	NoticeSeverityError NoticeSeverity = "error"
+	NoticeSeverityInfo    NoticeSeverity = "info"    // for information
+	NoticeSeverityWarning NoticeSeverity = "warning" // requires attention
+	NoticeSeverityError   NoticeSeverity = "error"   // reports a failure
 )
 
 // Notice is a short message to the user outside the conversation, such as a warning
@@ -234,18 +197,11 @@ type CompactionID string
 // progress.
 type CompactionStatus string
 
-// The known values of [CompactionStatus].
 const (
-	// CompactionStatusInProgress means that the compaction is running.
-	CompactionStatusInProgress CompactionStatus = "in_progress"
-	// CompactionStatusCompleted means that the summary has replaced the old context.
-	CompactionStatusCompleted CompactionStatus = "completed"
-	// CompactionStatusFailed means that the compaction failed and the context is
-	// unchanged.
-	CompactionStatusFailed CompactionStatus = "failed"
-	// CompactionStatusCancelled means that the compaction was stopped and the context is
-	// unchanged.
-	CompactionStatusCancelled CompactionStatus = "cancelled"
+	CompactionStatusInProgress CompactionStatus = "in_progress" // the compaction is running
+	CompactionStatusCompleted  CompactionStatus = "completed"   // the summary has replaced the old context
+	CompactionStatusFailed     CompactionStatus = "failed"      // the compaction failed and the context is unchanged
+	CompactionStatusCancelled  CompactionStatus = "cancelled"   // the compaction was stopped and the context is unchanged
 )
 
 // CompactionUpdate reports that the agent replaces old parts of the context by a
@@ -253,7 +209,6 @@ const (
 // conversation; later updates change it. Absent fields keep their value; null clears
 // them. Compactions require the session.compaction capability of the client.
 type CompactionUpdate struct {
-	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
 	Status       CompactionStatus `json:"status" acp:"filled"`
 	// Summary is the whole summary. It replaces what was collected from
@@ -268,7 +223,6 @@ type CompactionUpdate struct {
 // previous pieces. With an unknown id it starts a compaction that is in progress.
 // Compactions require the session.compaction capability of the client.
 type CompactionSummaryChunk struct {
-	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`
 	Meta         Meta         `json:"_meta,omitempty"`

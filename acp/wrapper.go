@@ -29,14 +29,12 @@ type AgentWrapper struct{ Agent }
 // Unwrap returns the wrapped agent.
 func (w AgentWrapper) Unwrap() Agent { return w.Agent }
 
-// HandleExtension implements [ExtensionHandler]. The method does not exist if the wrapped
-// agent is no ExtensionHandler.
+// HandleExtension implements [ExtensionHandler], if the wrapped agent does.
 func (w AgentWrapper) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return roles.Extension(w.Agent, ctx, method, params)
 }
 
-// HandleExtensionNotification implements [ExtensionNotificationHandler]. The notification is
-// ignored if the wrapped agent is no ExtensionNotificationHandler.
+// HandleExtensionNotification implements [ExtensionNotificationHandler], if the wrapped agent does.
 func (w AgentWrapper) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
 	return roles.ExtensionNotification(w.Agent, ctx, method, params)
 }
@@ -48,14 +46,12 @@ type ClientWrapper struct{ Client }
 // Unwrap returns the wrapped client.
 func (w ClientWrapper) Unwrap() Client { return w.Client }
 
-// HandleExtension implements [ExtensionHandler]. The method does not exist if the wrapped
-// client is no ExtensionHandler.
+// HandleExtension implements [ExtensionHandler], if the wrapped client does.
 func (w ClientWrapper) HandleExtension(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	return roles.Extension(w.Client, ctx, method, params)
 }
 
-// HandleExtensionNotification implements [ExtensionNotificationHandler]. The notification is
-// ignored if the wrapped client is no ExtensionNotificationHandler.
+// HandleExtensionNotification implements [ExtensionNotificationHandler], if the wrapped client does.
 func (w ClientWrapper) HandleExtensionNotification(ctx context.Context, method string, params json.RawMessage) error {
 	return roles.ExtensionNotification(w.Client, ctx, method, params)
 }

@@ -80,15 +80,16 @@ func (c *Conn) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminal
 	return methodWaitForTerminalExit.Call(ctx, &c.out, req, nil)
 }
 
-// KillTerminal ends the command. The terminal remains valid: its output can still be
-// read.
+// KillTerminal ends the command. The terminal remains valid: its output and exit status
+// can still be read, and it must still be released.
 //
 // Protocol: terminal/kill. Capability: terminal.
 func (c *Conn) KillTerminal(ctx context.Context, req *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
 	return methodKillTerminal.Call(ctx, &c.out, req, nil)
 }
 
-// ReleaseTerminal ends the command if it is still running, and frees the terminal.
+// ReleaseTerminal ends the command if it is still running, and frees the terminal,
+// whose id becomes invalid. A tool call that displays it continues to show its output.
 //
 // Protocol: terminal/release. Capability: terminal.
 func (c *Conn) ReleaseTerminal(ctx context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
@@ -111,7 +112,8 @@ func (c *Conn) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitati
 	return methodCompleteElicitation.Notify(ctx, &c.out, n)
 }
 
-// AuthStatusUpdate notifies the client of a change of the authentication state.
+// AuthStatusUpdate notifies the client of a change of the authentication state, at any
+// time after initialize.
 //
 // Unstable: see Options.Unstable. Protocol: auth/status_update.
 func (c *Conn) AuthStatusUpdate(ctx context.Context, n *acp.AuthStatusUpdateNotification) error {

@@ -66,7 +66,8 @@ func (c *Conn) Logout(ctx context.Context, req *acp.LogoutRequest) (*acp.LogoutR
 	return methodLogout.Call(ctx, &c.out, req, nil)
 }
 
-// NewSession starts an empty session. [Conn.StartSession] is the simpler form.
+// NewSession starts an empty session. Some agents send its first updates before the
+// response. [Conn.StartSession] is the simpler form.
 //
 // Protocol: session/new.
 func (c *Conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -142,8 +143,9 @@ func (c *Conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 }
 
 // Cancel asks the agent to end the turns of a session. They then return with the stop
-// reason "cancelled". Requests of the agent to the user that are in flight for the
-// session get the outcome "cancelled". Without a running turn Cancel has no effect.
+// reason "cancelled"; updates may arrive until then. Requests of the agent to the user
+// that are in flight for the session get the outcome "cancelled". Without a running
+// turn Cancel has no effect.
 //
 // Protocol: session/cancel.
 func (c *Conn) Cancel(ctx context.Context, n *acp.CancelNotification) error {
@@ -158,8 +160,9 @@ func (c *Conn) ListProviders(ctx context.Context, req *acp.ListProvidersRequest)
 	return methodListProviders.Call(ctx, &c.out, req, nil)
 }
 
-// SetProvider replaces the whole configuration of one provider. The headers may contain
-// secrets; they are never logged.
+// SetProvider replaces the whole configuration of one provider. Call it before starting
+// sessions: the effect on running sessions depends on the agent. The headers may
+// contain secrets; they are never logged.
 //
 // Unstable: see Options.Unstable. Protocol: providers/set. Capability: providers.
 func (c *Conn) SetProvider(ctx context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {

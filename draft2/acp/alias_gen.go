@@ -427,7 +427,6 @@ type CursorCompactionAnchor = v1.CursorCompactionAnchor
 // CursorAnchor is the same type as in version 1; see [v1.CursorAnchor].
 type CursorAnchor = v1.CursorAnchor
 
-// UnmarshalCursorAnchor decodes any variant of [CursorAnchor].
 func UnmarshalCursorAnchor(data []byte) (CursorAnchor, error) { return v1.UnmarshalCursorAnchor(data) }
 
 // UnknownCursorAnchor is the same type as in version 1; see [v1.UnknownCursorAnchor].

@@ -7,26 +7,18 @@ import (
 	"encoding/json"
 )
 
-// AuthMethod is one authentication method.
-//
-// The variants are:
-//
-//   - *[AuthMethodTerminal]
-//   - *[AuthMethodAgent]
-//   - *[UnknownAuthMethod]
+// AuthMethod is one authentication method. The variants are *[AuthMethodTerminal],
+// *[AuthMethodAgent] and *[UnknownAuthMethod].
 type AuthMethod interface{ isAuthMethod() }
 
 func (*AuthMethodTerminal) isAuthMethod() {}
 func (*AuthMethodAgent) isAuthMethod()    {}
 func (*UnknownAuthMethod) isAuthMethod()  {}
 
-// UnknownAuthMethod is an [AuthMethod] of a kind unknown to this package. It is kept
-// and encoded unchanged.
+// UnknownAuthMethod keeps an [AuthMethod] of a kind unknown to this package unchanged.
 type UnknownAuthMethod struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // AuthMethodTerminal is an authentication method that runs the command of the agent in
@@ -55,30 +47,22 @@ type AuthMethodAgent struct {
 }
 
 // LoginAuthResponse reports that the user is signed in.
-//
-// Protocol: result of auth/login.
 type LoginAuthResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // LogoutAuthResponse reports that the user is signed out.
-//
-// Protocol: result of auth/logout.
 type LogoutAuthResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// LoginAuthRequest asks the agent to sign the user in.
-//
-// Protocol: params of auth/login.
+// LoginAuthRequest asks the agent to sign the user in. Protocol: auth/login.
 type LoginAuthRequest struct {
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
 	Meta     Meta         `json:"_meta,omitempty"`
 }
 
-// LogoutAuthRequest asks the agent to sign the user out.
-//
-// Protocol: params of auth/logout.
+// LogoutAuthRequest asks the agent to sign the user out. Protocol: auth/logout.
 type LogoutAuthRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

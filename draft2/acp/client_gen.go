@@ -19,29 +19,27 @@ import (
 // interfaces: its methods call the client at the other end. A proxy passes one
 // connection to another.
 //
-// Requests are handled concurrently, notifications one at a time. The handler of a
-// request starts after all notifications that arrived earlier have been handled, so a
-// permission request never overtakes the update that explains it. The ctx of a request
-// is cancelled when the agent cancels the request or the connection ends. It also
-// carries the position of the message in the order of arrival: use it, or a ctx derived
-// from it, to call the peer. The method owns its params. Errors are treated as
-// described for [Agent].
+// Requests are handled concurrently, notifications one at a time, in the order of
+// arrival. The handler of a request starts after all notifications that arrived earlier
+// have been handled, so a permission request never overtakes the update that explains
+// it. The ctx of a request is cancelled when the agent cancels the request or the
+// connection ends. It also carries the position of the message in the order of arrival:
+// use it, or a ctx derived from it, to call the peer. The method owns its params.
+// Errors are treated as described for [Agent].
 type Client interface {
 	// RequestPermission asks the user whether an action may proceed, for as long as it
 	// takes. If the work is cancelled meanwhile, return a *CancelledPermissionOutcome; a
 	// Session of package draft2/client does so for the work that it cancels. A program
 	// that decides without a user must choose by the kinds of the options, never by
-	// position, and return the cancelled outcome if no kind fits.
-	//
-	// Protocol: session/request_permission.
+	// position, and return the cancelled outcome if no kind fits. Protocol:
+	// session/request_permission.
 	RequestPermission(context.Context, *RequestPermissionRequest) (*RequestPermissionResponse, error)
 
 	// SessionUpdate handles one update of a session. Updates are handled one at a time for
 	// the whole connection, in the order of arrival. Do not block: until SessionUpdate
 	// returns, no other update is handled and no call returns. It may call the agent with
-	// its ctx. Ignore unknown sessions and unknown updates. A returned error is logged.
-	//
-	// Protocol: session/update.
+	// its ctx. An update may arrive at any time, even if no prompt is in flight. Ignore
+	// unknown sessions and unknown updates. Protocol: session/update.
 	SessionUpdate(context.Context, *UpdateSessionNotification) error
 }
 
@@ -53,9 +51,7 @@ type Elicitor interface {
 	// while a call of this client, such as Login, is in flight. For a web page, show the
 	// whole address, ask before opening it, and do not fetch it; package draft2/client
 	// passes only http and https URLs. Return rpcerr.InvalidParams for a mode that was not
-	// advertised.
-	//
-	// Protocol: elicitation/create.
+	// advertised. Protocol: elicitation/create.
 	CreateElicitation(context.Context, *CreateElicitationRequest) (*CreateElicitationResponse, error)
 }
 
@@ -63,39 +59,25 @@ type Elicitor interface {
 // their user has finished on a web page. Capability: elicitation.url.
 type ElicitationCompleter interface {
 	// CompleteElicitation is called when the user has finished on a web page. Agents may
-	// omit it; ignore unknown ids. Notifications are handled one at a time, in the order
-	// of arrival. A returned error is logged.
-	//
-	// Protocol: elicitation/complete.
+	// omit it; ignore unknown ids. Protocol: elicitation/complete.
 	CompleteElicitation(context.Context, *CompleteElicitationNotification) error
 }
 
 // AuthStatusUpdater is an optional interface for clients that handle changes of the
-// authentication state of the agent. Capability: auth.status of the agent.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// authentication state of the agent. Capability: auth.status of the agent. Unstable.
 type AuthStatusUpdater interface {
-	// AuthStatusUpdate receives the new state. Notifications are handled one at a time, in
-	// the order of arrival. A returned error is logged.
-	//
-	// Protocol: auth/status_update.
+	// AuthStatusUpdate receives the new state. Protocol: auth/status_update.
 	AuthStatusUpdate(context.Context, *AuthStatusUpdateNotification) error
 }
 
 // MCPMessageHandler is an optional interface for clients that serve MCP to the agent
 // over this connection. They pass an [MCPServerACP] when a session starts. Capability:
-// session.mcp.acp of the agent.
-//
-// Unstable: the method may change or be removed; Options must allow unstable methods on
-// both ends.
+// session.mcp.acp of the agent. Unstable.
 type MCPMessageHandler interface {
 	// MessageMCP handles one MCP request. Put errors of MCP into the response; a Go error
 	// means that the server could not be reached. Send notifications of the server for
 	// this request before returning. The ctx is cancelled when the agent cancels the
-	// request.
-	//
-	// Protocol: mcp/message.
+	// request. Protocol: mcp/message.
 	MessageMCP(context.Context, *MessageMCPRequest) (*MessageMCPResponse, error)
 }
 
@@ -115,22 +97,18 @@ func (w ClientWrapper) Handles(method string) bool {
 	return false
 }
 
-// CreateElicitation implements [Elicitor].
 func (w ClientWrapper) CreateElicitation(ctx context.Context, req *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	return roles.Call(w.Client, Elicitor.CreateElicitation, MethodElicitationCreate, ctx, req)
 }
 
-// CompleteElicitation implements [ElicitationCompleter].
 func (w ClientWrapper) CompleteElicitation(ctx context.Context, n *CompleteElicitationNotification) error {
 	return roles.Notify(w.Client, ElicitationCompleter.CompleteElicitation, ctx, n)
 }
 
-// AuthStatusUpdate implements [AuthStatusUpdater].
 func (w ClientWrapper) AuthStatusUpdate(ctx context.Context, n *AuthStatusUpdateNotification) error {
 	return roles.Notify(w.Client, AuthStatusUpdater.AuthStatusUpdate, ctx, n)
 }
 
-// MessageMCP implements [MCPMessageHandler].
 func (w ClientWrapper) MessageMCP(ctx context.Context, req *MessageMCPRequest) (*MessageMCPResponse, error) {
 	return roles.Call(w.Client, MCPMessageHandler.MessageMCP, MethodMCPMessage, ctx, req)
 }

@@ -8,7 +8,9 @@ import (
 )
 
 // SessionConfigOption is one setting of a session with its current value. Every option
-// has a usable value from the start.
+// has a usable value from the start. A list of options is complete, in the agent's
+// order of importance, and replaces the previous list. Malformed options are skipped;
+// those of an unknown kind are kept as [UnknownSessionConfigKind].
 type SessionConfigOption struct {
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
 	// Name is the label to display.
@@ -23,26 +25,19 @@ type SessionConfigOption struct {
 }
 
 // SessionConfigKind contains the possible values of a config option and the current
-// one.
-//
-// The variants are:
-//
-//   - *[SessionConfigSelect]
-//   - *[SessionConfigBoolean]
-//   - *[UnknownSessionConfigKind]
+// one. The variants are *[SessionConfigSelect], *[SessionConfigBoolean] and
+// *[UnknownSessionConfigKind].
 type SessionConfigKind interface{ isSessionConfigKind() }
 
 func (*SessionConfigSelect) isSessionConfigKind()      {}
 func (*SessionConfigBoolean) isSessionConfigKind()     {}
 func (*UnknownSessionConfigKind) isSessionConfigKind() {}
 
-// UnknownSessionConfigKind is a [SessionConfigKind] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this
+// package unchanged.
 type UnknownSessionConfigKind struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // SessionConfigSelectGroup is a group of values of a select option.
@@ -69,29 +64,19 @@ type SessionConfigBoolean struct {
 }
 
 // SetSessionConfigOptionResponse is the response to session/set_config_option.
-//
-// Protocol: result of session/set_config_option.
 type SetSessionConfigOptionResponse struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // ConfigOptionUpdate reports that config options have changed, whatever the cause.
 type ConfigOptionUpdate struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
 // InitialSessionConfigOption is the value that a config option should have from the
-// start of a session.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// start of a session. Unstable.
 type InitialSessionConfigOption struct {
 	// ConfigID is the id of the option. Agents ignore an option that they do not know.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
@@ -101,33 +86,18 @@ type InitialSessionConfigOption struct {
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
-// SessionOptionsRequest asks what a session would start with.
-//
-// Protocol: params of session/options.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionOptionsRequest asks what a session would start with. The rest is as in
+// [NewSessionRequest]. Protocol: session/options. Unstable.
 type SessionOptionsRequest struct {
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// SessionID identifies a stored session to ask about; empty means a new session.
 	SessionID SessionID `json:"sessionId,omitempty"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionOptionsResponse is what a session would start with at this moment.
-//
-// Protocol: result of session/options.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionOptionsResponse is what a session would start with at this moment. Unstable.
 type SessionOptionsResponse struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists commands that the session would have. The list may be
 	// incomplete; that of the session replaces it.

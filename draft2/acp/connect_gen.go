@@ -26,12 +26,9 @@ type Icon struct {
 // IconTheme is the background for which an icon is made.
 type IconTheme string
 
-// The known values of [IconTheme].
 const (
-	// IconThemeLight is a light background.
-	IconThemeLight IconTheme = "light"
-	// IconThemeDark is a dark background.
-	IconThemeDark IconTheme = "dark"
+	IconThemeLight IconTheme = "light" // a light background
+	IconThemeDark  IconTheme = "dark"  // a dark background
 )
 
 // AbsolutePath is an absolute path on the machine of the agent: a POSIX path, or a
@@ -43,9 +40,8 @@ type metaOnly struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// InitializeResponse is the response of the agent to the first request.
-//
-// Protocol: result of initialize.
+// InitializeResponse is the response of the agent to the first request. It fixes the
+// version and the capabilities.
 type InitializeResponse struct {
 	// ProtocolVersion is the version that both ends will use: the requested one if the
 	// agent supports it, otherwise the latest that the agent supports. A client that does
@@ -65,42 +61,29 @@ type AgentCapabilities struct {
 	// Session describes the session methods of the agent. Non-nil means that it supports
 	// session/new, list, resume, close, prompt, cancel and update; the members describe
 	// what else. Nil means that it supports no session methods.
-	Session *SessionCapabilities `json:"session,omitempty"`
-	// Auth describes the optional authentication methods of the protocol. Nil means none.
-	Auth *AgentAuthCapabilities `json:"auth,omitempty"`
-	// Providers means, if it is not nil, that the client may direct the model traffic of
-	// the agent with the providers methods.
-	//
-	// Unstable: the member may change or be removed.
+	Session *SessionCapabilities   `json:"session,omitempty"`
+	Auth    *AgentAuthCapabilities `json:"auth,omitempty"`
+	// Unstable.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
 	Meta      Meta                   `json:"_meta,omitempty"`
 }
 
 // SessionCapabilities describes the session methods and params that an agent supports.
 type SessionCapabilities struct {
-	Prompt *PromptCapabilities        `json:"prompt,omitempty"`
-	MCP    *MCPCapabilities           `json:"mcp,omitempty"`
-	Delete *SessionDeleteCapabilities `json:"delete,omitempty"`
-	// AdditionalDirectories means that the requests which start a session may list
-	// directories in addition to cwd.
+	Prompt                *PromptCapabilities                       `json:"prompt,omitempty"`
+	MCP                   *MCPCapabilities                          `json:"mcp,omitempty"`
+	Delete                *SessionDeleteCapabilities                `json:"delete,omitempty"`
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
-	// SystemPrompt means that the requests which start a session may carry a system prompt
-	// to append. It also describes whether the prompt may replace that of the agent.
-	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitempty"`
-	// Options means that the agent supports session/options, and initial values for config
-	// options in the requests that start a session.
-	//
-	// Unstable: the member may change or be removed.
+	SystemPrompt          *SessionSystemPromptCapabilities          `json:"systemPrompt,omitempty"`
+	// Unstable.
 	Options *SessionOptionsCapabilities `json:"options,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Fork *SessionForkCapabilities `json:"fork,omitempty"`
-	// Archive means that the agent supports session/archive and session/unarchive.
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Archive *SessionArchiveCapabilities `json:"archive,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Status *SessionStatusCapabilities `json:"status,omitempty"`
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Title *SessionTitleCapabilities `json:"title,omitempty"`
 	Meta  Meta                      `json:"_meta,omitempty"`
 }
@@ -114,25 +97,22 @@ type PromptCapabilities struct {
 	// [EmbeddedResource] blocks, which include the content of a file.
 	EmbeddedContext *PromptEmbeddedContextCapabilities `json:"embeddedContext,omitempty"`
 	// Skill means, if it is not nil, that a prompt may begin with one [SkillReference]
-	// block.
-	//
-	// Unstable: the member may change or be removed.
+	// block. Unstable.
 	Skill *PromptSkillCapabilities `json:"skill,omitempty"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
-// PromptImageCapabilities indicates by its presence that a prompt may contain images.
+// PromptImageCapabilities means that a prompt may contain images.
 type PromptImageCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptAudioCapabilities indicates by its presence that a prompt may contain audio.
+// PromptAudioCapabilities means that a prompt may contain audio.
 type PromptAudioCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptEmbeddedContextCapabilities indicates by its presence that a prompt may contain
-// embedded resources.
+// PromptEmbeddedContextCapabilities means that a prompt may contain embedded resources.
 type PromptEmbeddedContextCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -144,29 +124,23 @@ type MCPCapabilities struct {
 	// streamable HTTP transport.
 	HTTP *MCPHTTPCapabilities `json:"http,omitempty"`
 	// ACP means, if it is not nil, that the agent supports servers of type acp, which the
-	// client serves over this connection.
-	//
-	// Unstable: the member may change or be removed.
+	// client serves over this connection. Unstable.
 	ACP  *MCPACPCapabilities `json:"acp,omitempty"`
 	Meta Meta                `json:"_meta,omitempty"`
 }
 
-// MCPStdioCapabilities indicates by its presence that an agent can start MCP servers as
-// processes.
+// MCPStdioCapabilities means that an agent can start MCP servers as processes.
 type MCPStdioCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MCPHTTPCapabilities indicates by its presence that an agent can reach MCP servers
-// over HTTP.
+// MCPHTTPCapabilities means that an agent can reach MCP servers over HTTP.
 type MCPHTTPCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MCPACPCapabilities indicates by its presence that an agent can reach MCP servers that
-// the client provides over this connection.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// MCPACPCapabilities means that an agent can reach MCP servers that the client provides
+// over this connection. Unstable.
 type MCPACPCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -174,7 +148,7 @@ type MCPACPCapabilities struct {
 // AgentAuthCapabilities describes the optional authentication methods of the protocol
 // that an agent supports. Each field is a marker: non-nil means supported.
 type AgentAuthCapabilities struct {
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
 	Meta   Meta                    `json:"_meta,omitempty"`
 }
@@ -191,15 +165,13 @@ type Error struct {
 // ErrorCode is a JSON-RPC error code. Package rpcerr explains the codes.
 type ErrorCode int32
 
-// The known values of [ErrorCode].
 const (
 	// ErrorCodeParseError means that the message was not JSON.
 	ErrorCodeParseError ErrorCode = -32700
-	// ErrorCodeInvalidRequest means that the message was JSON but not a valid request, or
-	// a request at the wrong time.
+	// ErrorCodeInvalidRequest means an invalid request, or one at the wrong time.
 	ErrorCodeInvalidRequest ErrorCode = -32600
-	// ErrorCodeMethodNotFound means that the method is unknown, or that the receiver did
-	// not advertise it.
+	// ErrorCodeMethodNotFound means that the method is unknown, or not advertised by the
+	// receiver.
 	ErrorCodeMethodNotFound ErrorCode = -32601
 	// ErrorCodeInvalidParams means that the params do not fit the method.
 	ErrorCodeInvalidParams ErrorCode = -32602
@@ -229,14 +201,11 @@ type UnsupportedProtocolVersionErrorData struct {
 // SessionNotFoundErrorData is the data of an error with the code -32002 about a
 // session.
 type SessionNotFoundErrorData struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// InitializeRequest is the first request of the client.
-//
-// Protocol: params of initialize.
+// InitializeRequest is the first request of the client. Protocol: initialize.
 type InitializeRequest struct {
 	// ProtocolVersion is the highest version that the client supports, normally
 	// [ProtocolVersion].
@@ -248,22 +217,15 @@ type InitializeRequest struct {
 
 // ClientCapabilities describes what a client supports beyond the baseline.
 type ClientCapabilities struct {
-	// Auth describes the kinds of authentication methods that the client can carry out.
-	// Nil means only those that the agent runs.
-	Auth *ClientAuthCapabilities `json:"auth,omitempty"`
-	// Elicitation describes how the client can ask its user for input. Nil means not at
-	// all, as does a value with neither form nor URL.
+	Auth        *ClientAuthCapabilities  `json:"auth,omitempty"`
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitempty"`
-	// Session describes the optional session updates that the client supports. Nil means
-	// none; a value without members says nothing.
-	//
-	// Unstable: the member may change or be removed.
+	// Session says nothing if it has no members. Unstable.
 	Session *ClientSessionCapabilities `json:"session,omitempty"`
 	Meta    Meta                       `json:"_meta,omitempty"`
 }
 
 // ClientAuthCapabilities describes the authentication methods that a client can carry
-// out.
+// out. Nil means only those that the agent runs.
 type ClientAuthCapabilities struct {
 	// Terminal means, if it is not nil, that the client can run the command of the agent
 	// in an interactive terminal to sign the user in.
@@ -271,19 +233,14 @@ type ClientAuthCapabilities struct {
 	Meta     Meta                      `json:"_meta,omitempty"`
 }
 
-// TerminalAuthCapabilities indicates by its presence that a client supports
-// authentication in a terminal.
+// TerminalAuthCapabilities means that a client supports authentication in a terminal.
 type TerminalAuthCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // ClientSessionCapabilities describes the optional parts of a session that a client
-// supports.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// supports. Unstable.
 type ClientSessionCapabilities struct {
-	// PromptSuggestions means, if it is not nil, that the client displays suggested
-	// prompts; otherwise the agent must not send [PromptSuggestionsUpdate].
 	PromptSuggestions *PromptSuggestionsCapabilities `json:"promptSuggestions,omitempty"`
 	// Commands describes the kinds of commands beyond plain ones that the client displays.
 	Commands *CommandsCapabilities `json:"commands,omitempty"`

@@ -8,21 +8,12 @@ import (
 )
 
 // ContentBlock is one piece of content: text, an image, audio, a link to a resource, or
-// a resource itself.
+// a resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
+// *[ResourceLink], *[EmbeddedResource], *[SkillReference] and *[UnknownContentBlock].
 //
 // [PromptCapabilities] determine which kinds a prompt may contain. They do not limit
 // what an agent sends. Blocks have the form of MCP's content, so an agent can pass the
 // output of an MCP tool on unchanged.
-//
-// The variants are:
-//
-//   - *[TextContent]
-//   - *[ImageContent]
-//   - *[AudioContent]
-//   - *[ResourceLink]
-//   - *[EmbeddedResource]
-//   - *[SkillReference]
-//   - *[UnknownContentBlock]
 type ContentBlock interface{ isContentBlock() }
 
 func (*TextContent) isContentBlock()         {}
@@ -33,13 +24,11 @@ func (*EmbeddedResource) isContentBlock()    {}
 func (*SkillReference) isContentBlock()      {}
 func (*UnknownContentBlock) isContentBlock() {}
 
-// UnknownContentBlock is a [ContentBlock] of a kind unknown to this package. It is kept
-// and encoded unchanged.
+// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package
+// unchanged.
 type UnknownContentBlock struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // Annotations contains hints for the use of a piece of content. They come from the
@@ -58,8 +47,7 @@ type Annotations struct {
 // TextContent is text. In messages of agents it is usually Markdown. A chunk may end
 // anywhere, even inside a word or a code fence; join chunks in order.
 type TextContent struct {
-	Text string `json:"text"`
-	// Annotations contains hints for the use of the content; nil means none.
+	Text        string       `json:"text"`
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
 }
@@ -71,8 +59,7 @@ type ImageContent struct {
 	// MIMEType is the media type of the decoded data, such as "image/png".
 	MIMEType MediaType `json:"mimeType"`
 	// URI is the origin of the image; empty means that it has no address.
-	URI string `json:"uri,omitempty" acp:"omitempty,uri"`
-	// Annotations contains hints for the use of the content; nil means none.
+	URI         string       `json:"uri,omitempty" acp:"omitempty,uri"`
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
 }
@@ -82,8 +69,7 @@ type AudioContent struct {
 	// Data is the audio in standard base64. The SDK does not decode it.
 	Data string `json:"data"`
 	// MIMEType is the media type of the decoded data, such as "audio/wav".
-	MIMEType MediaType `json:"mimeType"`
-	// Annotations contains hints for the use of the content; nil means none.
+	MIMEType    MediaType    `json:"mimeType"`
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
 }
@@ -91,49 +77,41 @@ type AudioContent struct {
 // ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
 // Every agent accepts it in prompts.
 type ResourceLink struct {
-	// Name is a short name, such as a file name. It is displayed if there is no title.
+	// Name is a short name, such as a file name, displayed if there is no Title.
 	Name string `json:"name"`
 	// URI is the address, such as "file:///home/me/x.go".
-	URI string `json:"uri" acp:"uri"`
-	// Title is the display name.
+	URI         string `json:"uri" acp:"uri"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Icons       []Icon `json:"icons,omitzero" acp:"dive"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
 	// Size is the size in bytes; nil means unknown.
-	Size *uint64 `json:"size,omitempty"`
-	// Annotations contains hints for the use of the content; nil means none.
+	Size        *uint64      `json:"size,omitempty"`
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // EmbeddedResourceResource is the content of an embedded resource: text or binary data.
-// A value with the members of both is read as text if it fits.
-//
-// The variants are:
-//
-//   - *[TextResourceContents]
-//   - *[BlobResourceContents]
-//   - *[UnknownEmbeddedResourceResource]
+// A value with the members of both is read as text if it fits. The variants are
+// *[TextResourceContents], *[BlobResourceContents] and
+// *[UnknownEmbeddedResourceResource].
 type EmbeddedResourceResource interface{ isEmbeddedResourceResource() }
 
 func (*TextResourceContents) isEmbeddedResourceResource()            {}
 func (*BlobResourceContents) isEmbeddedResourceResource()            {}
 func (*UnknownEmbeddedResourceResource) isEmbeddedResourceResource() {}
 
-// UnknownEmbeddedResourceResource is an [EmbeddedResourceResource] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown
+// to this package unchanged.
 type UnknownEmbeddedResourceResource struct {
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Raw json.RawMessage // the whole object
 }
 
 // TextResourceContents is the content of a text resource.
 type TextResourceContents struct {
 	Text string `json:"text"`
-	// URI is the address of the resource.
-	URI string `json:"uri" acp:"uri"`
+	URI  string `json:"uri" acp:"uri"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
 	Meta     Meta      `json:"_meta,omitempty"`
@@ -143,8 +121,7 @@ type TextResourceContents struct {
 type BlobResourceContents struct {
 	// Blob is the content in standard base64. The SDK does not decode it.
 	Blob string `json:"blob"`
-	// URI is the address of the resource.
-	URI string `json:"uri" acp:"uri"`
+	URI  string `json:"uri" acp:"uri"`
 	// MIMEType is the media type, such as "image/png" or "text/x-go"; empty means unknown.
 	MIMEType MediaType `json:"mimeType,omitempty"`
 	Meta     Meta      `json:"_meta,omitempty"`
@@ -153,16 +130,13 @@ type BlobResourceContents struct {
 // EmbeddedResource contains the content of a resource, so that the agent need not fetch
 // it. In prompts it requires the session.prompt.embeddedContext capability.
 type EmbeddedResource struct {
-	Resource EmbeddedResourceResource `json:"resource" acp:"required"`
-	// Annotations contains hints for the use of the content; nil means none.
-	Annotations *Annotations `json:"annotations,omitempty"`
-	Meta        Meta         `json:"_meta,omitempty"`
+	Resource    EmbeddedResourceResource `json:"resource" acp:"required"`
+	Annotations *Annotations             `json:"annotations,omitempty"`
+	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
 // PromptResponse is the response to session/prompt. It means that the message is part
 // of the conversation.
-//
-// Protocol: result of session/prompt.
 type PromptResponse struct {
 	// MessageID identifies the message. The update that contains the message has the same
 	// id.
@@ -171,10 +145,8 @@ type PromptResponse struct {
 }
 
 // PromptRequest asks the agent to add a message to the conversation and to work on it.
-//
-// Protocol: params of session/prompt.
+// Protocol: session/prompt.
 type PromptRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Prompt is the message, at least one block. Agents accept text and resource links;
 	// other kinds require a capability below session.prompt.
@@ -185,10 +157,8 @@ type PromptRequest struct {
 // CancelSessionNotification asks the agent to cancel the foreground work of a session
 // and the prompts that it has not inserted yet. Background work continues. The agent
 // may still send updates, and then sends an idle state with the stop reason cancelled.
-//
-// Protocol: params of the notification session/cancel.
+// Protocol: session/cancel.
 type CancelSessionNotification struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }

@@ -4,11 +4,8 @@
 package acp
 
 // CursorUpdate creates or changes a cursor: a position in the history of the session.
-// The first update of a cursor has its anchor.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// The first update of a cursor has its anchor. Unstable.
 type CursorUpdate struct {
-	// CursorID identifies the cursor within the session.
 	CursorID CursorID `json:"cursorId" acp:"id"`
 	// Capabilities is what can be done at the position. Absent means unchanged, null means
 	// nothing any more, and a value replaces the previous one.

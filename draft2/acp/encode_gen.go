@@ -47,7 +47,6 @@ func encodeRequestPermissionSubject(e *wire.Encoder, v RequestPermissionSubject)
 	}
 }
 
-// UnmarshalRequestPermissionSubject decodes any variant of [RequestPermissionSubject].
 func UnmarshalRequestPermissionSubject(data []byte) (RequestPermissionSubject, error) {
 	return wire.UnmarshalUnion(data, decodeRequestPermissionSubject)
 }
@@ -157,7 +156,6 @@ func encodeToolCallContent(e *wire.Encoder, v ToolCallContent) {
 	}
 }
 
-// UnmarshalToolCallContent decodes any variant of [ToolCallContent].
 func UnmarshalToolCallContent(data []byte) (ToolCallContent, error) {
 	return wire.UnmarshalUnion(data, decodeToolCallContent)
 }
@@ -197,7 +195,6 @@ func encodeContentBlock(e *wire.Encoder, v ContentBlock) {
 	}
 }
 
-// UnmarshalContentBlock decodes any variant of [ContentBlock].
 func UnmarshalContentBlock(data []byte) (ContentBlock, error) {
 	return wire.UnmarshalUnion(data, decodeContentBlock)
 }
@@ -336,7 +333,6 @@ func encodeEmbeddedResourceResource(e *wire.Encoder, v EmbeddedResourceResource)
 	}
 }
 
-// UnmarshalEmbeddedResourceResource decodes any variant of [EmbeddedResourceResource].
 func UnmarshalEmbeddedResourceResource(data []byte) (EmbeddedResourceResource, error) {
 	return wire.UnmarshalUnion(data, decodeEmbeddedResourceResource)
 }
@@ -861,7 +857,6 @@ func encodeElicitationPropertySchema(e *wire.Encoder, v ElicitationPropertySchem
 	}
 }
 
-// UnmarshalElicitationPropertySchema decodes any variant of [ElicitationPropertySchema].
 func UnmarshalElicitationPropertySchema(data []byte) (ElicitationPropertySchema, error) {
 	return wire.UnmarshalUnion(data, decodeElicitationPropertySchema)
 }
@@ -1009,7 +1004,6 @@ func encodeMultiSelectItems(e *wire.Encoder, v MultiSelectItems) {
 	}
 }
 
-// UnmarshalMultiSelectItems decodes any variant of [MultiSelectItems].
 func UnmarshalMultiSelectItems(data []byte) (MultiSelectItems, error) {
 	return wire.UnmarshalUnion(data, decodeMultiSelectItems)
 }
@@ -1418,7 +1412,6 @@ func encodeAuthMethod(e *wire.Encoder, v AuthMethod) {
 	}
 }
 
-// UnmarshalAuthMethod decodes any variant of [AuthMethod].
 func UnmarshalAuthMethod(data []byte) (AuthMethod, error) {
 	return wire.UnmarshalUnion(data, decodeAuthMethod)
 }
@@ -1728,7 +1721,6 @@ func encodeAvailableCommand(e *wire.Encoder, v AvailableCommand) {
 	}
 }
 
-// UnmarshalAvailableCommand decodes any variant of [AvailableCommand].
 func UnmarshalAvailableCommand(data []byte) (AvailableCommand, error) {
 	return wire.UnmarshalUnion(data, decodeAvailableCommand)
 }
@@ -1758,7 +1750,6 @@ func encodeAvailableCommandInput(e *wire.Encoder, v AvailableCommandInput) {
 	}
 }
 
-// UnmarshalAvailableCommandInput decodes any variant of [AvailableCommandInput].
 func UnmarshalAvailableCommandInput(data []byte) (AvailableCommandInput, error) {
 	return wire.UnmarshalUnion(data, decodeAvailableCommandInput)
 }
@@ -1951,7 +1942,6 @@ func encodeStateUpdate(e *wire.Encoder, v StateUpdate) {
 	}
 }
 
-// UnmarshalStateUpdate decodes any variant of [StateUpdate].
 func UnmarshalStateUpdate(data []byte) (StateUpdate, error) {
 	return wire.UnmarshalUnion(data, decodeStateUpdate)
 }
@@ -1985,7 +1975,6 @@ func encodeBackgroundWork(e *wire.Encoder, v BackgroundWork) {
 	}
 }
 
-// UnmarshalBackgroundWork decodes any variant of [BackgroundWork].
 func UnmarshalBackgroundWork(data []byte) (BackgroundWork, error) {
 	return wire.UnmarshalUnion(data, decodeBackgroundWork)
 }
@@ -2382,7 +2371,6 @@ func encodeSessionUpdate(e *wire.Encoder, v SessionUpdate) {
 	}
 }
 
-// UnmarshalSessionUpdate decodes any variant of [SessionUpdate].
 func UnmarshalSessionUpdate(data []byte) (SessionUpdate, error) {
 	return wire.UnmarshalUnion(data, decodeSessionUpdate)
 }
@@ -2706,7 +2694,6 @@ func encodePlanUpdateContent(e *wire.Encoder, v PlanUpdateContent) {
 	}
 }
 
-// UnmarshalPlanUpdateContent decodes any variant of [PlanUpdateContent].
 func UnmarshalPlanUpdateContent(data []byte) (PlanUpdateContent, error) {
 	return wire.UnmarshalUnion(data, decodePlanUpdateContent)
 }
@@ -3262,7 +3249,6 @@ func encodeMCPServer(e *wire.Encoder, v MCPServer) {
 	}
 }
 
-// UnmarshalMCPServer decodes any variant of [MCPServer].
 func UnmarshalMCPServer(data []byte) (MCPServer, error) {
 	return wire.UnmarshalUnion(data, decodeMCPServer)
 }
@@ -3478,7 +3464,6 @@ func encodeReplayFrom(e *wire.Encoder, v ReplayFrom) {
 	}
 }
 
-// UnmarshalReplayFrom decodes any variant of [ReplayFrom].
 func UnmarshalReplayFrom(data []byte) (ReplayFrom, error) {
 	return wire.UnmarshalUnion(data, decodeReplayFrom)
 }
@@ -3681,7 +3666,6 @@ func encodeRequestPermissionOutcome(e *wire.Encoder, v RequestPermissionOutcome)
 	}
 }
 
-// UnmarshalRequestPermissionOutcome decodes any variant of [RequestPermissionOutcome].
 func UnmarshalRequestPermissionOutcome(data []byte) (RequestPermissionOutcome, error) {
 	return wire.UnmarshalUnion(data, decodeRequestPermissionOutcome)
 }

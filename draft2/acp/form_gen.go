@@ -21,16 +21,10 @@ type ElicitationSchema struct {
 	Meta        Meta     `json:"_meta,omitempty"`
 }
 
-// ElicitationPropertySchema describes one field of a form.
-//
-// The variants are:
-//
-//   - *[StringPropertySchema]
-//   - *[NumberPropertySchema]
-//   - *[IntegerPropertySchema]
-//   - *[BooleanPropertySchema]
-//   - *[MultiSelectPropertySchema]
-//   - *[UnknownElicitationPropertySchema]
+// ElicitationPropertySchema describes one field of a form. Default is its initial
+// value; absent and null mean none. The variants are *[StringPropertySchema],
+// *[NumberPropertySchema], *[IntegerPropertySchema], *[BooleanPropertySchema],
+// *[MultiSelectPropertySchema] and *[UnknownElicitationPropertySchema].
 type ElicitationPropertySchema interface{ isElicitationPropertySchema() }
 
 func (*StringPropertySchema) isElicitationPropertySchema()             {}
@@ -40,13 +34,11 @@ func (*BooleanPropertySchema) isElicitationPropertySchema()            {}
 func (*MultiSelectPropertySchema) isElicitationPropertySchema()        {}
 func (*UnknownElicitationPropertySchema) isElicitationPropertySchema() {}
 
-// UnknownElicitationPropertySchema is an [ElicitationPropertySchema] of a kind unknown
-// to this package. It is kept and encoded unchanged.
+// UnknownElicitationPropertySchema keeps an [ElicitationPropertySchema] of a kind
+// unknown to this package unchanged.
 type UnknownElicitationPropertySchema struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // StringPropertySchema describes a text field, or a choice of one text if Enum or OneOf
@@ -60,11 +52,9 @@ type StringPropertySchema struct {
 	MaxLength *uint32 `json:"maxLength,omitempty"`
 	// Pattern is a regular expression that the text must match; empty means none. It comes
 	// from the peer: limit the time that matching may take.
-	Pattern string `json:"pattern,omitempty"`
-	// Format is the required format of the text; empty means any text.
-	Format StringFormat `json:"format,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[string] `json:"default,omitzero"`
+	Pattern string       `json:"pattern,omitempty"`
+	Format  StringFormat `json:"format,omitempty"`
+	Default Opt[string]  `json:"default,omitzero"`
 	// Enum lists the texts to choose from.
 	Enum []string `json:"enum,omitzero" acp:"omitempty,min=1"`
 	// OneOf lists the texts to choose from, each with a label.
@@ -74,86 +64,67 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema describes a field for a number.
 type NumberPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Minimum is the minimum; nil means no limit.
-	Minimum *float64 `json:"minimum,omitempty"`
-	// Maximum is the maximum; nil means no limit.
-	Maximum *float64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[float64] `json:"default,omitzero"`
-	Meta    Meta         `json:"_meta,omitempty"`
+	Title       string       `json:"title,omitempty"`
+	Description string       `json:"description,omitempty"`
+	Minimum     *float64     `json:"minimum,omitempty"`
+	Maximum     *float64     `json:"maximum,omitempty"`
+	Default     Opt[float64] `json:"default,omitzero"`
+	Meta        Meta         `json:"_meta,omitempty"`
 }
 
 // IntegerPropertySchema describes a field for an integer.
 type IntegerPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Minimum is the minimum; nil means no limit.
-	Minimum *int64 `json:"minimum,omitempty"`
-	// Maximum is the maximum; nil means no limit.
-	Maximum *int64 `json:"maximum,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[int64] `json:"default,omitzero"`
-	Meta    Meta       `json:"_meta,omitempty"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Minimum     *int64     `json:"minimum,omitempty"`
+	Maximum     *int64     `json:"maximum,omitempty"`
+	Default     Opt[int64] `json:"default,omitzero"`
+	Meta        Meta       `json:"_meta,omitempty"`
 }
 
 // BooleanPropertySchema describes a field that is on or off.
 type BooleanPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[bool] `json:"default,omitzero"`
-	Meta    Meta      `json:"_meta,omitempty"`
+	Title       string    `json:"title,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Default     Opt[bool] `json:"default,omitzero"`
+	Meta        Meta      `json:"_meta,omitempty"`
 }
 
-// MultiSelectItems lists the texts of a multiple choice, with or without labels.
-//
-// The variants are:
-//
-//   - *[StringMultiSelectItems]
-//   - *[TitledMultiSelectItems]
-//   - *[UnknownMultiSelectItems]
+// MultiSelectItems lists the texts of a multiple choice, with or without labels. The
+// variants are *[StringMultiSelectItems], *[TitledMultiSelectItems] and
+// *[UnknownMultiSelectItems].
 type MultiSelectItems interface{ isMultiSelectItems() }
 
 func (*StringMultiSelectItems) isMultiSelectItems()  {}
 func (*TitledMultiSelectItems) isMultiSelectItems()  {}
 func (*UnknownMultiSelectItems) isMultiSelectItems() {}
 
-// UnknownMultiSelectItems is a [MultiSelectItems] of a kind unknown to this package. It
-// is kept and encoded unchanged.
+// UnknownMultiSelectItems keeps a [MultiSelectItems] of a kind unknown to this package
+// unchanged.
 type UnknownMultiSelectItems struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // StringMultiSelectItems lists the texts of a multiple choice.
 type StringMultiSelectItems struct {
-	// Enum lists the texts to choose from.
 	Enum []string `json:"enum" acp:"min=1"`
 	Meta Meta     `json:"_meta,omitempty"`
 }
 
 // TitledMultiSelectItems lists the texts of a multiple choice, each with a label.
 type TitledMultiSelectItems struct {
-	// AnyOf lists the texts to choose from.
 	AnyOf []EnumOption `json:"anyOf" acp:"min=1"`
 	Meta  Meta         `json:"_meta,omitempty"`
 }
 
 // MultiSelectPropertySchema describes a choice of several texts.
 type MultiSelectPropertySchema struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	// MinItems is the minimum number of choices; nil means no limit.
-	MinItems *uint64 `json:"minItems,omitempty"`
-	// MaxItems is the maximum number of choices; nil means no limit.
-	MaxItems *uint64 `json:"maxItems,omitempty"`
-	// Items lists the texts to choose from.
-	Items MultiSelectItems `json:"items" acp:"required"`
-	// Default is the initial value of the field; absent and null mean none.
-	Default Opt[[]string] `json:"default,omitzero"`
-	Meta    Meta          `json:"_meta,omitempty"`
+	Title       string           `json:"title,omitempty"`
+	Description string           `json:"description,omitempty"`
+	MinItems    *uint64          `json:"minItems,omitempty"`
+	MaxItems    *uint64          `json:"maxItems,omitempty"`
+	Items       MultiSelectItems `json:"items" acp:"required"`
+	Default     Opt[[]string]    `json:"default,omitzero"`
+	Meta        Meta             `json:"_meta,omitempty"`
 }

@@ -7,14 +7,9 @@ import (
 	"encoding/json"
 )
 
-// MCPServer describes how the agent reaches one MCP server.
-//
-// The variants are:
-//
-//   - *[MCPServerHTTP]
-//   - *[MCPServerACP]
-//   - *[MCPServerStdio]
-//   - *[UnknownMCPServer]
+// MCPServer describes how the agent reaches one MCP server. Its name is for display and
+// logs. The variants are *[MCPServerHTTP], *[MCPServerACP], *[MCPServerStdio] and
+// *[UnknownMCPServer].
 type MCPServer interface{ isMCPServer() }
 
 func (*MCPServerHTTP) isMCPServer()    {}
@@ -22,19 +17,15 @@ func (*MCPServerACP) isMCPServer()     {}
 func (*MCPServerStdio) isMCPServer()   {}
 func (*UnknownMCPServer) isMCPServer() {}
 
-// UnknownMCPServer is an [MCPServer] of a kind unknown to this package. It is kept and
-// encoded unchanged.
+// UnknownMCPServer keeps an [MCPServer] of a kind unknown to this package unchanged.
 type UnknownMCPServer struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // MCPServerHTTP is an MCP server over streamable HTTP. It requires the session.mcp.http
 // capability.
 type MCPServerHTTP struct {
-	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
 	// Headers is sent with every request. Values may be secret.
@@ -43,14 +34,9 @@ type MCPServerHTTP struct {
 }
 
 // MCPServerACP is an MCP server that the client serves over this connection with
-// mcp/message. It requires the session.mcp.acp capability.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// mcp/message. It requires the session.mcp.acp capability. Unstable.
 type MCPServerACP struct {
-	// Name is the name of the server in the session, for display and logs.
-	Name string `json:"name"`
-	// ServerID identifies the server for mcp/message. The client chooses it and must not
-	// reuse it for another server on the same connection.
+	Name     string         `json:"name"`
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	Meta     Meta           `json:"_meta,omitempty"`
 }
@@ -58,7 +44,6 @@ type MCPServerACP struct {
 // MCPServerStdio is an MCP server that the agent starts as a child process. It requires
 // the session.mcp.stdio capability.
 type MCPServerStdio struct {
-	// Name is the name of the server in the session, for display and logs.
 	Name string `json:"name"`
 	// Command is the absolute path of the program to start.
 	Command AbsolutePath `json:"command" acp:"abspath"`

@@ -8,15 +8,9 @@ import (
 )
 
 // StateUpdate is the state of a session. A client must rely on it alone to decide
-// whether work has begun or ended.
-//
-// The variants are:
-//
-//   - *[RunningStateUpdate]
-//   - *[IdleStateUpdate]
-//   - *[RequiresActionStateUpdate]
-//   - *[UnknownStateUpdate]
-//   - *[OtherStateUpdate]
+// whether work has begun or ended. The variants are *[RunningStateUpdate],
+// *[IdleStateUpdate], *[RequiresActionStateUpdate], *[UnknownStateUpdate] and
+// *[OtherStateUpdate].
 type StateUpdate interface{ isStateUpdate() }
 
 func (*RunningStateUpdate) isStateUpdate()        {}
@@ -25,25 +19,17 @@ func (*RequiresActionStateUpdate) isStateUpdate() {}
 func (*UnknownStateUpdate) isStateUpdate()        {}
 func (*OtherStateUpdate) isStateUpdate()          {}
 
-// OtherStateUpdate is a [StateUpdate] of a kind unknown to this package. It is kept and
-// encoded unchanged.
+// OtherStateUpdate keeps a [StateUpdate] of a kind unknown to this package unchanged.
 type OtherStateUpdate struct {
-	// Type is the value of the member state.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member state
+	Raw  json.RawMessage // the whole object
 }
 
 // BackgroundWork is one piece of work that may continue while the session is idle. The
 // agent announces a tool call, terminal or subagent before it lists it here, and
-// reports its end before it removes it from the list.
-//
-// The variants are:
-//
-//   - *[BackgroundTerminal]
-//   - *[BackgroundToolCall]
-//   - *[BackgroundSubagent]
-//   - *[UnknownBackgroundWork]
+// reports its end before it removes it from the list. The variants are
+// *[BackgroundTerminal], *[BackgroundToolCall], *[BackgroundSubagent] and
+// *[UnknownBackgroundWork].
 type BackgroundWork interface{ isBackgroundWork() }
 
 func (*BackgroundTerminal) isBackgroundWork()    {}
@@ -51,34 +37,27 @@ func (*BackgroundToolCall) isBackgroundWork()    {}
 func (*BackgroundSubagent) isBackgroundWork()    {}
 func (*UnknownBackgroundWork) isBackgroundWork() {}
 
-// UnknownBackgroundWork is a [BackgroundWork] of a kind unknown to this package. It is
-// kept and encoded unchanged.
+// UnknownBackgroundWork keeps a [BackgroundWork] of a kind unknown to this package
+// unchanged.
 type UnknownBackgroundWork struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // BackgroundTerminal is a terminal that runs in the background.
 type BackgroundTerminal struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // BackgroundToolCall is a tool call that runs in the background.
 type BackgroundToolCall struct {
-	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// BackgroundSubagent is a subagent that runs in the background.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// BackgroundSubagent is a subagent that runs in the background. Unstable.
 type BackgroundSubagent struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -94,9 +73,7 @@ type RunningStateUpdate struct {
 // IdleStateUpdate means that the agent has no foreground work. After work, StopReason
 // is the reason why it ended.
 type IdleStateUpdate struct {
-	// Usage is the number of tokens that the work consumed.
-	//
-	// Unstable: the member may change or be removed.
+	// Usage is the number of tokens that the work consumed. Unstable.
 	Usage *Usage `json:"usage,omitempty"`
 	// Background lists the background work. The list is always complete: work that is
 	// absent from it has ended. Nil leaves the previous list unchanged.
@@ -111,10 +88,12 @@ type IdleStateUpdate struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// StopReason is the reason why the agent stopped working.
+// StopReason is the reason why the agent stopped working. After a refusal, the prompt
+// and everything after it are not part of the context of what follows; a client should
+// show that. All cancelled work ends with [StopReasonCancelled], even if it stopped
+// with an error.
 type StopReason string
 
-// The known values of [StopReason].
 const (
 	// StopReasonEndTurn means that the agent has finished and waits for the user.
 	StopReasonEndTurn StopReason = "end_turn"
@@ -122,12 +101,9 @@ const (
 	StopReasonMaxTokens StopReason = "max_tokens"
 	// StopReasonMaxTurnRequests means that the turn reached its limit of model requests.
 	StopReasonMaxTurnRequests StopReason = "max_turn_requests"
-	// StopReasonRefusal means that the agent refuses to continue. The prompt and
-	// everything after it are not part of the context of the next turn; a client should
-	// show that.
+	// StopReasonRefusal means that the agent refuses to continue.
 	StopReasonRefusal StopReason = "refusal"
-	// StopReasonCancelled means that the client cancelled the turn. Every cancelled prompt
-	// ends with it, even if the work stopped with an error.
+	// StopReasonCancelled means that the client cancelled the turn.
 	StopReasonCancelled StopReason = "cancelled"
 	// StopReasonError is the stop reason of work that failed. The field Error describes
 	// the failure.
@@ -144,9 +120,7 @@ type RequiresActionStateUpdate struct {
 }
 
 // UnknownStateUpdate means that the agent does not know the state, for example of a
-// session that runs elsewhere.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// session that runs elsewhere. Unstable.
 type UnknownStateUpdate struct {
 	// Background lists the background work. The list is always complete: work that is
 	// absent from it has ended. Nil leaves the previous list unchanged.
@@ -155,47 +129,21 @@ type UnknownStateUpdate struct {
 }
 
 // UpdateSessionNotification carries one update of one session from the agent to the
-// client.
-//
-// Protocol: params of the notification session/update.
+// client. Protocol: session/update.
 type UpdateSessionNotification struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
 	Meta      Meta          `json:"_meta,omitempty"`
 }
 
-// SessionUpdate is one event of a session.
-//
-// The variants are:
-//
-//   - *[UserMessageChunk]
-//   - *[UserMessage]
-//   - *[AgentMessageChunk]
-//   - *[AgentMessage]
-//   - *[AgentThoughtChunk]
-//   - *[AgentThought]
-//   - *[SessionStateUpdate]
-//   - *[ToolCallContentChunk]
-//   - *[ToolCallUpdate]
-//   - *[TerminalUpdate]
-//   - *[TerminalOutputChunk]
-//   - *[PlanUpdate]
-//   - *[PlanRemoved]
-//   - *[AvailableCommandsUpdate]
-//   - *[ConfigOptionUpdate]
-//   - *[SessionInfoUpdate]
-//   - *[UsageUpdate]
-//   - *[Notice]
-//   - *[CompactionUpdate]
-//   - *[CompactionSummaryChunk]
-//   - *[ReplayComplete]
-//   - *[PromptSuggestionsUpdate]
-//   - *[CursorUpdate]
-//   - *[SubagentUpdate]
-//   - *[SessionMessage]
-//   - *[SessionMessageChunk]
-//   - *[UnknownSessionUpdate]
+// SessionUpdate is one event of a session. The variants are *[UserMessageChunk],
+// *[UserMessage], *[AgentMessageChunk], *[AgentMessage], *[AgentThoughtChunk],
+// *[AgentThought], *[SessionStateUpdate], *[ToolCallContentChunk], *[ToolCallUpdate],
+// *[TerminalUpdate], *[TerminalOutputChunk], *[PlanUpdate], *[PlanRemoved],
+// *[AvailableCommandsUpdate], *[ConfigOptionUpdate], *[SessionInfoUpdate],
+// *[UsageUpdate], *[Notice], *[CompactionUpdate], *[CompactionSummaryChunk],
+// *[ReplayComplete], *[PromptSuggestionsUpdate], *[CursorUpdate], *[SubagentUpdate],
+// *[SessionMessage], *[SessionMessageChunk] and *[UnknownSessionUpdate].
 type SessionUpdate interface{ isSessionUpdate() }
 
 func (*UserMessageChunk) isSessionUpdate()        {}
@@ -226,13 +174,11 @@ func (*SessionMessage) isSessionUpdate()          {}
 func (*SessionMessageChunk) isSessionUpdate()     {}
 func (*UnknownSessionUpdate) isSessionUpdate()    {}
 
-// UnknownSessionUpdate is a [SessionUpdate] of a kind unknown to this package. It is
-// kept and encoded unchanged.
+// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package
+// unchanged.
 type UnknownSessionUpdate struct {
-	// Type is the value of the member sessionUpdate.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member sessionUpdate
+	Raw  json.RawMessage // the whole object
 }
 
 // SessionStateUpdate reports a change of the state of the session.

@@ -7,140 +7,37 @@ import (
 	"github.com/acpkit/go-sdk/internal/wire"
 )
 
-// The methods of the protocol.
+// The methods of the protocol, each with the Go method that handles it and is documented there.
 const (
-	// MethodAuthLogin signs the user in with one of the methods in the response to
-	// initialize. Methods of the terminal kind must not be passed to it.
-	MethodAuthLogin = "auth/login"
-	// MethodAuthLogout signs the user out.
-	MethodAuthLogout = "auth/logout"
-	// MethodAuthStatus reports whether the user is signed in. It requires the auth.status
-	// capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodAuthStatus = "auth/status"
-	// MethodAuthStatusUpdate reports a change of the authentication state. It may be sent
-	// at any time after initialize, and requires the auth.status capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodAuthStatusUpdate = "auth/status_update"
-	// MethodElicitationComplete reports that the user has finished on the web page. It is
-	// a hint, which agents may omit; clients ignore unknown ids. It requires the
-	// elicitation.url capability.
-	MethodElicitationComplete = "elicitation/complete"
-	// MethodElicitationCreate asks the user for input. It requires the elicitation.form or
-	// the elicitation.url capability, according to its mode; a mode that the client did
-	// not advertise fails with -32602. It may take as long as the user does, and may be
-	// sent while a call of the client, such as auth/login, is in flight.
-	MethodElicitationCreate = "elicitation/create"
-	// MethodInitialize opens the connection. It is the first request of the client; the
-	// response of the agent fixes the version and the capabilities. Requests that arrive
-	// before initialize fail with -32600; those that arrive while it is in flight wait for
-	// its response. A client may repeat it before it sends any other request, with version
-	// 2 or later; the latest successful response counts.
-	MethodInitialize = "initialize"
-	// MethodMCPMessage carries a message of the Model Context Protocol. A request goes
-	// from the agent to the client, which serves MCP. A notification goes from the client
-	// to the agent while such a request is in flight, and precedes its response. It
-	// requires the session.mcp.acp capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodMCPMessage = "mcp/message"
-	// MethodProvidersDisable disables a provider. Disabling a required provider fails with
-	// -32602. It requires the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersDisable = "providers/disable"
-	// MethodProvidersList lists the model providers that can be configured, and their
-	// current endpoints. It requires the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersList = "providers/list"
-	// MethodProvidersSet replaces the whole configuration of a provider. Call it before
-	// starting sessions: the effect on running sessions depends on the agent. It requires
-	// the providers capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodProvidersSet = "providers/set"
-	// MethodSessionArchive hides a session from the default list and closes it if it is
-	// open. Archiving it again succeeds; an unknown session fails with -32002. It requires
-	// the session.archive capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionArchive = "session/archive"
-	// MethodSessionCancel asks the agent to cancel the foreground work of a session.
-	// Prompts that are not yet part of the conversation fail with -32800. Background work
-	// continues.
-	MethodSessionCancel = "session/cancel"
-	// MethodSessionClose ends all work of a session, including background work, and frees
-	// its resources. The agent sends the last updates and an idle state, then the
-	// response. After that it sends no message of the session.
-	MethodSessionClose = "session/close"
-	// MethodSessionDelete removes a session from the list. Deleting a session that does
-	// not exist succeeds. It requires the session.delete capability.
-	MethodSessionDelete = "session/delete"
-	// MethodSessionFork starts a new session from a copy of the context of another one,
-	// which does not change. It requires the session.fork capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionFork = "session/fork"
-	// MethodSessionList lists stored sessions, one page at a time.
-	MethodSessionList = "session/list"
-	// MethodSessionNew starts an empty session. Updates for the new session may arrive
-	// before or after the response.
-	MethodSessionNew = "session/new"
-	// MethodSessionOptions reports what a session would start with, without starting one.
-	// It requires the session.options capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionOptions = "session/options"
-	// MethodSessionPrompt sends a prompt. The agent responds when the message is part of
-	// the conversation, not when the work on it has ended. Several prompts may be in
-	// flight: the agent holds those that it has not inserted yet, in the order of arrival.
-	// The agent also sends the message as an update, before or after the response.
-	MethodSessionPrompt = "session/prompt"
-	// MethodSessionRequestPermission asks the user whether an action may proceed. Every
-	// client supports it. The client responds after it has handled all earlier updates,
-	// and may take as long as the user does. If the work is cancelled meanwhile, the
-	// client responds with the outcome cancelled, not with an error.
-	MethodSessionRequestPermission = "session/request_permission"
-	// MethodSessionResume opens a stored session. With ReplayFrom the agent sends the
-	// history first. It then sends a state update, and then responds.
-	MethodSessionResume = "session/resume"
-	// MethodSessionSetConfigOption sets one config option of a session, at any time, even
-	// during a turn. The response contains all options, because one may change others. It
-	// is available for sessions whose start returned config options.
-	MethodSessionSetConfigOption = "session/set_config_option"
-	// MethodSessionSetTitle renames a session that can be listed. The agent may normalize
-	// the title; it responds with the one that it stored. A title without any content
-	// fails with -32602. It requires the session.title capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionSetTitle = "session/set_title"
-	// MethodSessionStatus reports whether a session is open or only stored. It changes
-	// nothing and does not open the session; an unknown session fails with -32002. It
-	// requires the session.status capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionStatus = "session/status"
-	// MethodSessionUnarchive returns a session to the default list without opening it.
-	// Doing so again succeeds; an unknown session fails with -32002. It requires the
-	// session.archive capability.
-	//
-	// Unstable: the method may change or be removed.
-	MethodSessionUnarchive = "session/unarchive"
-	// MethodSessionUpdate reports what happens in a session. Updates may arrive at any
-	// time while the session is open, even if no prompt is in flight.
-	MethodSessionUpdate = "session/update"
-	// MethodTerminalCancel asks the agent to end the command of a terminal. The response
-	// means that the request was accepted; a terminal_update with an exit status reports
-	// the end of the command. An unknown id, or a terminal that cannot be cancelled, fails
-	// with -32602.
-	MethodTerminalCancel = "terminal/cancel"
-	// MethodToolCallCancel asks the agent to cancel one tool call. The response means that
-	// the request was accepted; a tool_call_update with a final status reports the end of
-	// the call. An unknown id, or a call that cannot be cancelled, fails with -32602.
-	MethodToolCallCancel = "tool_call/cancel"
+	MethodAuthLogin                = "auth/login"                 // Authenticator.Login
+	MethodAuthLogout               = "auth/logout"                // Authenticator.Logout
+	MethodAuthStatus               = "auth/status"                // AuthStatusReporter.AuthStatus (unstable)
+	MethodAuthStatusUpdate         = "auth/status_update"         // AuthStatusUpdater.AuthStatusUpdate (unstable)
+	MethodElicitationComplete      = "elicitation/complete"       // ElicitationCompleter.CompleteElicitation
+	MethodElicitationCreate        = "elicitation/create"         // Elicitor.CreateElicitation
+	MethodInitialize               = "initialize"                 // Agent.Initialize
+	MethodMCPMessage               = "mcp/message"                // MCPNotificationHandler.MessageMCPNotification, MCPMessageHandler.MessageMCP (unstable)
+	MethodProvidersDisable         = "providers/disable"          // ProviderManager.DisableProvider (unstable)
+	MethodProvidersList            = "providers/list"             // ProviderManager.ListProviders (unstable)
+	MethodProvidersSet             = "providers/set"              // ProviderManager.SetProvider (unstable)
+	MethodSessionArchive           = "session/archive"            // SessionArchiver.ArchiveSession (unstable)
+	MethodSessionCancel            = "session/cancel"             // Agent.Cancel
+	MethodSessionClose             = "session/close"              // Agent.CloseSession
+	MethodSessionDelete            = "session/delete"             // SessionDeleter.DeleteSession
+	MethodSessionFork              = "session/fork"               // SessionForker.ForkSession (unstable)
+	MethodSessionList              = "session/list"               // Agent.ListSessions
+	MethodSessionNew               = "session/new"                // Agent.NewSession
+	MethodSessionOptions           = "session/options"            // SessionOptionsReporter.SessionOptions (unstable)
+	MethodSessionPrompt            = "session/prompt"             // Agent.Prompt
+	MethodSessionRequestPermission = "session/request_permission" // Client.RequestPermission
+	MethodSessionResume            = "session/resume"             // Agent.ResumeSession
+	MethodSessionSetConfigOption   = "session/set_config_option"  // SessionConfigOptionSetter.SetSessionConfigOption
+	MethodSessionSetTitle          = "session/set_title"          // SessionTitleSetter.SetSessionTitle (unstable)
+	MethodSessionStatus            = "session/status"             // SessionStatusReporter.SessionStatus (unstable)
+	MethodSessionUnarchive         = "session/unarchive"          // SessionArchiver.UnarchiveSession (unstable)
+	MethodSessionUpdate            = "session/update"             // Client.SessionUpdate
+	MethodTerminalCancel           = "terminal/cancel"            // TerminalCanceller.CancelTerminal
+	MethodToolCallCancel           = "tool_call/cancel"           // ToolCallCanceller.CancelToolCall
 )
 
 func init() {

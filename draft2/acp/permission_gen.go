@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 )
 
-// RequestPermissionRequest asks the user whether an action may proceed.
-//
-// Protocol: params of session/request_permission.
+// RequestPermissionRequest asks the user whether an action may proceed. Protocol:
+// session/request_permission.
 type RequestPermissionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Title is the question, in one line.
 	Title string `json:"title" acp:"filled"`
@@ -25,26 +23,20 @@ type RequestPermissionRequest struct {
 	Meta    Meta               `json:"_meta,omitempty"`
 }
 
-// RequestPermissionSubject is the subject of a question.
-//
-// The variants are:
-//
-//   - *[ToolCallPermissionSubject]
-//   - *[CommandPermissionSubject]
-//   - *[UnknownRequestPermissionSubject]
+// RequestPermissionSubject is the subject of a question. The variants are
+// *[ToolCallPermissionSubject], *[CommandPermissionSubject] and
+// *[UnknownRequestPermissionSubject].
 type RequestPermissionSubject interface{ isRequestPermissionSubject() }
 
 func (*ToolCallPermissionSubject) isRequestPermissionSubject()       {}
 func (*CommandPermissionSubject) isRequestPermissionSubject()        {}
 func (*UnknownRequestPermissionSubject) isRequestPermissionSubject() {}
 
-// UnknownRequestPermissionSubject is a [RequestPermissionSubject] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownRequestPermissionSubject keeps a [RequestPermissionSubject] of a kind unknown
+// to this package unchanged.
 type UnknownRequestPermissionSubject struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // ToolCallPermissionSubject means that the question is about a tool call. The client
@@ -60,17 +52,13 @@ type CommandPermissionSubject struct {
 	// Command is the command line.
 	Command string `json:"command" acp:"filled"`
 	// Cwd is the absolute path of the directory in which the command would run.
-	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// ToolCallID identifies the tool call within the session.
-	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
-	// TerminalID identifies the terminal.
-	TerminalID TerminalID `json:"terminalId,omitempty"`
-	Meta       Meta       `json:"_meta,omitempty"`
+	Cwd        AbsolutePath `json:"cwd" acp:"abspath"`
+	ToolCallID ToolCallID   `json:"toolCallId,omitempty"`
+	TerminalID TerminalID   `json:"terminalId,omitempty"`
+	Meta       Meta         `json:"_meta,omitempty"`
 }
 
 // RequestPermissionResponse is the decision of the user.
-//
-// Protocol: result of session/request_permission.
 type RequestPermissionResponse struct {
 	Outcome RequestPermissionOutcome `json:"outcome" acp:"required"`
 	Meta    Meta                     `json:"_meta,omitempty"`
@@ -78,26 +66,19 @@ type RequestPermissionResponse struct {
 
 // RequestPermissionOutcome is the decision of the user: one of the options, or none
 // because the work was cancelled. An agent must not treat an unknown outcome as
-// consent.
-//
-// The variants are:
-//
-//   - *[CancelledPermissionOutcome]
-//   - *[SelectedPermissionOutcome]
-//   - *[UnknownRequestPermissionOutcome]
+// consent. The variants are *[CancelledPermissionOutcome], *[SelectedPermissionOutcome]
+// and *[UnknownRequestPermissionOutcome].
 type RequestPermissionOutcome interface{ isRequestPermissionOutcome() }
 
 func (*CancelledPermissionOutcome) isRequestPermissionOutcome()      {}
 func (*SelectedPermissionOutcome) isRequestPermissionOutcome()       {}
 func (*UnknownRequestPermissionOutcome) isRequestPermissionOutcome() {}
 
-// UnknownRequestPermissionOutcome is a [RequestPermissionOutcome] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown
+// to this package unchanged.
 type UnknownRequestPermissionOutcome struct {
-	// Type is the value of the member outcome.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member outcome
+	Raw  json.RawMessage // the whole object
 }
 
 // CancelledPermissionOutcome means that the work was cancelled before the user decided.

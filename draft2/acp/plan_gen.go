@@ -9,26 +9,19 @@ import (
 
 // PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in
 // files, of type file, existed until schema 1.32; they are decoded as
-// [UnknownPlanUpdateContent].
-//
-// The variants are:
-//
-//   - *[PlanItems]
-//   - *[PlanMarkdown]
-//   - *[UnknownPlanUpdateContent]
+// [UnknownPlanUpdateContent]. The variants are *[PlanItems], *[PlanMarkdown] and
+// *[UnknownPlanUpdateContent].
 type PlanUpdateContent interface{ isPlanUpdateContent() }
 
 func (*PlanItems) isPlanUpdateContent()                {}
 func (*PlanMarkdown) isPlanUpdateContent()             {}
 func (*UnknownPlanUpdateContent) isPlanUpdateContent() {}
 
-// UnknownPlanUpdateContent is a [PlanUpdateContent] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this
+// package unchanged.
 type UnknownPlanUpdateContent struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // PlanEntry is one step of a plan.
@@ -43,21 +36,15 @@ type PlanEntry struct {
 // PlanEntryStatus is the status of a step of a plan.
 type PlanEntryStatus string
 
-// The known values of [PlanEntryStatus].
 const (
-	// PlanEntryStatusPending means that the step has not begun.
-	PlanEntryStatusPending PlanEntryStatus = "pending"
-	// PlanEntryStatusInProgress means that the agent is working on the step.
-	PlanEntryStatusInProgress PlanEntryStatus = "in_progress"
-	// PlanEntryStatusCompleted means that the step is done.
-	PlanEntryStatusCompleted PlanEntryStatus = "completed"
-	// PlanEntryStatusCancelled means that the step was cancelled.
-	PlanEntryStatusCancelled PlanEntryStatus = "cancelled"
+	PlanEntryStatusPending    PlanEntryStatus = "pending"     // the step has not begun
+	PlanEntryStatusInProgress PlanEntryStatus = "in_progress" // the agent is working on the step
+	PlanEntryStatusCompleted  PlanEntryStatus = "completed"   // the step is done
+	PlanEntryStatusCancelled  PlanEntryStatus = "cancelled"   // the step was cancelled
 )
 
 // PlanItems is a plan that consists of steps.
 type PlanItems struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Entries lists the steps in order. Malformed items are skipped.
 	Entries []PlanEntry `json:"entries" acp:"dive"`
@@ -66,7 +53,6 @@ type PlanItems struct {
 
 // PlanMarkdown is a plan in Markdown.
 type PlanMarkdown struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Content is the whole plan in Markdown.
 	Content string `json:"content"`
@@ -85,7 +71,6 @@ type PlanUpdate struct {
 
 // PlanRemoved removes a plan.
 type PlanRemoved struct {
-	// PlanID identifies the plan within the session. A session may have several plans.
 	PlanID PlanID `json:"planId" acp:"id"`
 	Meta   Meta   `json:"_meta,omitempty"`
 }

@@ -3,21 +3,14 @@
 
 package acp
 
-// ListProvidersResponse is the list of an agent's providers.
-//
-// Protocol: result of providers/list.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ListProvidersResponse is the list of an agent's providers. Unstable.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
 	Meta      Meta           `json:"_meta,omitempty"`
 }
 
-// ProviderInfo describes one provider.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ProviderInfo describes one provider. Unstable.
 type ProviderInfo struct {
-	// ProviderID identifies the provider in the list of the agent.
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Supported lists the supported protocols of an endpoint. Malformed items are skipped.
 	Supported []LLMProtocol `json:"supported" acp:"dive,filled"`
@@ -31,30 +24,20 @@ type ProviderInfo struct {
 }
 
 // ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type ProviderCurrentConfig struct {
-	// APIType is the protocol of the endpoint. It must be one that the provider supports.
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
-	// BaseURL is the address of the endpoint.
-	BaseURL string `json:"baseUrl" acp:"uri"`
-	Meta    Meta   `json:"_meta,omitempty"`
+	BaseURL string      `json:"baseUrl" acp:"uri"`
+	Meta    Meta        `json:"_meta,omitempty"`
 }
 
-// SetProviderRequest asks the agent to replace the configuration of a provider.
-//
-// Protocol: params of providers/set.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SetProviderRequest asks the agent to replace the configuration of a provider. The
+// provider must support APIType. Protocol: providers/set. Unstable.
 type SetProviderRequest struct {
-	// ProviderID identifies the provider in the list of the agent.
-	ProviderID ProviderID `json:"providerId" acp:"id"`
-	// APIType is the protocol of the endpoint. It must be one that the provider supports.
-	APIType LLMProtocol `json:"apiType" acp:"filled"`
-	// BaseURL is the address of the endpoint.
-	BaseURL string `json:"baseUrl" acp:"uri"`
-	// Headers is sent with every request to the endpoint. Values are usually secret: never
-	// log them.
+	ProviderID ProviderID  `json:"providerId" acp:"id"`
+	APIType    LLMProtocol `json:"apiType" acp:"filled"`
+	BaseURL    string      `json:"baseUrl" acp:"uri"`
+	// Headers is sent with every request. Values are usually secret: never log them.
 	Headers map[string]string `json:"headers,omitzero"`
 	Meta    Meta              `json:"_meta,omitempty"`
 }

@@ -8,14 +8,8 @@ import (
 )
 
 // NewSessionResponse is the response to session/new.
-//
-// Protocol: result of session/new.
 type NewSessionResponse struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"min=1"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
@@ -26,17 +20,10 @@ type NewSessionResponse struct {
 // valid.
 type SessionListCursor string
 
-// ForkSessionResponse is the response to session/fork.
-//
-// Protocol: result of session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// ForkSessionResponse is the response to session/fork. Unstable.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
-	SessionID SessionID `json:"sessionId" acp:"min=1"`
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
+	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
@@ -45,21 +32,14 @@ type ForkSessionResponse struct {
 
 // ResumeSessionResponse is the response to session/resume. It follows the replay and
 // the state update.
-//
-// Protocol: result of session/resume.
 type ResumeSessionResponse struct {
-	// ConfigOptions lists all config options of the session, in the agent's order of
-	// importance. It replaces the previous list. Malformed options are skipped; those of
-	// an unknown kind are kept as [UnknownSessionConfigKind].
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
 	Meta              Meta               `json:"_meta,omitempty"`
 }
 
-// NewSessionRequest asks the agent to start an empty session.
-//
-// Protocol: params of session/new.
+// NewSessionRequest asks the agent to start an empty session. Protocol: session/new.
 type NewSessionRequest struct {
 	// Cwd is the absolute path of the working directory of the session on the machine of
 	// the agent. It does not change during the life of the session.
@@ -79,9 +59,7 @@ type NewSessionRequest struct {
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
 	// ConfigOptions lists values for config options of the session. Agents ignore what
 	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
-	//
-	// Unstable: the member may change or be removed.
+	// options capability of sessions. Unstable.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
@@ -96,91 +74,48 @@ type SystemPrompt struct {
 }
 
 // ForkSessionRequest asks the agent to start a new session from a copy of the context
-// of another one.
-//
-// Protocol: params of session/fork.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// of another one. The rest is as in [NewSessionRequest]. Protocol: session/fork.
+// Unstable.
 type ForkSessionRequest struct {
 	// SessionID identifies the session to copy.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	SessionID             SessionID      `json:"sessionId" acp:"id"`
+	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
+	MCPServers            []MCPServer    `json:"mcpServers,omitzero" acp:"dive,required"`
 	// CursorID is the cursor at which to fork; empty means the end of the session. The
 	// cursor must have the capability fork.
-	CursorID CursorID `json:"cursorId,omitempty"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the session.systemPrompt capability; an agent without it
-	// refuses the request. It does not outlive the connection: send it again when you
-	// resume the session.
-	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the new session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
+	CursorID      CursorID                     `json:"cursorId,omitempty"`
+	SystemPrompt  *SystemPrompt                `json:"systemPrompt,omitempty"`
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
-// ResumeSessionRequest asks the agent to open a stored session.
-//
-// Protocol: params of session/resume.
+// ResumeSessionRequest asks the agent to open a stored session. The rest is as in
+// [NewSessionRequest]. Protocol: session/resume.
 type ResumeSessionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	SessionID             SessionID      `json:"sessionId" acp:"id"`
+	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
-	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
+	MCPServers            []MCPServer    `json:"mcpServers,omitzero" acp:"dive,required"`
 	// ReplayFrom requests the history. Nil means that the agent sends none.
-	ReplayFrom ReplayFrom `json:"replayFrom,omitempty"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the session.systemPrompt capability; an agent without it
-	// refuses the request. It does not outlive the connection: send it again when you
-	// resume the session.
+	ReplayFrom   ReplayFrom    `json:"replayFrom,omitempty"`
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions.
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
-// ReplayFrom is the place from which the agent sends the history.
-//
-// The variants are:
-//
-//   - *[ReplayFromStart]
-//   - *[UnknownReplayFrom]
+// ReplayFrom is the place from which the agent sends the history. The variants are
+// *[ReplayFromStart] and *[UnknownReplayFrom].
 type ReplayFrom interface{ isReplayFrom() }
 
 func (*ReplayFromStart) isReplayFrom()   {}
 func (*UnknownReplayFrom) isReplayFrom() {}
 
-// UnknownReplayFrom is a [ReplayFrom] of a kind unknown to this package. It is kept and
-// encoded unchanged.
+// UnknownReplayFrom keeps a [ReplayFrom] of a kind unknown to this package unchanged.
 type UnknownReplayFrom struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // ReplayFromStart requests the whole history.
@@ -189,10 +124,8 @@ type ReplayFromStart struct {
 }
 
 // SetSessionConfigOptionRequest asks the agent to set one config option of a session.
-//
-// Protocol: params of session/set_config_option.
+// Protocol: session/set_config_option.
 type SetSessionConfigOptionRequest struct {
-	// SessionID identifies the session. The agent chooses it.
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ConfigID is the id of one of the options of the session.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
@@ -202,26 +135,20 @@ type SetSessionConfigOptionRequest struct {
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
-// SessionConfigOptionValue is the new value of a config option.
-//
-// The variants are:
-//
-//   - *[SessionConfigValue]
-//   - *[SessionConfigBooleanValue]
-//   - *[UnknownSessionConfigOptionValue]
+// SessionConfigOptionValue is the new value of a config option. The variants are
+// *[SessionConfigValue], *[SessionConfigBooleanValue] and
+// *[UnknownSessionConfigOptionValue].
 type SessionConfigOptionValue interface{ isSessionConfigOptionValue() }
 
 func (*SessionConfigValue) isSessionConfigOptionValue()              {}
 func (*SessionConfigBooleanValue) isSessionConfigOptionValue()       {}
 func (*UnknownSessionConfigOptionValue) isSessionConfigOptionValue() {}
 
-// UnknownSessionConfigOptionValue is a [SessionConfigOptionValue] of a kind unknown to
-// this package. It is kept and encoded unchanged.
+// UnknownSessionConfigOptionValue keeps a [SessionConfigOptionValue] of a kind unknown
+// to this package unchanged.
 type UnknownSessionConfigOptionValue struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // SessionConfigBooleanValue turns an option on or off.

@@ -4,8 +4,6 @@
 package acp
 
 // ListSessionsResponse is one page of sessions.
-//
-// Protocol: result of session/list.
 type ListSessionsResponse struct {
 	// Sessions contains the sessions of this page. It may be empty even if there are more
 	// pages. Malformed entries are skipped.
@@ -18,40 +16,27 @@ type ListSessionsResponse struct {
 
 // SessionInfo describes one session in a list.
 type SessionInfo struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
-	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	SessionID             SessionID      `json:"sessionId" acp:"id"`
+	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	// Title is the display name; empty means none.
 	Title string `json:"title,omitempty"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text; empty means unknown.
 	UpdatedAt string `json:"updatedAt,omitempty"`
-	// Archived reports whether the session is archived; nil means unknown.
-	//
-	// Unstable: the member may change or be removed.
+	// Archived reports whether the session is archived; nil means unknown. Unstable.
 	Archived *bool `json:"archived,omitempty"`
 	Meta     Meta  `json:"_meta,omitempty"`
 }
 
-// SessionStatusResponse reports whether a session is open.
-//
-// Protocol: result of session/status.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// SessionStatusResponse reports whether a session is open. Unstable.
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	State  StateUpdate   `json:"state,omitempty"`
 	Meta   Meta          `json:"_meta,omitempty"`
 }
 
-// ListSessionsRequest asks the agent for one page of its sessions.
-//
-// Protocol: params of session/list.
+// ListSessionsRequest asks the agent for one page of its sessions. Protocol:
+// session/list.
 type ListSessionsRequest struct {
 	// Cwd selects the sessions with this working directory, an absolute path. Empty
 	// selects all.
@@ -60,8 +45,7 @@ type ListSessionsRequest struct {
 	// page. An empty cursor is a valid one. An unknown cursor fails with -32602.
 	Cursor *SessionListCursor `json:"cursor,omitempty"`
 	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude].
-	//
-	// Unstable: the member may change or be removed.
+	// Unstable.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
 	Meta     Meta                 `json:"_meta,omitempty"`
 }

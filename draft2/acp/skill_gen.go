@@ -3,17 +3,13 @@
 
 package acp
 
-// CommandsSkillCapabilities indicates by its presence that a client displays skills.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// CommandsSkillCapabilities means that a client displays skills. Unstable.
 type CommandsSkillCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // CommandsCapabilities describes the kinds of commands beyond plain ones that a client
-// displays.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// displays. Unstable.
 type CommandsCapabilities struct {
 	// Skill means, if it is not nil, that the agent may list [Skill] variants of
 	// [AvailableCommand].
@@ -23,9 +19,7 @@ type CommandsCapabilities struct {
 
 // Skill is a skill of the agent that prompts can call by [SkillReference] blocks. An
 // agent lists skills only if the client has the session.commands.skill capability, and
-// must then have the session.prompt.skill capability.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// must then have the session.prompt.skill capability. Unstable.
 type Skill struct {
 	// Name is the name, without white space. Commands and skills of a session share one
 	// space of names.
@@ -38,9 +32,7 @@ type Skill struct {
 }
 
 // SkillReference calls a skill for the whole prompt. It is allowed in prompts alone, as
-// far as the session.prompt.skill capability allows it.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// far as the session.prompt.skill capability allows it. Unstable.
 type SkillReference struct {
 	// Name is the name of a skill in the current list of commands. A prompt with an
 	// unknown name fails with -32602.
@@ -48,18 +40,13 @@ type SkillReference struct {
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// PromptSkillInlineCapabilities indicates by its presence that a prompt may contain
-// skills in any place.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSkillInlineCapabilities means that a prompt may contain skills in any place.
+// Unstable.
 type PromptSkillInlineCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSkillCapabilities indicates by its presence that a prompt may begin with a
-// skill.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSkillCapabilities means that a prompt may begin with a skill. Unstable.
 type PromptSkillCapabilities struct {
 	// Inline means, if it is not nil, that a prompt may contain any number of skills, in
 	// any place.

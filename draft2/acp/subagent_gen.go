@@ -7,9 +7,7 @@ package acp
 // session of the update. The first update with an id announces the child and precedes
 // everything in it; afterwards updates of the child arrive under its own id, and the
 // client need not resume it. Later updates with the same id change the description:
-// absent fields keep their value; null clears them.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// absent fields keep their value; null clears them. Unstable.
 type SubagentUpdate struct {
 	// SessionID identifies the child session.
 	SessionID SessionID `json:"sessionId" acp:"id"`
@@ -24,17 +22,14 @@ type SubagentUpdate struct {
 	State Opt[StateUpdate] `json:"state,omitzero"`
 	// Cwd is the absolute path of the working directory of the child.
 	Cwd Opt[AbsolutePath] `json:"cwd,omitzero" acp:"omitempty,abspath"`
-	// AdditionalDirectories lists further directories that the child may work in, as
-	// absolute paths.
+	// AdditionalDirectories lists further directories of the child, as absolute paths.
 	AdditionalDirectories Opt[[]AbsolutePath] `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	Meta                  Meta                `json:"_meta,omitempty"`
 }
 
 // SessionMessage reports a message that one session sent to another. The first update
 // with an id creates the message; later ones change it: absent fields keep their value,
-// null clears them, and content replaces all previous content and chunks.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// null clears them, and content replaces all previous content and chunks. Unstable.
 type SessionMessage struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID `json:"messageId" acp:"id"`
@@ -52,8 +47,7 @@ type SessionMessage struct {
 }
 
 // SessionMessageChunk appends a piece of content to a message between sessions.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// Unstable.
 type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`

@@ -3,9 +3,7 @@
 
 package acp
 
-// PromptSuggestion is a prompt that the user may want to send.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// PromptSuggestion is a prompt that the user may want to send. Unstable.
 type PromptSuggestion struct {
 	// Prompt is the prompt, at least one block. The client may send it unchanged. Text and
 	// resource links are always possible; other kinds require that both the client's
@@ -18,9 +16,7 @@ type PromptSuggestion struct {
 // PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
 // likely first. The list replaces the previous one; an empty list withdraws it. It is
 // not part of the history and should not be replayed. It requires the
-// session.promptSuggestions capability of the client.
-//
-// Unstable: not yet part of the stable protocol; it may change or be removed.
+// session.promptSuggestions capability of the client. Unstable.
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`

@@ -5,14 +5,11 @@ package acp
 
 // Terminal displays a terminal of the agent in a tool call.
 type Terminal struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
 // CancelTerminalResponse reports that the cancellation was accepted.
-//
-// Protocol: result of terminal/cancel.
 type CancelTerminalResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -50,8 +47,7 @@ type TerminalCapabilities struct {
 	Meta   Meta                        `json:"_meta,omitempty"`
 }
 
-// TerminalCancelCapabilities indicates by its presence that the command of a terminal
-// can be cancelled.
+// TerminalCancelCapabilities means that the command of a terminal can be cancelled.
 type TerminalCancelCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -59,7 +55,6 @@ type TerminalCancelCapabilities struct {
 // TerminalUpdate creates or changes a terminal. The first update with an id creates it.
 // Absent members keep their value; null resets it.
 type TerminalUpdate struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	// Command is the command line, for display.
 	Command Opt[string] `json:"command,omitzero"`
@@ -79,7 +74,6 @@ type TerminalUpdate struct {
 
 // TerminalOutputChunk appends output to a terminal.
 type TerminalOutputChunk struct {
-	// TerminalID identifies the terminal.
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	// Data contains the bytes in base64. A chunk may end anywhere, even inside a
 	// character.
@@ -87,13 +81,10 @@ type TerminalOutputChunk struct {
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// CancelTerminalRequest asks the agent to end the command of a terminal.
-//
-// Protocol: params of terminal/cancel.
+// CancelTerminalRequest asks the agent to end the command of a terminal. Protocol:
+// terminal/cancel.
 type CancelTerminalRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// TerminalID identifies the terminal.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }

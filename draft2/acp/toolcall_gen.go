@@ -10,7 +10,6 @@ import (
 // ToolCallUpdate creates or changes a tool call. The first update with an id creates
 // it. Absent members keep their value; null resets it.
 type ToolCallUpdate struct {
-	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Name is the programmatic name of the tool. Null means unknown.
 	Name Opt[string] `json:"name,omitzero"`
@@ -41,31 +40,17 @@ type ToolCallUpdate struct {
 // ToolCallStatus is the status of a tool call. Treat an unknown value as in progress.
 type ToolCallStatus string
 
-// The known values of [ToolCallStatus].
 const (
-	// ToolCallStatusPending means that the call has not started: its input is still
-	// streaming, or it waits for permission. It is the default.
-	ToolCallStatusPending ToolCallStatus = "pending"
-	// ToolCallStatusInProgress means that the tool is running.
-	ToolCallStatusInProgress ToolCallStatus = "in_progress"
-	// ToolCallStatusPaused means that the call has started but is paused.
-	ToolCallStatusPaused ToolCallStatus = "paused"
-	// ToolCallStatusCompleted means that the tool has finished.
-	ToolCallStatusCompleted ToolCallStatus = "completed"
-	// ToolCallStatusFailed means that the tool failed.
-	ToolCallStatusFailed ToolCallStatus = "failed"
-	// ToolCallStatusCancelled means that the call was cancelled.
-	ToolCallStatusCancelled ToolCallStatus = "cancelled"
+	ToolCallStatusPending    ToolCallStatus = "pending"     // the call has not started, the default
+	ToolCallStatusInProgress ToolCallStatus = "in_progress" // the tool is running
+	ToolCallStatusPaused     ToolCallStatus = "paused"      // the call has started but is paused
+	ToolCallStatusCompleted  ToolCallStatus = "completed"   // the tool has finished
+	ToolCallStatusFailed     ToolCallStatus = "failed"      // the tool failed
+	ToolCallStatusCancelled  ToolCallStatus = "cancelled"   // the call was cancelled
 )
 
-// ToolCallContent is one piece of the output of a tool call.
-//
-// The variants are:
-//
-//   - *[Content]
-//   - *[Diff]
-//   - *[Terminal]
-//   - *[UnknownToolCallContent]
+// ToolCallContent is one piece of the output of a tool call. The variants are
+// *[Content], *[Diff], *[Terminal] and *[UnknownToolCallContent].
 type ToolCallContent interface{ isToolCallContent() }
 
 func (*Content) isToolCallContent()                {}
@@ -73,13 +58,11 @@ func (*Diff) isToolCallContent()                   {}
 func (*Terminal) isToolCallContent()               {}
 func (*UnknownToolCallContent) isToolCallContent() {}
 
-// UnknownToolCallContent is a [ToolCallContent] of a kind unknown to this package. It
-// is kept and encoded unchanged.
+// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package
+// unchanged.
 type UnknownToolCallContent struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // Content is a content block in the output of a tool call.
@@ -98,16 +81,8 @@ type DiffChange struct {
 	Meta      Meta          `json:"_meta,omitempty"`
 }
 
-// DiffOperation is the kind of change of a file.
-//
-// The variants are:
-//
-//   - *[DiffAdd]
-//   - *[DiffDelete]
-//   - *[DiffModify]
-//   - *[DiffMove]
-//   - *[DiffCopy]
-//   - *[UnknownDiffOperation]
+// DiffOperation is the kind of change of a file. The variants are *[DiffAdd],
+// *[DiffDelete], *[DiffModify], *[DiffMove], *[DiffCopy] and *[UnknownDiffOperation].
 type DiffOperation interface{ isDiffOperation() }
 
 func (*DiffAdd) isDiffOperation()              {}
@@ -117,13 +92,11 @@ func (*DiffMove) isDiffOperation()             {}
 func (*DiffCopy) isDiffOperation()             {}
 func (*UnknownDiffOperation) isDiffOperation() {}
 
-// UnknownDiffOperation is a [DiffOperation] of a kind unknown to this package. It is
-// kept and encoded unchanged.
+// UnknownDiffOperation keeps a [DiffOperation] of a kind unknown to this package
+// unchanged.
 type UnknownDiffOperation struct {
-	// Type is the value of the member operation.
-	Type string
-	// Raw is the object without the members that all variants share.
-	Raw json.RawMessage
+	Type string          // the member operation
+	Raw  json.RawMessage // the object without the members that all variants share
 }
 
 // DiffCopy means that a file was copied.
@@ -158,16 +131,11 @@ type DiffAdd struct {
 // DiffFileType is the kind of a changed file.
 type DiffFileType string
 
-// The known values of [DiffFileType].
 const (
-	// DiffFileTypeText is a text file.
-	DiffFileTypeText DiffFileType = "text"
-	// DiffFileTypeBinary is a binary file.
-	DiffFileTypeBinary DiffFileType = "binary"
-	// DiffFileTypeDirectory is a directory.
-	DiffFileTypeDirectory DiffFileType = "directory"
-	// DiffFileTypeSymlink is a symbolic link.
-	DiffFileTypeSymlink DiffFileType = "symlink"
+	DiffFileTypeText      DiffFileType = "text"      // a text file
+	DiffFileTypeBinary    DiffFileType = "binary"    // a binary file
+	DiffFileTypeDirectory DiffFileType = "directory" // a directory
+	DiffFileTypeSymlink   DiffFileType = "symlink"   // a symbolic link
 )
 
 // DiffPathChange contains the path of a changed file.
@@ -192,7 +160,6 @@ type DiffPatch struct {
 // DiffPatchFormat is the format of a patch.
 type DiffPatchFormat string
 
-// The known values of [DiffPatchFormat].
 const (
 	// DiffPatchFormatGitPatch is the format of git diff. Paths are absolute and have no
 	// prefixes such as a/ and b/.
@@ -226,34 +193,27 @@ type ToolCallCapabilities struct {
 	Meta   Meta                        `json:"_meta,omitempty"`
 }
 
-// ToolCallCancelCapabilities indicates by its presence that a tool call can be
-// cancelled.
+// ToolCallCancelCapabilities means that a tool call can be cancelled.
 type ToolCallCancelCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // CancelToolCallResponse reports that the cancellation was accepted.
-//
-// Protocol: result of tool_call/cancel.
 type CancelToolCallResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // ToolCallContentChunk appends one item to the output of a tool call.
 type ToolCallContentChunk struct {
-	// ToolCallID identifies the tool call within the session.
 	ToolCallID ToolCallID      `json:"toolCallId" acp:"id"`
 	Content    ToolCallContent `json:"content" acp:"required"`
 	Meta       Meta            `json:"_meta,omitempty"`
 }
 
-// CancelToolCallRequest asks the agent to cancel one tool call.
-//
-// Protocol: params of tool_call/cancel.
+// CancelToolCallRequest asks the agent to cancel one tool call. Protocol:
+// tool_call/cancel.
 type CancelToolCallRequest struct {
-	// SessionID identifies the session. The agent chooses it.
-	SessionID SessionID `json:"sessionId" acp:"id"`
-	// ToolCallID identifies the tool call within the session.
+	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }

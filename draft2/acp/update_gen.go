@@ -7,46 +7,33 @@ import (
 	"encoding/json"
 )
 
-// AvailableCommand is one slash command.
-//
-// The variants are:
-//
-//   - *[Command]
-//   - *[Skill]
-//   - *[UnknownAvailableCommand]
+// AvailableCommand is one slash command. The variants are *[Command], *[Skill] and
+// *[UnknownAvailableCommand].
 type AvailableCommand interface{ isAvailableCommand() }
 
 func (*Command) isAvailableCommand()                 {}
 func (*Skill) isAvailableCommand()                   {}
 func (*UnknownAvailableCommand) isAvailableCommand() {}
 
-// UnknownAvailableCommand is an [AvailableCommand] of a kind unknown to this package.
-// It is kept and encoded unchanged.
+// UnknownAvailableCommand keeps an [AvailableCommand] of a kind unknown to this package
+// unchanged.
 type UnknownAvailableCommand struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
-// AvailableCommandInput describes the argument of a slash command.
-//
-// The variants are:
-//
-//   - *[TextCommandInput]
-//   - *[UnknownAvailableCommandInput]
+// AvailableCommandInput describes the argument of a slash command. The variants are
+// *[TextCommandInput] and *[UnknownAvailableCommandInput].
 type AvailableCommandInput interface{ isAvailableCommandInput() }
 
 func (*TextCommandInput) isAvailableCommandInput()             {}
 func (*UnknownAvailableCommandInput) isAvailableCommandInput() {}
 
-// UnknownAvailableCommandInput is an [AvailableCommandInput] of a kind unknown to this
-// package. It is kept and encoded unchanged.
+// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to
+// this package unchanged.
 type UnknownAvailableCommandInput struct {
-	// Type is the value of the member type.
-	Type string
-	// Raw is the whole object.
-	Raw json.RawMessage
+	Type string          // the member type
+	Raw  json.RawMessage // the whole object
 }
 
 // TextCommandInput means that any text may follow the name.
@@ -89,7 +76,6 @@ type AvailableCommandsUpdate struct {
 // SessionInfoUpdate changes the metadata of the session. Absent fields keep their
 // value; null clears them.
 type SessionInfoUpdate struct {
-	// Title is the display name of the session.
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
 	UpdatedAt Opt[string] `json:"updatedAt,omitzero"`
@@ -125,7 +111,6 @@ type Notice struct {
 // conversation; later updates change it. Absent fields keep their value; null clears
 // them.
 type CompactionUpdate struct {
-	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
 	Status       CompactionStatus `json:"status" acp:"filled"`
 	// Summary is the whole summary. It replaces what was collected from
@@ -139,7 +124,6 @@ type CompactionUpdate struct {
 // CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
 // previous pieces. With an unknown id it starts a compaction that is in progress.
 type CompactionSummaryChunk struct {
-	// CompactionID identifies the compaction within the session.
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`
 	Meta         Meta         `json:"_meta,omitempty"`

@@ -60,7 +60,8 @@ func (c *Conn) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitati
 	return methodCompleteElicitation.Notify(ctx, &c.out, n)
 }
 
-// AuthStatusUpdate notifies the client of a change of the authentication state.
+// AuthStatusUpdate notifies the client of a change of the authentication state, at any
+// time after initialize.
 //
 // Unstable: see Options.Unstable. Protocol: auth/status_update.
 func (c *Conn) AuthStatusUpdate(ctx context.Context, n *acp.AuthStatusUpdateNotification) error {

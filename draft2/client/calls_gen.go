@@ -47,7 +47,8 @@ func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp
 	return c.initialize(ctx, req)
 }
 
-// NewSession starts an empty session. [Conn.StartSession] is the simpler form.
+// NewSession starts an empty session. Some agents send its first updates before the
+// response. [Conn.StartSession] is the simpler form.
 //
 // Protocol: session/new. Capability: session.
 func (c *Conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
@@ -88,8 +89,9 @@ func (c *Conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptR
 	return c.prompt(ctx, req)
 }
 
-// Cancel asks the agent to cancel the foreground work of a session. It returns when the
-// notification is queued for sending.
+// Cancel asks the agent to cancel the foreground work of a session. Prompts that are
+// not yet part of the conversation fail with -32800; background work continues. It
+// returns when the notification is queued for sending.
 //
 // Protocol: session/cancel. Capability: session.
 func (c *Conn) Cancel(ctx context.Context, n *acp.CancelSessionNotification) error {
@@ -151,8 +153,9 @@ func (c *Conn) ListProviders(ctx context.Context, req *acp.ListProvidersRequest)
 	return methodListProviders.Call(ctx, &c.out, req, nil)
 }
 
-// SetProvider replaces the whole configuration of one provider. The headers may contain
-// secrets; they are never logged.
+// SetProvider replaces the whole configuration of one provider. Call it before starting
+// sessions: the effect on running sessions depends on the agent. The headers may
+// contain secrets; they are never logged.
 //
 // Unstable: see Options.Unstable. Protocol: providers/set. Capability: providers.
 func (c *Conn) SetProvider(ctx context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {

@@ -40,7 +40,7 @@ func (v *vocabulary) unionOf(x *goType, s *schema) *union {
 		unknown = "Unknown" + x.Name
 	}
 	if unknown != "" {
-		doc := "is " + article(x.Name) + " [" + x.Name + "] of a kind unknown to this package. It is kept and encoded unchanged."
+		doc := "keeps " + article(x.Name) + " [" + x.Name + "] of a kind unknown to this package unchanged."
 		u.Unknown = v.derive(x, &goType{Name: unknown, Kind: unknownType, Doc: doc, Union: u})
 	}
 	return u

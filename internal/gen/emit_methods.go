@@ -8,20 +8,23 @@ import (
 
 // emitMethods writes the names of the methods and the method table.
 func (v *vocabulary) emitMethods(f *file) {
-	f.p("// The methods of the protocol.")
+	f.p("// The methods of the protocol, each with the Go method that handles it and is documented there.")
 	f.p("const (")
-	seen := map[string]bool{}
+	handlers := map[string][]string{} // a request and a notification may have one name
 	for _, m := range v.Methods {
-		if m.Row.name == "" || seen[m.Const] {
+		handlers[m.Const] = append(handlers[m.Const], m.Row.role+"."+m.Row.name)
+	}
+	for _, m := range v.Methods {
+		list := handlers[m.Const]
+		if m.Row.name == "" || list == nil {
 			continue
 		}
-		seen[m.Const] = true
-		doc := m.Const + " " + m.Doc
+		delete(handlers, m.Const)
+		doc := strings.Join(list, ", ")
 		if m.Unstable {
-			doc += "\n\nUnstable: the method may change or be removed."
+			doc += " (unstable)"
 		}
-		f.WriteString(comment("\t", doc))
-		f.p("\t%s = %q", m.Const, m.Name)
+		f.p("\t%s = %q // %s", m.Const, m.Name, doc)
 	}
 	f.p(")\n")
 	f.p("func init() {")
@@ -107,7 +110,6 @@ func (v *vocabulary) emitJSON(f *file, x *goType) {
 			f.p("func (v *%[1]s) UnmarshalJSON(b []byte) error { return wire.Unmarshal(b, v, decode%[1]s) }\n", x.Name)
 		}
 	case x.Kind == unionType && !x.Union.Flat:
-		f.p("// Unmarshal%[1]s decodes any variant of [%[1]s].", x.Name)
 		f.p("func Unmarshal%[1]s(data []byte) (%[1]s, error) { return wire.UnmarshalUnion(data, decode%[1]s) }\n", x.Name)
 	case x.Kind == unknownType:
 		f.p("func (v %s) MarshalJSON() ([]byte, error) { return wire.Marshal(&v, encode%s) }\n", x.Name, x.Name)

@@ -16,8 +16,8 @@ func (v *vocabulary) emitRoles(f *file, side string) {
 			if i > 0 {
 				f.p("")
 			}
-			doc := m.Row.name + " " + v.texts.need("handle "+m.Row.key) + "\n\nProtocol: " + m.Name + "."
-			f.WriteString(comment("\t", doc))
+			doc := m.Row.name + " " + v.texts.need("handle "+m.Row.key)
+			f.WriteString(comment("\t", docOf(doc, false, "Protocol: "+m.Name+".")))
 			f.p("\t%s(context.Context, *%s) %s", m.Row.name, m.Params.Name, m.results(""))
 		}
 		f.p("}\n")
@@ -41,7 +41,6 @@ func (v *vocabulary) emitWrapper(f *file, side string) {
 	f.p("}\n")
 	for _, r := range optional {
 		for _, m := range r.Methods {
-			f.p("// %s implements [%s].", m.Row.name, r.Name)
 			params, call := "req", fmt.Sprintf("roles.Call(w.%s, %s.%s, %s, ctx, req)", side, r.Name, m.Row.name, m.Const)
 			if m.Notification {
 				params, call = "n", fmt.Sprintf("roles.Notify(w.%s, %s.%s, ctx, n)", side, r.Name, m.Row.name)
@@ -57,17 +56,9 @@ func (v *vocabulary) emitWrapper(f *file, side string) {
 func (v *vocabulary) roleDoc(r *role) string {
 	doc := r.Name + " " + r.Doc
 	if bit := r.Methods[0].Row.capability; bit != "" && !strings.Contains(doc, "Capabilit") {
-		head, rest, _ := strings.Cut(doc, "\n\n")
-		doc = strings.TrimSuffix(head+" Capability: "+bit+".\n\n"+rest, "\n\n")
+		return docOf(doc, r.Unstable, "Capability: "+bit+".")
 	}
-	if r.Unstable {
-		methods := "method"
-		if len(r.Methods) > 1 {
-			methods = "methods"
-		}
-		doc += "\n\nUnstable: the " + methods + " may change or be removed; Options must allow unstable methods on both ends."
-	}
-	return doc
+	return docOf(doc, r.Unstable)
 }
 
 // results returns the results of the Go method. pkg qualifies the type.

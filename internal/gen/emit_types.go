@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,55 +28,91 @@ func (v *vocabulary) emitType(f *file, x *goType) {
 	case unknownType:
 		f.p("type %s struct {", x.Name)
 		if x.Union.Tag != "" {
-			f.p("// Type is the value of the member %s.\nType string", x.Union.Tag)
+			f.p("Type string // the member %s", x.Union.Tag)
 		}
 		if x.Union.Flat {
-			f.p("// Raw is the object without the members that all variants share.")
+			f.p("Raw json.RawMessage // the object without the members that all variants share")
 		} else {
-			f.p("// Raw is the whole object.")
+			f.p("Raw json.RawMessage // the whole object")
 		}
-		f.p("Raw json.RawMessage\n}\n")
+		f.p("}\n")
 	}
 }
 
 // typeDoc joins the text with what the facts say.
 func (v *vocabulary) typeDoc(x *goType) string {
-	doc := x.spelled() + " " + x.Doc
+	var facts []string
 	for _, m := range v.Methods {
-		switch {
-		case m.Params == x && m.Notification:
-			doc += "\n\nProtocol: params of the notification " + m.Name + "."
-		case m.Params == x:
-			doc += "\n\nProtocol: params of " + m.Name + "."
-		case m.Result == x:
-			doc += "\n\nProtocol: result of " + m.Name + "."
+		if m.Params == x { // the name of the result says the rest
+			facts = append(facts, "Protocol: "+m.Name+".")
 		}
 	}
-	if x.Unstable {
-		doc += "\n\nUnstable: not yet part of the stable protocol; it may change or be removed."
+	if x.Kind == unionType {
+		facts = append(facts, x.Union.variantsDoc())
 	}
-	return doc
+	return docOf(x.spelled()+" "+x.Doc, x.Unstable, facts...)
+}
+
+// unstable ends the comment of what may change or be removed. The doc of package acp explains it.
+const unstable = "Unstable."
+
+// docOf adds facts to the first paragraph of a text.
+func docOf(text string, isUnstable bool, facts ...string) string {
+	if isUnstable {
+		facts = append(facts, unstable)
+	}
+	head, rest, more := strings.Cut(text, "\n\n")
+	head = strings.TrimSpace(strings.Join(append([]string{head}, facts...), " "))
+	if more {
+		return head + "\n\n" + rest
+	}
+	return head
 }
 
 func emitConstants(f *file, x *goType, verb string) {
-	f.p("// The known values of [%s].", x.Name)
 	f.p("const (")
+	beside := x.valuesBeside()
 	for _, value := range x.Values {
-		if value.Doc != "" {
-			f.WriteString(comment("\t", value.Name+" "+value.Doc))
+		if beside {
+			f.p("\t%s %s = "+verb+" // %s", value.Name, x.Name, value.Value, value.beside())
+			continue
 		}
+		f.WriteString(comment("\t", value.Name+" "+value.Doc))
 		f.p("\t%s %s = "+verb, value.Name, x.Name, value.Value)
 	}
 	f.p(")\n")
 }
 
-func emitInterface(f *file, x *goType) {
-	f.p("//")
-	f.p("// The variants are:")
-	f.p("//")
-	for _, variant := range x.Union.all() {
-		f.p("//   - *[%s]", variant.Name)
+// besideColumns is the length of the longest line with a comment after the code.
+const besideColumns = 120
+
+// valuesBeside reports whether the texts of all constants are so short that they stand beside them.
+func (t *goType) valuesBeside() bool {
+	name, value := 0, 0 // the longest ones: gofmt aligns the columns
+	for _, v := range t.Values {
+		name, value = max(name, len(v.Name)), max(value, len(v.Value))
 	}
+	return !slices.ContainsFunc(t.Values, func(v enumValue) bool {
+		line := name + len(t.Name) + value + len(v.beside()) + len("\t = \"\" // ")
+		return strings.Contains(v.Doc, ". ") || line > besideColumns
+	})
+}
+
+// beside returns the text without what the name of the constant says already.
+func (e enumValue) beside() string {
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(e.Doc, "means that "), "is "), ".")
+}
+
+func (u *union) variantsDoc() string {
+	var list []string
+	for _, variant := range u.all() {
+		list = append(list, "*["+variant.Name+"]")
+	}
+	last := len(list) - 1
+	return "The variants are " + strings.Join(list[:last], ", ") + " and " + list[last] + "."
+}
+
+func emitInterface(f *file, x *goType) {
 	f.p("type %[1]s interface{ is%[1]s() }\n", x.Name)
 	for _, variant := range x.Union.all() {
 		f.p("func (*%s) is%s() {}", variant.Name, x.Name)
@@ -93,10 +130,7 @@ func emitStruct(f *file, x *goType) {
 		if doc != "" {
 			doc = field.Name + " " + doc
 		}
-		if field.Unstable {
-			doc = strings.TrimPrefix(doc+"\n\nUnstable: the member may change or be removed.", "\n\n")
-		}
-		if doc != "" {
+		if doc = docOf(doc, field.Unstable); doc != "" {
 			f.WriteString(comment("\t", doc))
 		}
 		f.p("\t%s %s `%s`", field.Name, field.goType(), field.tags())

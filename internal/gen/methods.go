@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// methodRow holds what the facts do not say about a method. Its texts are "method" (of the
-// constant), "handle" (for those who implement it) and "call" (for those who call it).
+// methodRow holds what the facts do not say about a method. Its texts are "handle" (for those who
+// implement it) and "call" (for those who call it).
 type methodRow struct {
 	key   string // the method's name; that of a notification ends with "!"
 	order int    // the position among the rows
@@ -120,7 +120,6 @@ type method struct {
 	Side         string // the constant of package wire
 	Notification bool
 	Unstable     bool
-	Doc          string
 	Params       *goType
 	Result       *goType
 	Row          methodRow
@@ -158,9 +157,6 @@ func (v *vocabulary) buildMethods(all *facts) {
 			m = &method{
 				Name: name, Const: "Method" + goName(name), Side: goName(d.Schema.Side),
 				Notification: note, Row: row,
-			}
-			if row.name != "" {
-				m.Doc = v.texts.need("method " + name)
 			}
 			found[key] = m
 			v.Methods = append(v.Methods, m)

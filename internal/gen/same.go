@@ -124,7 +124,6 @@ func (v *vocabulary) emitAlias(f *file, x *goType) {
 		f.p(")\n")
 	}
 	if x.Kind == unionType && !x.Union.Flat {
-		f.p("// Unmarshal%[1]s decodes any variant of [%[1]s].", x.Name)
 		f.p("func Unmarshal%[1]s(data []byte) (%[1]s, error) { return v1.Unmarshal%[1]s(data) }\n", x.Name)
 	}
 }

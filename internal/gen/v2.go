@@ -33,7 +33,8 @@ func v2Tables() *tables {
 		"DiffChange": {"Operation", "DiffOperation", "is the kind of change of a file."},
 	})
 	t.folded.add(map[string]foldedRow{
-		"IdleStateUpdate": {"stopReason", "StopReason", "is the reason why the agent stopped working."},
+		"IdleStateUpdate": {"stopReason", "StopReason", "is the reason why the agent stopped working. After a refusal, the prompt and everything after it are not part of the context " +
+			"of what follows; a client should show that. All cancelled work ends with [StopReasonCancelled], even if it stopped with an error."},
 	})
 	t.inlineVariants.add(map[string]string{
 		"SetSessionConfigOptionRequest.id":      "SessionConfigValue",

@@ -3,6 +3,7 @@ package repocheck_test
 import (
 	"go/ast"
 	"go/types"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,7 +104,16 @@ var selfExplaining = []string{
 	"Error", "String", "Unwrap", "Is", "As", "MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText", "LogValue", "GoString", "Format",
 }
 
-// A name without a comment is a name a user has to guess at.
+// explainedElsewhere reports whether the contract of a function stands where it comes from: those of the
+// wrappers in the interfaces, those that decode a union in the comment of package acp.
+func explainedElsewhere(s *source, d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return path.Base(s.pkg) == "acp" && strings.HasPrefix(d.Name.Name, "Unmarshal")
+	}
+	return slices.Contains(selfExplaining, d.Name.Name) || slices.Contains([]string{"AgentWrapper", "ClientWrapper"}, receiverName(d))
+}
+
+// A name without a comment is a name a user has to guess at. That of a constant may stand beside it, without the name.
 func TestExportedNamesHaveComments(t *testing.T) {
 	eachSource(t, func(s *source) {
 		if !s.public() {
@@ -120,7 +130,7 @@ func TestExportedNamesHaveComments(t *testing.T) {
 		for _, decl := range s.file.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
-				if d.Name.IsExported() && exportedReceiver(d) && !(d.Recv != nil && slices.Contains(selfExplaining, d.Name.Name)) {
+				if d.Name.IsExported() && exportedReceiver(d) && !explainedElsewhere(s, d) {
 					documented(d, d.Name.Name, d.Doc)
 				}
 			case *ast.GenDecl:
@@ -132,8 +142,8 @@ func TestExportedNamesHaveComments(t *testing.T) {
 						}
 					case *ast.ValueSpec:
 						for _, name := range spec.Names {
-							if name.IsExported() && !(d.Doc != nil && spec.Doc == nil && len(d.Specs) > 1) {
-								documented(spec, name.Name, spec.Doc, spec.Comment, d.Doc)
+							if name.IsExported() && spec.Comment.Text() == "" && !(d.Doc != nil && spec.Doc == nil && len(d.Specs) > 1) {
+								documented(spec, name.Name, spec.Doc, d.Doc)
 							}
 						}
 					}
