@@ -221,7 +221,7 @@ var importRules = []importRule{
 		"it judges by the schema, and by no type that was made from it"},
 	{"acptest/...", []string{"acptest/...", "acp/...", "agent/...", "client/...", "draft2/...", "rpcerr/...", "stream", "stream/mask", "stream/remote", "stream/safetext", "internal/envelope", "internal/process"},
 		"the checks play a peer by hand, on the rules for recorded traffic, and their reference peers are built as users build theirs"},
-	{"draft2/examples/...", []string{"draft2/...", "client/...", "examples/agent/worker", "rpcerr/...", "stream", "stream/remote", "stream/safetext"},
+	{"draft2/examples/...", []string{"acp", "draft2/...", "client/...", "examples/agent/worker", "rpcerr/...", "stream", "stream/remote", "stream/safetext"},
 		"people copy examples into modules that cannot import internal packages"},
 	{"examples/...", []string{"acp/...", "agent/...", "client/...", "rpcerr/...", "stream", "stream/remote", "stream/safetext", "examples/agent/...", "examples/chat/builtin"},
 		"people copy examples into modules that cannot import internal packages"},
