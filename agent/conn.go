@@ -90,6 +90,7 @@ func (c *Conn) build(s stream.Stream, newAgent func(*Conn) acp.Agent) (err error
 	c.addRows(&c.table)
 	c.table.Entry(methodPrompt.Method).Ended = cancelledTurn
 	if !c.remote {
+		c.leaveOutSwitches(&c.table)
 		c.known = serving.Watch(&c.table, c.opts.CheckIDs, named, told)
 	}
 	if err := c.refuse(&c.table); err != nil {

@@ -45,10 +45,12 @@
 // forms for text, tool calls, plans, permission, forms, files and terminals. A message
 // that needs a capability which the client did not advertise fails with an
 // *acp.CapabilityError before anything is sent. This applies to methods, to modes of
-// elicitation, and to kinds of updates (notices, compaction, unstable plans and
-// subagents). Params that break a rule of the protocol fail with an *acp.InvalidError
-// that names the field; so does an elicitation with a URL that is not an http or https
-// URL.
+// elicitation, and to kinds of updates (notices, compaction, plans with an id, subagents,
+// suggestions, cursors and boolean config options). Responses are sent without boolean
+// config options to a client that did not advertise them. Params that break a rule of the
+// protocol fail with an *acp.InvalidError that names the field; so does an elicitation
+// with a URL that is not an http or https URL, and what needs a capability that the agent
+// itself did not advertise.
 //
 // # Order
 //

@@ -36,25 +36,51 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	if need := missing(p.caps, m, params); need != "" {
 		return &acp.CapabilityError{Method: m.Name, Capability: need}
 	}
-	if n, ok := params.(*acp.SessionNotification); ok {
-		return c.suggests(m, n.Update, p.caps)
+	return c.keeps(m, params, p.caps)
+}
+
+// keeps returns an error for a message that belongs to something that the agent itself has not advertised.
+func (c *Conn) keeps(m *wire.Method, p any, caps *acp.ClientCapabilities) error {
+	if c.remote {
+		return nil
+	}
+	if n, ok := p.(*acp.SessionNotification); ok {
+		if s, ok := n.Update.(*acp.PromptSuggestionsUpdate); ok {
+			return c.suggests(m, s, caps)
+		}
+	}
+	if path, bit := ownBit(p); bit != "" && !c.told.Load().Has(bit) {
+		return refusedParams(m, path, "the agent did not advertise "+bit)
 	}
 	return nil
 }
 
-// suggests returns an error for suggestions that need more than what both ends have advertised.
-func (c *Conn) suggests(m *wire.Method, u acp.SessionUpdate, caps *acp.ClientCapabilities) error {
-	s, ok := u.(*acp.PromptSuggestionsUpdate)
-	if !ok || c.remote {
-		return nil
+// ownBit returns the capability that the agent must have advertised for a message, and the member of the params that
+// needs it; or "".
+func ownBit(params any) (path, bit string) {
+	switch params.(type) {
+	case *acp.AuthStatusUpdateNotification:
+		return "state", "auth.status"
+	case *acp.MessageMCPRequest:
+		return "serverId", "mcpCapabilities.acp"
 	}
+	return "", ""
+}
+
+// suggests returns an error for suggestions that need more than what both ends have advertised.
+func (c *Conn) suggests(m *wire.Method, s *acp.PromptSuggestionsUpdate, caps *acp.ClientCapabilities) error {
 	switch missing, wrong := params.Suggested(s, caps.Has, c.told.Load().Has); {
 	case missing != "":
 		return &acp.CapabilityError{Method: m.Name, Capability: missing}
 	case wrong != "":
-		return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: "update.suggestions.prompt", Message: wrong}}}
+		return refusedParams(m, "update.suggestions.prompt", wrong)
 	}
 	return nil
+}
+
+// refusedParams returns the error for params that must not be sent.
+func refusedParams(m *wire.Method, path, why string) error {
+	return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: path, Message: why}}}
 }
 
 // missing returns the capability that the message needs and the client did not advertise, or "".
@@ -86,7 +112,11 @@ func modeBit(mode acp.ElicitationMode) string {
 }
 
 func updateBit(u acp.SessionUpdate) string {
-	switch u.(type) {
+	switch u := u.(type) {
+	case *acp.ConfigOptionUpdate:
+		if listsSwitches(u) {
+			return switchBit
+		}
 	case *acp.Notice:
 		return "session.notices"
 	case *acp.CompactionUpdate, *acp.CompactionSummaryChunk:

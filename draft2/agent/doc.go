@@ -40,7 +40,8 @@
 // An agent lists its skills among its commands; see [acp.Skill]. A prompt that calls a skill which the list of its
 // session does not have fails with -32602. To a client that did not advertise session.commands.skill no
 // skills are sent: responses are sent without them, and an update that lists them fails with an
-// *acp.CapabilityError. Such an agent lists what it has as commands there.
+// *acp.CapabilityError. Such an agent lists what it has as commands there. The same holds for an agent that
+// did not advertise session.prompt.skill; its update fails with an *acp.InvalidError.
 //
 // # Order
 //

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/draft2/internal/params"
@@ -35,25 +36,55 @@ func (c *Conn) guard(m *wire.Method, params any) error {
 	case need != "" && !p.caps.Has(need):
 		return &acp.CapabilityError{Method: m.Name, Capability: need}
 	}
-	if n, ok := params.(*acp.UpdateSessionNotification); ok {
-		return c.suggests(m, n.Update, p.caps)
+	return c.keeps(m, params, p.caps)
+}
+
+// keeps returns an error for a message that belongs to something that the agent itself has not advertised.
+func (c *Conn) keeps(m *wire.Method, p any, caps *acp.ClientCapabilities) error {
+	if c.remote {
+		return nil
+	}
+	if n, ok := p.(*acp.UpdateSessionNotification); ok {
+		if s, ok := n.Update.(*acp.PromptSuggestionsUpdate); ok {
+			return c.suggests(m, s, caps)
+		}
+	}
+	if path, bit := ownBit(p); bit != "" && !c.told.Load().Has(bit) {
+		return refusedParams(m, path, "the agent did not advertise "+bit)
 	}
 	return nil
 }
 
-// suggests returns an error for suggestions that need more than what both ends have advertised.
-func (c *Conn) suggests(m *wire.Method, u acp.SessionUpdate, caps *acp.ClientCapabilities) error {
-	s, ok := u.(*acp.PromptSuggestionsUpdate)
-	if !ok || c.remote {
-		return nil
+// ownBit returns the capability that the agent must have advertised for a message, and the member of the params that
+// needs it; or "".
+func ownBit(params any) (path, bit string) {
+	switch p := params.(type) {
+	case *acp.AuthStatusUpdateNotification:
+		return "state", "auth.status"
+	case *acp.MessageMCPRequest:
+		return "serverId", "session.mcp.acp"
+	case *acp.UpdateSessionNotification:
+		if u, ok := p.Update.(*acp.AvailableCommandsUpdate); ok && listsSkills(u) {
+			return "update.availableCommands", "session.prompt.skill"
+		}
 	}
+	return "", ""
+}
+
+// suggests returns an error for suggestions that need more than what both ends have advertised.
+func (c *Conn) suggests(m *wire.Method, s *acp.PromptSuggestionsUpdate, caps *acp.ClientCapabilities) error {
 	switch missing, wrong := params.Suggested(s, caps.Has, c.told.Load().Has); {
 	case missing != "":
 		return &acp.CapabilityError{Method: m.Name, Capability: missing}
 	case wrong != "":
-		return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: "update.suggestions.prompt", Message: wrong}}}
+		return refusedParams(m, "update.suggestions.prompt", wrong)
 	}
 	return nil
+}
+
+// refusedParams returns the error for params that must not be sent.
+func refusedParams(m *wire.Method, path, why string) error {
+	return &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: path, Message: why}}}
 }
 
 // needs returns the capability that the client must have advertised for the message, or "". It
@@ -74,7 +105,7 @@ func needs(m *wire.Method, params any) (path string, err error) {
 				return "elicitation.url", nil
 			}
 			if err := endpoint.CheckWebURL(mode.URL); err != nil {
-				return "", &acp.InvalidError{Where: m.Name + " params", Fields: []acp.FieldError{{Path: "url", Message: err.Error()}}}
+				return "", refusedParams(m, "url", err.Error())
 			}
 			return "elicitation.url", nil
 		}
@@ -89,11 +120,13 @@ func updateBit(u acp.SessionUpdate) string {
 	case *acp.PromptSuggestionsUpdate:
 		return "session.promptSuggestions"
 	case *acp.AvailableCommandsUpdate:
-		for _, command := range endpoint.ValueOf(u).AvailableCommands {
-			if _, skill := command.(*acp.Skill); skill {
-				return "session.commands.skill"
-			}
+		if listsSkills(u) {
+			return "session.commands.skill"
 		}
 	}
 	return ""
+}
+
+func listsSkills(u *acp.AvailableCommandsUpdate) bool {
+	return slices.ContainsFunc(endpoint.ValueOf(u).AvailableCommands, isSkill)
 }

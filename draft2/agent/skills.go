@@ -2,20 +2,22 @@ package agent
 
 import (
 	"context"
-	"slices"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/talk/serving"
 )
 
-// leaveOutSkills changes the rows of the methods whose responses list commands, so that a client that did
-// not advertise skills gets none. The agent cannot be expected to know each client before it opens a session.
+// leaveOutSkills changes the rows of the methods whose responses list commands, so that a client gets skills only
+// if it advertised them, and the agent that a prompt may call them. The agent cannot be expected to know each
+// client before it opens a session.
 func (c *Conn) leaveOutSkills(t *endpoint.Table) {
 	for _, e := range t.Entries {
 		handle := e.Handle
 		e.Handle = func(ctx context.Context, params any) (any, error) {
 			res, err := handle(ctx, params)
-			if p := c.peer.Load(); err != nil || p == nil || p.caps.Has("session.commands.skill") || c.opts.IgnoreCapabilities {
+			if p := c.peer.Load(); err != nil || p == nil || c.opts.IgnoreCapabilities ||
+				p.caps.Has("session.commands.skill") && c.told.Load().Has("session.prompt.skill") {
 				return res, err
 			}
 			switch r := res.(type) {
@@ -33,13 +35,11 @@ func (c *Conn) leaveOutSkills(t *endpoint.Table) {
 	}
 }
 
-// without returns a response without the skills in its list, or the response itself if it has none.
 func without[R any](res *R, list func(*R) *[]acp.AvailableCommand) *R {
-	isSkill := func(c acp.AvailableCommand) bool { _, ok := c.(*acp.Skill); return ok }
-	if res == nil || !slices.ContainsFunc(*list(res), isSkill) {
-		return res
-	}
-	out := *res
-	*list(&out) = slices.DeleteFunc(slices.Clone(*list(res)), isSkill)
-	return &out
+	return serving.Without(res, list, isSkill)
+}
+
+func isSkill(c acp.AvailableCommand) bool {
+	_, ok := c.(*acp.Skill)
+	return ok
 }

@@ -165,7 +165,10 @@ func (c *chat) introduced(alive context.Context, file io.Writer) (*client.Conn, 
 	if err == nil {
 		caps := c.host.Capabilities(served)
 		// No method implies these.
-		caps.Session = &acp.ClientSessionCapabilities{Notices: &acp.NoticeCapabilities{}, PromptSuggestions: &acp.PromptSuggestionsCapabilities{}}
+		caps.Session = &acp.ClientSessionCapabilities{
+			Notices: &acp.NoticeCapabilities{}, PromptSuggestions: &acp.PromptSuggestionsCapabilities{},
+			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
+		}
 		caps.Plan = &acp.PlanCapabilities{}
 		_, err = conn.Initialize(alive, &acp.InitializeRequest{
 			ClientInfo: &acp.Implementation{Name: "acpkit-chat", Title: "Chat", Version: "1.0.0"}, ClientCapabilities: caps,

@@ -284,7 +284,10 @@ func (s *story) tell(t *testing.T, version int) *thread.Snapshot {
 // everything returns the capabilities of a client that shows all kinds of updates.
 func everything() *acp.ClientCapabilities {
 	return &acp.ClientCapabilities{
-		Session:   &acp.ClientSessionCapabilities{Compaction: &acp.CompactionCapabilities{}, Notices: &acp.NoticeCapabilities{}},
+		Session: &acp.ClientSessionCapabilities{
+			Compaction: &acp.CompactionCapabilities{}, Notices: &acp.NoticeCapabilities{},
+			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
+		},
 		Subagents: &acp.SubagentCapabilities{}, Plan: &acp.PlanCapabilities{},
 	}
 }

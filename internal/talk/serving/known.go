@@ -212,3 +212,13 @@ func IDs[T any](list []T, id func(T) string) []string {
 	}
 	return ids
 }
+
+// Without returns a response without the elements of its list that drop names, or the response itself if there are none.
+func Without[R, T any](res *R, list func(*R) *[]T, drop func(T) bool) *R {
+	if res == nil || !slices.ContainsFunc(*list(res), drop) {
+		return res
+	}
+	out := *res
+	*list(&out) = slices.DeleteFunc(slices.Clone(*list(res)), drop)
+	return &out
+}
