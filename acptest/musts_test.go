@@ -146,6 +146,11 @@ var mustsOfAgents = []must{
 	{check.V2, "A prompt without content fails with -32602.", "empty_prompts"},
 	{check.Both, "A turn ends with a stop reason of the protocol.", "own_stop_reason"},
 	{check.Both, "The updates of a turn precede its end.", "update_after_response"},
+	{check.V1, "The questions of a turn precede its end.", "asks_late"},
+	{check.Both, "A status that ends a tool call is its last one.", "ends_tool_calls_twice"},
+	{check.V1, "A tool call is created once.", "tool_calls_twice"},
+	{check.Both, "A turn has messages of its own.", "one_message"},
+	{check.V1, "A terminal is used from its creation to its release.", "unknown_terminals"},
 	{check.Both, "The order on the wire is the order of meaning.", "reorders"},
 	{check.Both, "A prompt is answered, whatever else runs.", "deaf_while_working one_turn one_turn_for_all"},
 	{check.V2, "A prompt is answered when it becomes a message, with its id, in the order of the prompts.", "late_receipts no_echo same_message_ids exchanges_prompts"},
@@ -191,6 +196,8 @@ var mustsOfAgents = []must{
 
 var mustsOfClients = []must{
 	{check.Both, "Only JSON-RPC messages are written.", "prints_a_banner no_jsonrpc"},
+	{check.Both, "Messages are UTF-8.", "invalid_utf8"},
+	{check.Both, "A client names the sessions that it has opened.", "cancels_elsewhere"},
 	{check.Both, "A message ends at a line feed, and nowhere else.", "ends_lines_at_unicode"},
 	{check.Both, "CR LF and blank lines are read.", "stops_at_empty_lines"},
 	{check.Both, "What is no message does not end the connection.", "stops_at_bad_json stops_at_batches"},

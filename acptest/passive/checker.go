@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/internal/envelope"
 	"github.com/acpkit/go-sdk/internal/wire"
@@ -13,10 +14,12 @@ import (
 
 // The bounds of what a Checker remembers. It does not judge what it cannot remember.
 const (
-	callsAtMost    = 1 << 14 // requests in flight from one end
-	answeredAtMost = 1 << 12 // ids of requests of one end that were answered
-	sessionsAtMost = 1 << 10
-	toolsAtMost    = 1 << 12 // of a session
+	callsAtMost     = 1 << 14 // requests in flight from one end
+	answeredAtMost  = 1 << 12 // ids of requests of one end that were answered
+	sessionsAtMost  = 1 << 10
+	toolsAtMost     = 1 << 12 // of a session
+	terminalsAtMost = 1 << 12
+	choicesAtMost   = 1 << 8 // modes of a session
 )
 
 // Checker checks the messages of one connection, in their order. It must not be used by several
@@ -31,8 +34,9 @@ type Checker struct {
 	calls        map[End]*calls
 	caps         map[End][]byte // what an end has advertised, as raw JSON
 	sessions     map[string]*session
-	signedIn     string // what the latest auth/status_update has told, as JSON
-	starting     int    // requests in flight that start a session: the agent may name its id before the response
+	terminals    map[string]*terminal // of version 1, by id
+	signedIn     string               // what the latest auth/status_update has told, as JSON
+	starting     int                  // requests in flight that start a session: the agent may name its id before the response
 
 	at    int64
 	from  End
@@ -42,9 +46,10 @@ type Checker struct {
 // New returns a Checker for a new connection.
 func New() *Checker {
 	return &Checker{
-		calls:    map[End]*calls{Client: newCalls(), Agent: newCalls()},
-		caps:     map[End][]byte{},
-		sessions: map[string]*session{},
+		calls:     map[End]*calls{Client: newCalls(), Agent: newCalls()},
+		caps:      map[End][]byte{},
+		sessions:  map[string]*session{},
+		terminals: map[string]*terminal{},
 	}
 }
 
@@ -98,6 +103,9 @@ func (c *Checker) faultAt(seq int64, by End, r rule, format string, args ...any)
 // is the number of the message, for [Fault.Seq]. Feed does not keep raw.
 func (c *Checker) Feed(seq int64, from End, raw []byte) []Fault {
 	c.at, c.from, c.found = seq, from, nil
+	if !utf8.Valid(raw) {
+		c.fault(badEncoding, "The message is not UTF-8.")
+	}
 	e := envelope.Parse(raw)
 	switch e.Kind {
 	case envelope.KindNotJSON:
@@ -131,6 +139,10 @@ func (c *Checker) Gap() {
 	for _, s := range c.sessions {
 		clear(s.tools)
 		clear(s.past)
+		clear(s.announced)
+		clear(s.fresh)
+		clear(s.former)
+		s.reports = false
 	}
 }
 

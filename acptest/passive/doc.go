@@ -53,6 +53,7 @@ type rule struct {
 
 var (
 	notMessage    = rule{"message", Must, "Each line is one JSON-RPC object, and agents print nothing else.", "transports"}
+	badEncoding   = rule{"utf8", Must, "All messages are UTF-8.", "transports"}
 	badID         = rule{"id", Must, "In version 2 the id of a request is a string or an integer.", "overview"}
 	usedTwice     = rule{"id-in-use", Must, "An id belongs to one request until it is answered.", "overview"}
 	unknownID     = rule{"unknown-id", Must, "A response answers a request of the peer.", "overview"}
@@ -82,7 +83,16 @@ var (
 	badSkill     = rule{"skill", Must, "An agent lists skills if it takes them in prompts, where without inline a prompt begins with one.", "slash-commands"}
 	notCancelled = rule{"cancel-answer", Must, "Permission requests that are pending when their turn is cancelled get the outcome cancelled.", "tool-calls"}
 	cancelFailed = rule{"cancel-error", Must, "A cancelled turn ends with the stop reason cancelled, not with an error.", "prompt-turn#cancellation"}
-	late         = rule{"late-update", Notable, "The updates of a turn or a replay precede the response.", "prompt-turn"}
+	late         = rule{"late-update", Notable, "The updates of a turn or a replay, and what it asks the client for, precede the response.", "prompt-turn"}
 	openCalls    = rule{"open-tool-call", Notable, "A tool call ends as completed or failed.", "tool-calls"}
 	uncreated    = rule{"tool-call-first", Notable, "A tool call begins with tool_call, or with a permission request.", "tool-calls"}
+	again        = rule{"tool-call-again", Notable, "A tool call is created once in its turn, and a status that ends it is the last one.", "tool-calls"}
+
+	badMode       = rule{"mode", Must, "The mode of a session is one of those that are offered.", "session-modes"}
+	badValue      = rule{"option-value", Must, "The value of an option is one of those that are offered.", "session-config-options"}
+	sameOption    = rule{"option-id", Must, "The ids of the options of a session differ.", "session-config-options"}
+	badCommand    = rule{"command", Notable, "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", "slash-commands"}
+	badTerminal   = rule{"terminal", Must, "A terminal is used by its session, from the response to terminal/create to terminal/release.", "terminals"}
+	badBackground = rule{"background", Must, "An agent that reports background work does so in each state of the session, and announces what it lists before.", "prompt-turn"}
+	formerMessage = rule{"message-id-again", Notable, "What a turn says belongs to messages whose ids no earlier turn had.", "prompt-turn"}
 )

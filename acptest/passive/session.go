@@ -26,6 +26,12 @@ type session struct {
 	tools    map[string]*tool // of the turn in progress; in version 2 also those in the background
 	past     map[string]bool  // version 1: the tool calls of turns that have ended
 
+	modes     []string        // version 1: those that are offered; nil if they are not known
+	reports   bool            // version 2: the latest state has reported background work
+	announced map[string]bool // version 2: tool calls and terminals
+	fresh     map[string]bool // the ids of messages of the agent in the turn in progress, with their kinds
+	former    map[string]bool // those of the turns before it
+
 	replaying bool               // version 2: a replay was asked for, or goes on in the session of a parent
 	marked    int                // version 2: how many markers of its end have come
 	root      *session           // version 2: the session whose replay has announced it
@@ -41,8 +47,9 @@ type cursor struct {
 
 // tool is a tool call.
 type tool struct {
-	seq    int64 // of its newest message
-	status string
+	seq     int64 // of its newest message
+	status  string
+	created bool // version 1: tool_call has come
 }
 
 func (t *tool) open() bool { return !fold.Final(t.status) }
@@ -53,7 +60,8 @@ func (s *session) busy() bool { return s.prompts > 0 || s.running }
 func (c *Checker) session(id string) *session {
 	s := c.sessions[id]
 	if s == nil {
-		s = &session{tools: map[string]*tool{}, past: map[string]bool{}, said: map[string]bool{}, cursors: map[string]*cursor{}}
+		s = &session{tools: map[string]*tool{}, past: map[string]bool{}, said: map[string]bool{}, cursors: map[string]*cursor{},
+			announced: map[string]bool{}, fresh: map[string]bool{}, former: map[string]bool{}}
 		if len(c.sessions) < sessionsAtMost {
 			c.sessions[id] = s
 		} else {
@@ -101,12 +109,17 @@ func (c *Checker) asking(one *call, params []byte) {
 	if c.from == Agent {
 		if one.session != "" {
 			s := c.named(one.session)
+			c.asksLate(s, one.method)
 			if one.method == "session/request_permission" {
 				c.permission(s, params)
 			}
 		}
+		if strings.HasPrefix(one.method, "terminal/") {
+			c.terminalUsed(one, params)
+		}
 		return
 	}
+	c.addressed(one.method, one.session)
 	if among(opening, one.method) {
 		c.systemPrompt(params)
 	}
@@ -117,6 +130,9 @@ func (c *Checker) asking(one *call, params []byte) {
 	case "session/prompt":
 		s := c.session(one.session)
 		c.skills(params)
+		if c.version == 1 && s.prompts == 0 {
+			s.begins()
+		}
 		s.prompts++
 		s.canceled = false
 	case "session/load", "session/resume":
@@ -126,10 +142,34 @@ func (c *Checker) asking(one *call, params []byte) {
 		if s.replaying, s.marked = one.method == "session/resume" && !wire.Absent(envelope.Member(params, "replayFrom")), 0; s.busy() || len(s.tools) > 0 {
 			clear(s.said) // what goes on may add to any message
 		}
+	case "session/set_mode":
+		if id, ok := envelope.Text(envelope.Member(params, "modeId")); ok {
+			c.mode(c.session(one.session), id)
+		}
 	default:
 		if one.session != "" {
 			c.session(one.session)
 		}
+	}
+}
+
+// inSession are the requests and notifications of a client that are about a session which it has opened.
+const inSession = "session/prompt session/cancel session/set_mode session/set_config_option tool_call/cancel terminal/cancel"
+
+// addressed judges the session that the client names.
+func (c *Checker) addressed(method, id string) {
+	if c.version != 0 && !c.blind && among(inSession, method) && c.sessions[id] == nil {
+		c.fault(unknown, "The session %.80q is unknown: no request or response has named it.", id)
+	}
+}
+
+// asks are the requests that an agent sends for the work of a turn.
+const asks = "session/request_permission fs/read_text_file fs/write_text_file terminal/create"
+
+// asksLate judges a request of the agent that comes when the turn is over.
+func (c *Checker) asksLate(s *session, method string) {
+	if c.version == 1 && among(asks, method) && s.ended == "session/prompt" && s.prompts == 0 && s.loading == 0 {
+		c.fault(late, "%.80q comes after the response to %s, outside any turn.", method, s.ended)
 	}
 }
 
@@ -153,7 +193,7 @@ func (c *Checker) answered(one *call, e *envelope.Envelope) {
 		if one.row != nil && c.from == Agent {
 			c.starting--
 			if id := envelope.SessionID(e.Result); ok && !wire.Absent(envelope.Member(e.Result, "sessionId")) {
-				c.session(id)
+				c.offered(c.session(id), e.Result)
 			}
 		}
 	case "session/request_permission":
@@ -162,8 +202,20 @@ func (c *Checker) answered(one *call, e *envelope.Envelope) {
 			c.fault(notCancelled, "The turn was cancelled while the permission request was pending, so its outcome must be \"cancelled\".")
 		}
 	}
+	if c.from == Client {
+		if one.method == "terminal/create" && ok {
+			c.terminalMade(one.session, e.Result)
+		}
+		return
+	}
+	if among("session/load session/resume session/set_config_option session/options", one.method) && ok {
+		c.offered(c.sessions[one.session], e.Result)
+	}
+	if among(opening, one.method) && ok {
+		c.commands(e.Result)
+	}
 	s := c.sessions[one.session]
-	if s == nil || c.from != Agent {
+	if s == nil {
 		return
 	}
 	switch one.method {
@@ -235,6 +287,7 @@ func (c *Checker) told(method string, params []byte) {
 	id := envelope.SessionID(params)
 	switch {
 	case method == "session/cancel" && c.from == Client:
+		c.addressed(method, id)
 		s := c.session(id)
 		s.canceled = s.prompts > 0
 		for one := range maps.Values(c.calls[Agent].open) {
@@ -254,6 +307,9 @@ func (c *Checker) updated(s *session, update []byte) {
 	switch kind {
 	case "user_message", "agent_message", "agent_thought", "user_message_chunk", "agent_message_chunk", "agent_thought_chunk":
 		c.spoken(s, update)
+		if kind == "agent_message_chunk" || kind == "agent_thought_chunk" {
+			c.piece(s, kind, update)
+		}
 		if outside && !s.late {
 			s.late = true
 			c.fault(late, "A message comes after the response to %s, outside any turn.", s.ended)
@@ -270,7 +326,23 @@ func (c *Checker) updated(s *session, update []byte) {
 		if kind == "tool_call" {
 			delete(s.past, id)
 		}
+		c.announce(s, "tool_call", id)
+		if c.version == 1 && kind == "tool_call" && s.tools[id] != nil && s.tools[id].created {
+			c.fault(again, "The tool call %.80q is created for the second time in its turn.", id)
+		}
 		c.changed(s, id, envelope.Member(update, "status"))
+		if one := s.tools[id]; one != nil && kind == "tool_call" {
+			one.created = true
+		}
+	case "terminal_update":
+		id, _ := envelope.Text(envelope.Member(update, "terminalId"))
+		c.announce(s, "terminal", id)
+	case "current_mode_update":
+		if id, ok := envelope.Text(envelope.Member(update, "currentModeId")); ok {
+			c.mode(s, id)
+		}
+	case "config_option_update":
+		c.offered(nil, update)
 	case "subagent_update":
 		if child := envelope.SessionID(update); child != "" {
 			c.child(s, child)
@@ -283,6 +355,7 @@ func (c *Checker) updated(s *session, update []byte) {
 		c.suggestions(update)
 	case "available_commands_update":
 		c.listed(update)
+		c.commands(update)
 	case "state_update":
 		c.stateChanged(s, update)
 	}
@@ -302,6 +375,9 @@ func (c *Checker) changed(s *session, id string, raw []byte) {
 	}
 	one.seq = c.at
 	status, _ := envelope.Text(raw)
+	if status != "" && status != one.status && !one.open() {
+		c.fault(again, "The tool call %.80q is %.80q after it was %s.", id, status, one.status)
+	}
 	if c.version == 2 && string(raw) == "null" {
 		status = "pending"
 	}
@@ -315,6 +391,7 @@ func (c *Checker) permission(s *session, params []byte) {
 		call = envelope.Member(envelope.Member(params, "subject"), "toolCall")
 	}
 	if id, ok := envelope.Text(envelope.Member(call, "toolCallId")); ok {
+		c.announce(s, "tool_call", id)
 		c.changed(s, id, envelope.Member(call, "status"))
 	}
 }
@@ -322,7 +399,11 @@ func (c *Checker) permission(s *session, params []byte) {
 // stateChanged follows the state of a session of version 2.
 func (c *Checker) stateChanged(s *session, update []byte) {
 	s.stated = true
+	c.background(s, update)
 	state, _ := envelope.Text(envelope.Member(update, "state"))
+	if !s.running && state == "running" && s.loading == 0 {
+		s.begins()
+	}
 	s.running = state != "idle"
 	if s.running || s.loading > 0 {
 		return

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
@@ -184,12 +183,7 @@ const (
 
 var starting = []check.Check{
 	{ID: "ACP-TRANSPORT-001", Title: "Nothing but messages is sent, such as a banner or a log.", Tier: check.Must, Fact: "transports", In: check.Both, Passive: "message"},
-	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Prompts: []string{"text"},
-		Run: check.With(talked, func(t *check.T, s *session) {
-			for _, m := range s.Since(0) {
-				t.FailAtIf(!utf8.Valid(m.Raw), m, "The message is not UTF-8.")
-			}
-		})},
+	{ID: "ACP-TRANSPORT-002", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Passive: "utf8"},
 	{ID: "ACP-SHUTDOWN-001", Title: "The agent ends within 5 s of the end of its input.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			p.CloseInput()

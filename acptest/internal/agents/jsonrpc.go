@@ -237,6 +237,9 @@ var passiveRules = []check.Check{
 	{ID: "AK-CLOSE-001", Title: "After the response to session/close nothing is sent for the session.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "after-close"},
 	{ID: "AK-RESUME-001", Title: "A resumed session reports its state before the response.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "resume-state"},
 	{ID: "AK-CANCEL-009", Title: "A cancelled turn does not end with an error.", Tier: check.Must, Fact: "prompt-turn#cancellation", In: check.V1, Passive: "cancel-error"},
-	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response.", Tier: check.Should, Fact: "prompt-turn", In: check.V1, Passive: "late-update"},
+	{ID: "AK-ORDER-001", Title: "The updates of a turn, and of a history, precede the response, and so does what the agent asks for.", Tier: check.Should, Fact: "prompt-turn", In: check.V1, Passive: "late-update"},
 	{ID: "AK-TOOL-001", Title: "A tool call has ended when its turn ends.", Tier: check.Should, Fact: "tool-calls", In: check.Both, Passive: "open-tool-call"},
+	{ID: "AK-TOOL-004", Title: "A tool call is created once in its turn, and does not go on after a status that ends it.", Tier: check.Should, Fact: "tool-calls", In: check.Both, Passive: "tool-call-again"},
+	{ID: "AK-MESSAGE-002", Title: "What a turn says does not go on in a message of an earlier turn.", Tier: check.Should, Fact: "prompt-turn", In: check.Both, Passive: "message-id-again"},
+	{ID: "AK-TERMINAL-005", Title: "Terminals are used in their session, from the response to terminal/create to terminal/release.", Tier: check.Must, Fact: "terminals", In: check.V1, Passive: "terminal"},
 }

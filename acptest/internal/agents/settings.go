@@ -4,17 +4,12 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
 
 var settings = []check.Check{
-	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "session-modes", In: check.V1,
-		Run: check.With(open, func(t *check.T, s *session) {
-			current, all := s.modes()
-			t.FailAtIf(!slices.Contains(all, current), s.new, "The mode %q is not offered.", current)
-		})},
+	{ID: "ACP-MODES-001", Title: "The mode of a session is one of those that are offered.", Tier: check.Must, Fact: "session-modes", In: check.V1, Passive: "mode"},
 	{ID: "ACP-MODES-002", Title: "Each mode that is offered can be set.", Tier: check.Should, Fact: "session-modes", In: check.V1,
 		Run: check.With(open, func(t *check.T, s *session) {
 			_, all := s.modes()
@@ -64,13 +59,7 @@ var settings = []check.Check{
 				t.FailAtIf(mode != old, m, "The option %q was set to %q, and the mode is %q.", id, old, mode)
 			}
 		})},
-	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
-		Run: check.With(open, func(t *check.T, s *session) {
-			for _, o := range s.options(s.new) {
-				wrong := o.Type == "select" && !slices.Contains(o.values(), o.value())
-				t.FailAtIf(wrong, s.new, "The value %q of the option %q is not offered.", o.value(), o.id())
-			}
-		})},
+	{ID: "ACP-CONFIG-001", Title: "The value of each option is one of those that are offered.", Tier: check.Must, Fact: "session-config-options", In: check.Both, Passive: "option-value"},
 	{ID: "ACP-CONFIG-002", Title: "The response to session/set_config_option has all options, with the value that was set.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			before := s.options(s.new)
@@ -121,31 +110,8 @@ var settings = []check.Check{
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
 		})},
-	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
-		Run: check.With(open, func(t *check.T, s *session) {
-			var ids []string
-			for _, o := range s.options(s.new) {
-				t.FailAtIf(slices.Contains(ids, o.id()), s.new, "Two options have the id %q.", o.id())
-				ids = append(ids, o.id())
-			}
-		})},
-	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "slash-commands", In: check.Both,
-		Run: check.With(open, func(t *check.T, s *session) {
-			type commands []struct{ Name string }
-			lists, proof := check.Get[commands](&s.new, "availableCommands"), s.new
-			if updates := kinds(s.Quiet(0), "available_commands_update"); len(updates) > 0 {
-				proof = updates[len(updates)-1]
-				lists = check.Get[commands](&proof, "update", "availableCommands")
-			}
-			t.SkipIf(len(lists) == 0, "The agent has no slash commands.")
-			var names []string
-			for _, c := range lists {
-				if slices.Contains(names, c.Name) || c.Name == "" || t.Version == 2 && strings.ContainsAny(c.Name, " \t\n") || c.Name[0] == '/' {
-					t.FailAt(proof, "The name %q of a command is used twice, or is no name.", c.Name)
-				}
-				names = append(names, c.Name)
-			}
-		})},
+	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "session-config-options", In: check.Both, Passive: "option-id"},
+	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "slash-commands", In: check.Both, Passive: "command"},
 }
 
 // missing returns the id of an option that is not in a list any more, or "".

@@ -176,6 +176,8 @@ var passiveRules = []check.Check{
 	{ID: "AKC-WIRE-016", Title: "A skill is the first block of a prompt, unless the agent takes it anywhere.", Tier: check.Must, Fact: "slash-commands", In: check.V2, Passive: "skill"},
 	{ID: "AKC-WIRE-017", Title: "A session is forked at a cursor that the agent has told for it.", Tier: check.Must, Fact: "session-setup", In: check.Both, Passive: "cursor"},
 	{ID: "AKC-WIRE-018", Title: "initialize is not repeated after other requests.", Tier: check.Must, Fact: "initialization", In: check.V2, Passive: "initialize-again"},
+	{ID: "AKC-WIRE-019", Title: "Prompts, cancels and settings name a session that the client has opened.", Tier: check.Must, Fact: "session-setup", In: check.Both, Passive: "unknown-session"},
+	{ID: "AKC-WIRE-020", Title: "All messages are UTF-8.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.Bytes, Passive: "utf8"},
 	{ID: "AKC-WIRE-008", Title: "Permission that is pending when the turn is cancelled gets the outcome cancelled.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.V1, Passive: "cancel-answer"},
 }
 

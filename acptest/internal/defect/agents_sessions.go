@@ -203,6 +203,7 @@ var ofSessions = []Defect{
 
 var ofSettings = []Defect{
 	{Name: "unknown_mode", Does: "has a mode that it does not offer", Own: true, In: check.V1, ToCheck: changes(responds("session/new"), replace(`"currentModeId":"ask"`, `"currentModeId":"none"`)), Finds: "ACP-MODES-001"},
+	{Name: "tells_unknown_mode", Does: "tells a mode that it does not offer", In: check.V1, Own: true, ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"current_mode_update","currentModeId":"none"`)), Finds: "ACP-MODES-001"},
 	{Name: "mode_fails", Does: "fails to set a mode that it offers", Own: true, In: check.V1, ToPeer: answersItself(is("session/set_mode", `"auto"`), internalError), Finds: "ACP-MODES-002"},
 	{Name: "any_mode", Does: "takes modes that it does not offer", In: check.V1, ToPeer: answersItself(is("session/set_mode", "acptest-no-such-mode"), empty), Finds: "AK-MODES-001"},
 	{Name: "modes_apart", Does: "starts with a mode that the option of the mode does not have", Own: true, In: check.V1, ToCheck: changes(responds("session/new"), replace(`"currentModeId":"ask"`, `"currentModeId":"auto"`)), Finds: "AK-MODES-003"},
@@ -282,6 +283,7 @@ var ofVersion2 = []Defect{
 	{Name: "no_echo", Does: "does not send prompts back", In: check.V2, ToCheck: drops(line(`"user_message`).first("session/resume")), Finds: "ACP-PROMPT-203 AK-CANCEL-004 AK-CANCEL-005 AK-CANCEL-007"},
 	{Name: "same_message_ids", Does: "gives all prompts the same id", In: check.V2, ToCheck: changes(responds("session/prompt", `"messageId"`), becomes(`{"messageId":"same"}`)), Finds: "ACP-PATCH-203 ACP-PROMPT-203 AK-CANCEL-004 AK-CANCEL-005 AK-CANCEL-007"},
 	{Name: "never_running", Does: "does not report that it is running", In: check.V2, ToCheck: drops(line(`"state":"running"`)), Finds: "ACP-STATE-201"},
+	{Name: "hides_background", Does: "reports background work that it has not announced", In: check.V2, ToCheck: changes(line(`"idle"`), replace(`"background":[]`, `"background":[{"type":"terminal","terminalId":"none"}]`)), Finds: "AK-STATE-001"},
 	{Name: "forgets_background", Does: "reports background work once", In: check.V2, ToCheck: changes(line(`"idle"`), replace(`"background":`, `"_background":`)), Finds: "AK-STATE-001"},
 	{Name: "exchanges_prompts", Does: "exchanges prompts that wait", In: check.V2,
 		ToPeer: holds(func(w *Wire, m *Message) bool {

@@ -29,6 +29,18 @@ var ofTurns = []Defect{
 	{Name: "tool_ids_again", Does: "gives all tool calls the same id", In: check.V1, ToCheck: changes(line(`"toolCallId":"`), func(m *Message) {
 		replace(`"toolCallId":"`+m.toolCall()+`"`, `"toolCallId":"call"`)(m)
 	}), Finds: "AK-TOOL-003"},
+	{Name: "tool_calls_twice", Does: "creates each tool call twice", In: check.V1, ToCheck: func(w *Wire, m *Message) {
+		doubles(func(w *Wire, m *Message) bool { return line(`"sessionUpdate":"tool_call"`)(w, m) && !inHistory()(w, m) })(w, m)
+	}, Finds: "AK-TOOL-004"},
+	{Name: "ends_tool_calls_twice", Does: "says that a tool call has failed after it has completed", ToCheck: func(w *Wire, m *Message) {
+		w.pass(m)
+		if is("session/update", `"status":"completed"`)(w, m) {
+			w.add(line(), m, update(`"sessionUpdate":"tool_call_update","toolCallId":"`+m.toolCall()+`","status":"failed"`))
+		}
+	}, Finds: "AK-TOOL-004"},
+	{Name: "one_message", Does: "says everything in one message of a session", ToCheck: changes(is("session/update", `"agent_message`), func(m *Message) {
+		replace(`"messageId":`+string(check.At(m.Object["params"], "update", "messageId")), `"messageId":"m"`)(m)
+	}), Finds: "AK-MESSAGE-002 v2:AK-LOAD-005"},
 	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(func(w *Wire, m *Message) bool { return m.has(`"completed"`) && !inHistory()(w, m) }), Finds: "AK-TOOL-001"},
 	{Name: "new_message_ids", Does: "gives each piece of an answer another message id", ToCheck: func(w *Wire, m *Message) {
 		if is("session/update", `"agent_message_chunk"`).after("#stream")(w, m) {
@@ -136,6 +148,8 @@ var ofClientSide = []Defect{
 	{Name: "writes_relative", Does: "writes files by relative paths", In: check.V1, ToCheck: changes(is("fs/write_text_file"), replace(`"path":"/`, `"path":"`)), Finds: "AK-FILE-003 v1:AK-FILE-004"},
 	{Name: "fails_with_client", Does: "fails a turn when the client fails", In: check.V1, ToCheck: changes(responds("session/prompt", "end_turn").after(`"error":{"code"`).first("#ask"), fails(-32603, "Internal error")), Finds: "AK-FILE-002 AK-FILE-004 AK-TERMINAL-004"},
 	{Name: "ignores_capabilities", Does: "uses files and terminals that the client does not have", In: check.V1, ToPeer: changes(is("initialize"), replace(`"clientCapabilities":{}`, `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)), Finds: "ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002"},
+	{Name: "unknown_terminals", Does: "asks for terminals that it has not created", In: check.V1, ToCheck: follows(is("fs/read_text_file"), `{"jsonrpc":"2.0","id":"none-$N","method":"terminal/output","params":{"sessionId":"$S","terminalId":"none"}}`), Finds: "AK-TERMINAL-005"},
+	{Name: "asks_late", Does: "asks for permission when the turn has ended", In: check.V1, ToCheck: follows(responds("session/prompt", `"end_turn"`), `{"jsonrpc":"2.0","id":"late-$N","method":"session/request_permission","params":{"sessionId":"$S","toolCall":{"toolCallId":"late"},"options":[{"optionId":"a","name":"A","kind":"allow_once"}]}}`), Finds: "AK-ORDER-001"},
 	{Name: "keeps_terminals", Does: "does not release terminals", In: check.V1,
 		ToCheck: func(w *Wire, m *Message) {
 			if is("terminal/release")(w, m) {

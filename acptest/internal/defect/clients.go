@@ -1,6 +1,7 @@
 package defect
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"slices"
@@ -66,6 +67,10 @@ var Clients = []Defect{
 	{Name: "uses_ids_twice", Does: "sends its prompts twice", In: check.V1, ToCheck: doubles(is("session/prompt")), Finds: "AKC-WIRE-005"},
 	{Name: "invents_methods", Does: "sends a notification of a method that does not exist", ToCheck: follows(is("session/new"), `{"jsonrpc":"2.0","method":"session/greet","params":{}}`), Finds: "AKC-WIRE-006"},
 	{Name: "sends_images", Does: "sends an image to an agent that takes none", ToCheck: changes(is("session/prompt"), replace(`"type":"text",`, `"type":"image","data":"AA==","mimeType":"image/png",`)), Finds: "AKC-WIRE-007"},
+	{Name: "cancels_elsewhere", Does: "cancels the turn of a session that it has not opened", ToCheck: follows(is("session/prompt"), `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`), Finds: "AKC-WIRE-019"},
+	{Name: "invalid_utf8", Does: "sends text that is not UTF-8", ToCheck: func(w *Wire, m *Message) {
+		w.LineToCheck(bytes.Replace(m.encode(), []byte(`"Hello.`), []byte("\"Hello\xff"), 1))
+	}, Finds: "AKC-WIRE-020"},
 	{Name: "decides_late", Does: "decides what was pending after it has cancelled the turn", In: check.V1, ToCheck: holds(to(line(`"acptest":"pending"`)), is("session/cancel")), Finds: "AKC-WIRE-008"},
 
 	{Name: "empty_system_prompt", Does: "sends a system prompt without text", ToCheck: changes(is("session/new"), replace(`"cwd":`, `"systemPrompt":{"mode":"append","content":[]},"cwd":`)), Finds: "AKC-WIRE-015 AKC-WIRE-007"},
