@@ -11,22 +11,18 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 )
 
-// database is what a program has already: a table of sessions, and one of records. To lock it is to begin a transaction.
+// database is what a program has already. To lock it is to begin a transaction.
 type database struct {
 	sync.Mutex
 	sessions map[string]*session
-	records  map[recordKey][]byte
 }
 
+// session is a row of the table of sessions, with the rows of its records.
 type session struct {
-	meta   journal.Meta
-	last   journal.Record // without its data
-	writer *tableLog      // nil if no log is open; a database has locks for it, which end with their process
-}
-
-type recordKey struct {
-	session string
-	seq     int64
+	meta    journal.Meta
+	records [][]byte       // by number, from 1 on
+	last    journal.Record // without its data
+	writer  *tableLog      // nil if no log is open; a database has locks for it, which end with their process
 }
 
 // tableStore is the journal.Store of one process. Others may use the same database.
@@ -56,11 +52,11 @@ func (s *tableStore) open(id string) *tableLog {
 }
 
 func (s *tableStore) Open(ctx context.Context, id string) (l journal.Log, err error) {
-	err = s.whenFree(ctx, id, func(*session) { l = s.open(id) })
+	err = s.whenFree(ctx, id, func() { l = s.open(id) })
 	return l, err
 }
 
-func (s *tableStore) whenFree(ctx context.Context, id string, f func(*session)) error {
+func (s *tableStore) whenFree(ctx context.Context, id string, f func()) error {
 	s.Lock()
 	defer s.Unlock()
 	switch now := s.sessions[id]; {
@@ -70,10 +66,9 @@ func (s *tableStore) whenFree(ctx context.Context, id string, f func(*session)) 
 		return journal.ErrNotFound
 	case now.writer != nil:
 		return &journal.HeldError{ID: id}
-	default:
-		f(now)
-		return nil
 	}
+	f()
+	return nil
 }
 
 func (s *tableStore) Meta(ctx context.Context, id string) (journal.Meta, error) {
@@ -86,12 +81,7 @@ func (s *tableStore) Meta(ctx context.Context, id string) (journal.Meta, error) 
 }
 
 func (s *tableStore) Delete(ctx context.Context, id string) error {
-	err := s.whenFree(ctx, id, func(now *session) {
-		for seq := range now.last.Seq {
-			delete(s.records, recordKey{id, seq + 1})
-		}
-		delete(s.sessions, id)
-	})
+	err := s.whenFree(ctx, id, func() { delete(s.sessions, id) })
 	if errors.Is(err, journal.ErrNotFound) {
 		return nil
 	}
@@ -140,11 +130,8 @@ func (l *tableLog) Append(recs ...journal.Record) (seq int64, err error) {
 			}
 			meta.Updated = last.Time
 		}
-		for i, row := range rows {
-			l.records[recordKey{meta.ID, l.last.Seq + 1 + int64(i)}] = row
-		}
 		last.Data = nil
-		l.last, l.meta, seq = last, meta, last.Seq
+		l.last, l.meta, l.records, seq = last, meta, append(l.records, rows...), last.Seq
 		return nil
 	})
 	return seq, err
@@ -154,9 +141,7 @@ func (l *tableLog) Read(ctx context.Context, after int64) iter.Seq2[journal.Reco
 	return func(yield func(journal.Record, error) bool) {
 		var rows [][]byte
 		err := l.use(func() error {
-			for seq := after + 1; seq <= l.last.Seq; seq++ {
-				rows = append(rows, l.records[recordKey{l.meta.ID, seq}])
-			}
+			rows = l.records[min(max(after, 0), l.last.Seq):]
 			return nil
 		})
 		for _, row := range rows {
@@ -195,7 +180,7 @@ func (l *tableLog) Close() error {
 // A program that has a database stores its sessions there.
 func ExampleStore() {
 	ctx := context.Background()
-	db := &database{sessions: map[string]*session{}, records: map[recordKey][]byte{}}
+	db := &database{sessions: map[string]*session{}}
 	store := &tableStore{database: db}
 	log, _ := store.Create(ctx, "s1", journal.Meta{Cwd: "/work"})
 	_, err := log.Append(journal.Record{Kind: journal.KindEvent, Data: []byte(`{"text":"hello"}`)})

@@ -26,7 +26,7 @@ func TestMemory(t *testing.T) {
 func TestTable(t *testing.T) {
 	journaltest.Test(t, journaltest.Maker{
 		New: func(testing.TB) journal.Store {
-			return &tableStore{database: &database{sessions: map[string]*session{}, records: map[recordKey][]byte{}}}
+			return &tableStore{database: &database{sessions: map[string]*session{}}}
 		},
 		Reopen: func(_ testing.TB, s journal.Store) journal.Store {
 			return &tableStore{database: s.(*tableStore).database}
