@@ -116,12 +116,11 @@ func (c *conn) reach(ctx context.Context, holder string) (*client.Conn, error) {
 		return nil, err
 	}
 	r := client.New(s, func(*client.Conn) acp.Client { return c.conn }, &client.Options{Unstable: c.conn.Unstable(), Logger: c.hub.log})
-	if err := r.Start(c.ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
+	if err = r.Start(c.ctx); err == nil {
+		_, err = r.Initialize(ctx, &acp.InitializeRequest{
+			ProtocolVersion: acp.ProtocolVersion, ClientCapabilities: c.conn.ClientCapabilities(), ClientInfo: c.conn.PeerInfo(),
+		})
 	}
-	_, err = r.Initialize(ctx, &acp.InitializeRequest{
-		ProtocolVersion: acp.ProtocolVersion, ClientCapabilities: c.conn.ClientCapabilities(), ClientInfo: c.conn.PeerInfo(),
-	})
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
