@@ -31,8 +31,11 @@ const (
 	isDeleted state = "deleted"
 )
 
-// An entry says what is true since a message. The body of the message has the records that it adds.
+// An entry says what is true since a message. The body of the message has the records that it adds. The zero entry is that
+// of a subject without messages.
 type entry struct {
+	seq uint64 // of the message in the stream
+
 	Nonce string `json:"nonce"` // of this message alone, so that its writer recognizes it
 	State state  `json:"state"`
 	Node  string `json:"node"`  // Options.Node of the process that wrote it
@@ -44,22 +47,17 @@ type entry struct {
 	Meta     journal.Meta `json:"meta,omitzero"`
 }
 
-// at is an entry with its place in the stream. The entry is not modified; it is nil if there is none.
-type at struct {
-	*entry
-	seq uint64
-}
-
 // exists reports whether there is a session.
-func (a at) exists() bool { return a.entry != nil && a.State != isDeleted }
+func (e *entry) exists() bool { return e.State == isOpen || e.State == isClosed }
 
-// decodeEntry returns the entry of a message, or nil if it has none.
-func decodeEntry(header nats.Header) (e *entry, err error) {
+// decodeEntry returns the entry of a message. It has no state if the message has none.
+func decodeEntry(header nats.Header, seq uint64) (e entry, err error) {
 	if text := header.Get(entryHeader); text != "" {
 		if err = json.Unmarshal([]byte(text), &e); err != nil {
-			return nil, fmt.Errorf("jetstream: a message was not written by this package: %w", err)
+			return entry{seq: seq}, fmt.Errorf("jetstream: a message was not written by this package: %w", err)
 		}
 	}
+	e.seq = seq
 	return e, nil
 }
 
@@ -88,7 +86,7 @@ type subject struct {
 }
 
 // last returns the last entry of a subject. It asks the leader of the stream: a replica may not have it yet.
-func (s *Store) last(ctx context.Context, of subject) (last at, err error) {
+func (s *Store) last(ctx context.Context, of subject) (last entry, err error) {
 	err = retry(ctx, func(ctx context.Context) (bool, error) {
 		m, err := of.stream.GetLastMsgForSubject(ctx, of.name)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -96,17 +94,16 @@ func (s *Store) last(ctx context.Context, of subject) (last at, err error) {
 		} else if err != nil {
 			return false, err
 		}
-		last.seq = m.Sequence
-		last.entry, err = decodeEntry(m.Header)
+		last, err = decodeEntry(m.Header, m.Sequence)
 		return true, err
 	})
 	return last, err
 }
 
-// put stores an entry of this Store behind the message with the sequence last of its subject; 0 means that there is
-// none. It repeats what was not answered until ctx ends. The error wraps errTaken if another message is behind
-// that one, and errUnknown if it may be stored. After others nothing was stored.
-func (s *Store) put(ctx context.Context, of subject, last uint64, e *entry, body []byte) (seq uint64, err error) {
+// put stores an entry of this Store behind the last message of a subject, whose place e has, and gives e its own. It repeats
+// what was not answered until ctx ends. The error wraps errTaken if another message is behind that one: e is the last entry then.
+// It wraps errUnknown if the entry may be stored. After others nothing was stored.
+func (s *Store) put(ctx context.Context, of subject, e *entry, body []byte) error {
 	size := max(1024, int(s.js.Conn().MaxPayload())/2) // the other half is for the headers
 	parts := slices.Collect(slices.Chunk(body, size))
 	if len(parts) == 0 {
@@ -115,29 +112,30 @@ func (s *Store) put(ctx context.Context, of subject, last uint64, e *entry, body
 	e.Node, e.Epoch, e.Nonce, e.Messages = s.opts.Node, s.epoch, rand.Text(), e.Messages+int64(len(parts))
 	head, err := json.Marshal(e)
 	if err != nil {
-		return 0, fmt.Errorf("jetstream: %w", err)
+		return fmt.Errorf("jetstream: %w", err)
 	}
 	header := nats.Header{entryHeader: {string(head)}}
 	if e.State == isDeleted { // the servers remove the others in one step, and later this one
 		header[jetstream.MsgRollup], header[jetstream.MsgTTLHeader] = []string{jetstream.MsgRollupSubject}, []string{graveTime}
 	}
 	unknown := false
-	err = retry(ctx, func(asked context.Context) (bool, error) {
-		var err error
-		seq, err = s.send(asked, of.name, last, header, parts)
+	return retry(ctx, func(asked context.Context) (bool, error) {
+		seq, err := s.send(asked, of.name, e.seq, header, parts)
 		switch {
 		case err == nil:
+			e.seq = seq
 			return true, nil
 		case errors.Is(err, wrongLast):
 			found, err := s.last(ctx, of)
 			switch {
 			case err != nil:
 				return true, err
-			case found.entry != nil && found.Nonce == e.Nonce:
+			case found.Nonce == e.Nonce:
 				s.count(func(n *Stats) { n.Settled++ })
-				seq = found.seq
+				e.seq = found.seq
 				return true, nil
-			case found.seq != last:
+			case found.seq != e.seq:
+				*e = found
 				return true, errTaken
 			}
 		case errors.Is(err, busy):
@@ -151,7 +149,6 @@ func (s *Store) put(ctx context.Context, of subject, last uint64, e *entry, body
 		}
 		return false, err
 	})
-	return seq, err
 }
 
 // send sends an entry once: as a message, or as an atomic batch of which its message is the last. It returns the sequence

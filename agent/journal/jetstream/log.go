@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -28,21 +29,25 @@ type log struct {
 
 	slow sync.Mutex // held while an entry is being put
 
-	last atomic.Pointer[at] // changed with slow
+	last atomic.Pointer[entry] // not modified, but replaced with slow
 }
 
-// put stores records and an entry that was changed. l.slow must be held.
-func (l *log) put(ctx context.Context, e entry, recs []journal.Record) (int64, error) {
+// put stores records, with the last entry as change changes it. It returns the number of the last record.
+func (l *log) put(recs []journal.Record, change func(*entry)) (int64, error) {
+	l.slow.Lock()
+	defer l.slow.Unlock()
 	if err := context.Cause(l.ctx); err != nil {
 		return 0, err
 	}
+	e := *l.last.Load()
+	change(&e)
 	body, err := e.add(recs)
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := l.store.within(ctx, l.ctx)
+	ctx, cancel := context.WithTimeoutCause(l.ctx, l.store.opts.lease, errTooLate)
 	defer cancel()
-	seq, err := l.store.put(ctx, l.subject, l.last.Load().seq, &e, body)
+	err = l.store.put(ctx, l.subject, &e, body)
 	if errors.Is(err, errTaken) {
 		l.store.count(func(n *Stats) { n.Fenced++ })
 	}
@@ -53,7 +58,7 @@ func (l *log) put(ctx context.Context, e entry, recs []journal.Record) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	l.last.Store(&at{&e, seq})
+	l.last.Store(&e)
 	return e.Records, nil
 }
 
@@ -73,23 +78,16 @@ func (l *log) end(cause error) {
 // Append implements journal.Log. It waits for the servers while they elect a leader. An error that wraps
 // journal.ErrClosed means that the log has ended: open the session again.
 func (l *log) Append(recs ...journal.Record) (int64, error) {
-	l.slow.Lock()
-	defer l.slow.Unlock()
-	last := l.last.Load()
 	if len(recs) == 0 {
-		return last.Records, context.Cause(l.ctx)
+		return l.last.Load().Records, context.Cause(l.ctx)
 	}
 	l.store.count(func(n *Stats) { n.Appends++ })
-	return l.put(l.ctx, *last.entry, recs)
+	return l.put(recs, func(*entry) {})
 }
 
 // SetMeta implements journal.Log.
 func (l *log) SetMeta(change func(*journal.Meta)) error {
-	l.slow.Lock()
-	defer l.slow.Unlock()
-	e := *l.last.Load().entry
-	e.Meta = e.Meta.Changed(change)
-	_, err := l.put(l.ctx, e, nil)
+	_, err := l.put(nil, func(e *entry) { e.Meta = e.Meta.Changed(change) })
 	return err
 }
 
@@ -104,7 +102,7 @@ func (l *log) Meta() journal.Meta { return l.last.Load().Meta.Clone() }
 func (l *log) Damage() []journal.Damage { return slices.Clone(l.damage) }
 
 // inspect looks for messages that a session had and that the stream has not.
-func (l *log) inspect(ctx context.Context, last at) error {
+func (l *log) inspect(ctx context.Context, last *entry) error {
 	return retry(ctx, func(ctx context.Context) (bool, error) {
 		info, err := l.store.sessions.Info(ctx, jetstream.WithSubjectFilter(l.subject.name))
 		if err != nil {
@@ -159,17 +157,10 @@ func (l *log) read(ctx context.Context, after int64, yield func(journal.Record, 
 // Close implements journal.Log. It ends an Append that waits for the servers after 5 seconds. If they do not answer, others
 // can open the session when this process ends or has opened it again.
 func (l *log) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { l.end(journal.ErrClosed) })()
-	l.slow.Lock()
-	defer l.slow.Unlock()
-	if l.ctx.Err() != nil {
-		return nil
-	}
-	e := *l.last.Load().entry
-	e.State = isClosed
-	if _, err := l.put(ctx, e, nil); err != nil {
+	defer time.AfterFunc(answerTime, func() { l.end(errTooLate) }).Stop()
+	open := false
+	_, err := l.put(nil, func(e *entry) { open, e.State = true, isClosed })
+	if err != nil && open {
 		l.store.log.Warn("a session was closed without telling the servers", "session", l.id, "error", err)
 	}
 	l.end(journal.ErrClosed)

@@ -21,35 +21,31 @@ func (s *Store) session(id string) subject {
 // all is the subjects of all sessions.
 func (s *Store) all() subject { return subject{s.sessions, s.opts.Name + ".session.*"} }
 
-// begin opens the log of a session with the entry that next returns for the last one, again if another process was faster. No other call
+// begin opens the log of a session with the last entry as next changes it, again if another process was faster. No other call
 // of this store has the session meanwhile.
-func (s *Store) begin(ctx context.Context, id string, next func(ctx context.Context, l *log, last at) (*entry, error)) (journal.Log, error) {
+func (s *Store) begin(ctx context.Context, id string, next func(ctx context.Context, l *log, e *entry) error) (journal.Log, error) {
 	l := &log{store: s, id: id, subject: s.session(id)}
 	l.ctx, l.lose = context.WithCancelCause(s.ctx)
 	l.slow.Lock()
 	defer l.slow.Unlock()
-	err := context.Cause(ctx)
-	if err == nil {
-		err = s.reserve(l)
-	}
+	err := s.reserve(ctx, l)
 	ctx, cancel := s.within(ctx, l.ctx)
 	defer cancel()
-	var now at
-	for err == nil && now.seq == 0 {
-		var last at
-		if last, err = s.last(ctx, l.subject); err == nil {
-			now.entry, err = next(ctx, l, last)
+	var e entry
+	if err == nil {
+		e, err = s.last(ctx, l.subject)
+	}
+	for again := true; err == nil && again; {
+		if err = next(ctx, l, &e); err == nil {
+			err = s.put(ctx, l.subject, &e, nil)
 		}
-		if err == nil {
-			now.seq, err = s.put(ctx, l.subject, last.seq, now.entry, nil)
-		}
-		if errors.Is(err, errTaken) {
+		if again = errors.Is(err, errTaken); again {
 			s.count(func(n *Stats) { n.Races++ })
 			err = nil
 		}
 	}
 	if err == nil {
-		l.last.Store(&now)
+		l.last.Store(&e)
 		err = context.Cause(l.ctx) // the heartbeat may be lost meanwhile, or the store closed
 	}
 	if err != nil {
@@ -59,13 +55,15 @@ func (s *Store) begin(ctx context.Context, id string, next func(ctx context.Cont
 	return l, nil
 }
 
-func (s *Store) reserve(l *log) error {
+func (s *Store) reserve(ctx context.Context, l *log) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.serving {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !s.serving:
 		return cmp.Or(context.Cause(s.ctx), errNotServing)
-	}
-	if s.open[l.id] != nil {
+	case s.open[l.id] != nil:
 		return &journal.HeldError{ID: l.id, Holder: s.opts.Node}
 	}
 	s.open[l.id] = l
@@ -78,24 +76,24 @@ func (s *Store) Create(ctx context.Context, id string, meta journal.Meta) (journ
 	if err != nil {
 		return nil, err
 	}
-	return s.begin(ctx, id, func(_ context.Context, _ *log, last at) (*entry, error) {
-		if last.exists() {
-			return nil, journal.ErrExists
+	return s.begin(ctx, id, func(_ context.Context, _ *log, e *entry) error {
+		if e.exists() {
+			return journal.ErrExists
 		}
-		return &entry{State: isOpen, Meta: meta}, nil
+		*e = entry{seq: e.seq, State: isOpen, Meta: meta}
+		return nil
 	})
 }
 
 // Open implements journal.Store. It takes a session whose holder has no heartbeat any more.
 func (s *Store) Open(ctx context.Context, id string) (journal.Log, error) {
 	taken := false
-	l, err := s.begin(ctx, id, func(ctx context.Context, l *log, last at) (*entry, error) {
-		if err := s.free(ctx, id, last); err != nil {
-			return nil, err
+	l, err := s.begin(ctx, id, func(ctx context.Context, l *log, e *entry) error {
+		if err := s.free(ctx, id, e); err != nil {
+			return err
 		}
-		e := *last.entry
 		taken, e.State = e.State == isOpen, isOpen
-		return &e, l.inspect(ctx, last)
+		return l.inspect(ctx, e)
 	})
 	if err == nil && taken {
 		s.count(func(n *Stats) { n.Takeovers++ })
@@ -104,7 +102,7 @@ func (s *Store) Open(ctx context.Context, id string) (journal.Log, error) {
 }
 
 // free returns an error if a session does not exist, or is held.
-func (s *Store) free(ctx context.Context, id string, last at) error {
+func (s *Store) free(ctx context.Context, id string, last *entry) error {
 	if !last.exists() {
 		return journal.ErrNotFound
 	}
@@ -112,7 +110,7 @@ func (s *Store) free(ctx context.Context, id string, last at) error {
 		return nil
 	}
 	beat, err := s.last(ctx, s.beats(last.Node))
-	if err == nil && beat.entry != nil && beat.State == isOpen && beat.Epoch == last.Epoch {
+	if err == nil && beat.State == isOpen && beat.Epoch == last.Epoch {
 		err = &journal.HeldError{ID: id, Holder: last.Node}
 	}
 	return err
@@ -126,10 +124,7 @@ func (s *Store) Meta(ctx context.Context, id string) (journal.Meta, error) {
 	if err == nil && !last.exists() {
 		err = journal.ErrNotFound
 	}
-	if err != nil {
-		return journal.Meta{}, err
-	}
-	return last.Meta, nil
+	return last.Meta, err
 }
 
 // graveTime is how long the servers keep the note that a session was deleted, for the lists of processes that are
@@ -139,8 +134,10 @@ const graveTime = "24h"
 // Delete implements journal.Store. The servers remove the session with the message that deletes it, so it is deleted or
 // complete, whenever a process dies.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	l, err := s.begin(ctx, id, func(ctx context.Context, _ *log, last at) (*entry, error) {
-		return &entry{State: isDeleted, Meta: journal.Meta{ID: id}}, s.free(ctx, id, last)
+	l, err := s.begin(ctx, id, func(ctx context.Context, _ *log, e *entry) error {
+		err := s.free(ctx, id, e)
+		*e = entry{seq: e.seq, State: isDeleted, Meta: journal.Meta{ID: id}}
+		return err
 	})
 	if err == nil {
 		l.(*log).end(journal.ErrClosed)
@@ -188,15 +185,15 @@ func (s *Store) read(ctx context.Context, which jetstream.ConsumerConfig, each f
 func (s *Store) follow() {
 	which := jetstream.ConsumerConfig{FilterSubject: s.all().name, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true}
 	_ = s.read(s.ctx, which, func(m jetstream.Msg, seq uint64) (bool, error) {
-		e, err := decodeEntry(m.Headers())
+		e, err := decodeEntry(m.Headers(), seq)
 		if err != nil {
 			s.log.Warn("a message in the stream of the sessions is ignored", "sequence", seq, "error", err)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.seen = seq; e != nil && e.State == isDeleted {
+		if s.seen = seq; e.State == isDeleted {
 			s.index.Drop(e.Meta.ID)
-		} else if e != nil {
+		} else if e.exists() {
 			s.index.Put(e.Meta.ID, e.Meta)
 		}
 		return false, nil

@@ -171,24 +171,18 @@ func (s *Store) beats(node string) subject {
 // name any more; the next one then is put behind that which is.
 func (s *Store) beat(ctx context.Context, state state) error {
 	for {
-		seq, err := s.put(ctx, s.beats(s.opts.Node), s.beaten, &entry{State: state}, nil)
-		if err == nil {
-			s.beaten = seq
-		}
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		last, err := s.last(ctx, s.beats(s.opts.Node))
-		if err != nil {
-			return err
-		}
-		s.beaten = last.seq
+		e := entry{seq: s.beaten, State: state}
+		err := s.put(ctx, s.beats(s.opts.Node), &e, nil)
+		s.beaten = e.seq
 		switch {
-		case last.entry == nil, last.Epoch != s.epoch && last.State != isOpen:
-			return errOver
-		case last.Epoch != s.epoch:
+		case !errors.Is(err, errTaken):
+			return err
+		case e.Epoch == s.epoch: // its acknowledgement did not come in time
+		case e.State == isOpen:
 			return errName
-		} // else it is one of this process whose acknowledgement did not come in time
+		default:
+			return errOver
+		}
 	}
 }
 
