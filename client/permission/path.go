@@ -2,6 +2,7 @@ package permission
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -98,14 +99,27 @@ func followed(pattern string) string {
 	if err != nil {
 		return ""
 	}
-	literal := strings.Split(filepath.ToSlash(real), "/")
-	for i, e := range literal {
-		for _, c := range metaCharacters { // the first is the one that escapes the others
-			e = strings.ReplaceAll(e, string(c), `\`+string(c))
-		}
-		literal[i] = e
+	return strings.Join(append([]string{asPattern(real)}, elements[n:]...), "/")
+}
+
+// Within returns a pattern for Rule.Paths, also of a rule that allows: what pattern, such as "**" or "*.go", matches
+// in a folder. All characters in the path of the folder stand for themselves, and its symlinks are resolved now.
+func Within(dir, pattern string) (string, error) {
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = resolve(real)
 	}
-	return strings.Join(append(literal, elements[n:]...), "/")
+	if err != nil {
+		return "", fmt.Errorf("permission: the folder %q: %w", dir, err)
+	}
+	return asPattern(real) + "/" + pattern, nil
+}
+
+// asPattern returns the pattern that matches one path, or "" for the root, before a "/". On Windows a backslash
+// separates elements of a pattern, and escapes nothing.
+func asPattern(name string) string {
+	name = strings.TrimSuffix(filepath.ToSlash(name), "/")
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]", `\`, `\\`).Replace(name)
 }
 
 // metaCharacters have a meaning in a pattern.

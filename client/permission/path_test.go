@@ -186,3 +186,44 @@ func TestLongPathsAreNotResolved(t *testing.T) {
 	assert.Equal(t, permission.ByPerson, o.By)
 	assert.Empty(t, d.last().Question.Operations[0].Path)
 }
+
+// Within names the files of one folder, whatever its name is, and of no other.
+func TestWithin(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		dir, pattern, file string
+		want               bool
+	}{
+		"a file":                  {"a", "**", "a/x.go", true},
+		"a file in a folder":      {"a", "**", "a/b/x.go", true},
+		"of another kind":         {"a", "*.go", "a/x.txt", false},
+		"beside it":               {"a", "**", "ab/x.go", false},
+		"above it":                {"a", "**", "x.go", false},
+		"a guarded file":          {"a", "**", "a/.git/config", false},
+		"brackets":                {"a[1]", "**", "a[1]/x.go", true},
+		"what brackets match":     {"a[1]", "**", "a1/x.go", false},
+		"a folder of a folder":    {"a[1]/b[c-", "*", "a[1]/b[c-/x.go", true},
+		"a folder that is to be":  {"new", "**", "new/x.go", true},
+		"a path that is not tidy": {"a/../b/", "**", "b/x.go", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within, err := permission.Within(filepath.Join(top, filepath.FromSlash(c.dir)), c.pattern)
+			require.NoError(t, err)
+			d := newTestScope(t, permission.Options{}, permission.Rule{Decision: permission.Allow, Paths: []string{within}})
+			file := filepath.Join(top, filepath.FromSlash(c.file))
+			err = d.Authorize(t.Context(), permission.Act{Operation: permission.Operation{Action: permission.ActionWrite, Path: file}})
+			assert.Equal(t, c.want, err == nil, "%s: %v", within, err)
+		})
+	}
+	t.Run("a relative folder", func(t *testing.T) {
+		t.Chdir(top)
+		within, err := permission.Within(".", "**")
+		require.NoError(t, err)
+		assert.Equal(t, filepath.ToSlash(top)+"/**", within)
+	})
+	t.Run("a path that cannot be resolved", func(t *testing.T) {
+		_, err := permission.Within(filepath.Join(top, strings.Repeat("x", 5000)), "**")
+		assert.ErrorContains(t, err, "xxx")
+	})
+}

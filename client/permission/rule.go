@@ -76,7 +76,8 @@ type Rule struct {
 	//
 	// The paths that patterns are compared with have no symlinks. For a rule that denies or
 	// asks, SetRules follows the symlinks in a pattern, up to the first element with a "*", "?" or
-	// "[". In a rule that allows, write the path without symlinks: an agent may have made them.
+	// "[". In a rule that allows, write the path without symlinks: an agent may have made them. [Within]
+	// returns the pattern for what is in a folder.
 	Paths []string
 	// Env lists patterns, as of path.Match, of names of variables that the agent sets. A rule
 	// that allows matches only commands that set no other variables. A rule with Env that

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -121,18 +120,19 @@ func tell(r permission.Record) {
 }
 
 // rules returns the rules that allow what the flags name. Everything else is denied.
-func rules(dir string, allow, writes []string) (rules []permission.Rule, err error) {
-	dir, err = filepath.Abs(dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir) // rules name files without symlinks
-	}
+func rules(dir string, allow, writes []string) ([]permission.Rule, error) {
+	var rules []permission.Rule
 	if len(allow) > 0 {
 		rules = append(rules, permission.Rule{Name: "-allow", Decision: permission.Allow, Commands: allow})
 	}
 	for _, pattern := range writes {
-		rules = append(rules, permission.Rule{Name: "-write", Decision: permission.Allow, Paths: []string{filepath.ToSlash(dir) + "/" + pattern}})
+		within, err := permission.Within(dir, pattern)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, permission.Rule{Name: "-write", Decision: permission.Allow, Paths: []string{within}})
 	}
-	return rules, err
+	return rules, nil
 }
 
 // create creates the log, which only the user can read.
