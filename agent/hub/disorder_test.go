@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/hub"
+	"github.com/acpkit/go-sdk/internal/schema/schematest"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
@@ -137,7 +138,7 @@ func disorder(t *testing.T, r *rand.Rand) {
 		near, far := stream.Pipe()
 		counting := &counted{Stream: near, answers: make(map[string]int)}
 		streams = append(streams, counting)
-		u.connect(counting, far, h, "")
+		u.connect(schematest.Client(t, 1, counting), far, h, "")
 		call := func(id acp.SessionID) error {
 			var err error
 			switch n(9) {

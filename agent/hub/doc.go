@@ -36,6 +36,12 @@
 // The files and terminals of clients are not offered to the agent: the clients of a session may have
 // different ones. It gets those of Options.Host.
 //
+// # Suggestions and cursors
+//
+// The hub advertises to the agent what Options.Agent.Initialize says. With promptSuggestions and cursors in it, suggestions and
+// cursors reach the attached clients that advertise them too. They are not stored: a client that attaches later has no suggestions
+// until the agent sends others, and does not see the cursors that were named before. session/fork and session/options are not offered.
+//
 // # When the agent dies
 //
 // The turn that runs fails, and its prompt is not sent again. The agent is started again, and the session is

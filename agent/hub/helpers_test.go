@@ -166,7 +166,7 @@ func join(t *testing.T, h *hub.Hub, principal string) *user {
 	t.Helper()
 	u := &user{t: t}
 	near, far := stream.Pipe()
-	u.connect(near, far, h, principal)
+	u.connect(schematest.Client(t, 1, near), far, h, principal)
 	return u
 }
 
@@ -177,7 +177,7 @@ func (u *user) connect(near, far stream.Stream, h *hub.Hub, principal string) {
 	ctx := context.WithValue(context.Background(), principalKey{}, principal)
 	go func() { u.served <- h.Serve(ctx, far) }() // ends with the connection
 	var err error
-	u.conn, err = client.Connect(u.t.Context(), schematest.Client(u.t, 1, near), func(*client.Conn) acp.Client { return u.threads.Client(u) },
+	u.conn, err = client.Connect(u.t.Context(), near, func(*client.Conn) acp.Client { return u.threads.Client(u) },
 		&client.Options{Sending: []acp.Middleware{u.threads.Sending}, Logger: quiet})
 	require.NoError(u.t, err)
 	u.t.Cleanup(u.leave)
