@@ -53,11 +53,11 @@ func (r *room) leave(w *waiter) bool {
 	return true
 }
 
-// give gives room to the waiters, first come, first served, when a quarter of the queue is free, so
+// give gives room to the waiters, first come, first served, when half of the queue is free, so
 // that many of them go on at once and can send more than one message before they wait again. If
 // the Box is closed, all waiters fail.
 func (r *room) give() {
-	if r.closed == nil && r.bytes > r.limit-r.limit/4 {
+	if r.closed == nil && r.bytes > r.limit/2 {
 		return
 	}
 	n := 0
