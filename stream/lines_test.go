@@ -170,6 +170,19 @@ func TestLinesWriteOneLine(t *testing.T) {
 	assert.Equal(t, `{  "a":"\u2028\u2029\u0085" } `+"\n", out.String())
 }
 
+// A long message is made one line in pieces, and no separator is lost where one ends.
+func TestLinesWriteLongOnOneLine(t *testing.T) {
+	for _, sign := range []string{"\u2028", "\u0085", "\u2029\x80", "\u2029\x80\x80\x80", "\n", "🙂", "x"} {
+		for shift := range 8 {
+			var out bytes.Buffer
+			msg := "{" + strings.Repeat(" ", shift) + strings.Repeat(sign, 600<<10/len(sign)) + "}"
+			require.NoError(t, stream.Lines(nil, &out, nil).Write([]byte(msg)))
+			want := strings.NewReplacer("\n", " ", "\u2028", `\u2028`, "\u2029", `\u2029`, "\u0085", `\u0085`).Replace(msg) + "\n"
+			require.Truef(t, want == out.String(), "%q after %d spaces", sign, shift) // they are too long to be printed
+		}
+	}
+}
+
 func TestLinesWriteRefuses(t *testing.T) {
 	for _, msg := range []string{"", " ", "\r", "\u00a0", "\n"} {
 		var out bytes.Buffer

@@ -52,29 +52,42 @@ func checkLine(msg []byte) error {
 }
 
 // writeLines joins short messages in a block. A long message is written directly from its slice,
-// except for its end, which is joined with the line feed.
+// except for its end, which is joined with the line feed. It is made one line piece by piece: a piece
+// is in the processor's cache when it is written, and the peer reads the one before meanwhile.
 func (w *lineWriter) writeLines(msgs [][]byte) error {
 	block := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(block)
 	joined := block[:0]
 	for _, msg := range msgs {
-		msg = envelope.OneLine(msg)
 		if len(joined)+len(msg) >= blockSize {
 			if err := w.writeAll(joined); err != nil {
 				return err
 			}
 			joined = block[:0]
 		}
-		if len(msg) >= blockSize {
-			end := len(msg) - len(msg)%blockSize
-			if err := w.writeAll(msg[:end]); err != nil {
+		for len(msg) >= blockSize {
+			end := pieceEnd(msg)
+			if err := w.writeAll(envelope.OneLine(msg[:end])); err != nil {
 				return err
 			}
 			msg = msg[end:]
 		}
-		joined = append(append(joined, msg...), '\n')
+		joined = append(append(joined, envelope.OneLine(msg)...), '\n')
 	}
 	return w.writeAll(joined)
+}
+
+// pieceEnd returns where the next piece of a long message ends: not inside of a character that OneLine
+// escapes. These have three bytes at most. Where the two bytes before are of no beginning, it is not inside of
+// one, although it may be inside of what is not UTF-8.
+func pieceEnd(msg []byte) int {
+	end := min(len(msg)-len(msg)%blockSize, maxWrite)
+	for at := end; at > end-3 && at < len(msg); at-- {
+		if utf8.RuneStart(msg[at]) {
+			return at
+		}
+	}
+	return end
 }
 
 // writeAll continues after a short write, which can happen on a descriptor in non-blocking mode.
