@@ -19,8 +19,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/rpcerr"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -194,13 +194,9 @@ func TestLongContent(t *testing.T) {
 func TestAgentThatNeverCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &worker{turn: says("hello")}
-		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: func(context.Context) (stream.Stream, error) {
-			near, far := stream.Pipe()
-			go func() { // ends with the connection
-				_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent { return &endless{working{w: w, c: c}} }, &agent.Options{Logger: quiet})
-			}()
-			return near, nil
-		}}})
+		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(func(c *agent.Conn) acp.Agent {
+			return &endless{working{w: w, c: c}}
+		}, nil))}})
 		t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
 		a := join(t, h, "")
 		s := a.open()

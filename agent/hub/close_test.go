@@ -16,7 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/hub"
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/client/supervise"
-	"github.com/acpkit/go-sdk/stream"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 )
 
 // slowStore is a store whose logs take long to close.
@@ -191,13 +191,9 @@ func TestAgentThatHangs(t *testing.T) {
 				require.NoError(t, h.Shutdown(t.Context()))
 
 				opts := &hub.Options{Store: store, Logger: quiet}
-				opts.Agent.Dial = func(context.Context) (stream.Stream, error) {
-					near, far := stream.Pipe()
-					go func() { // ends with the connection
-						_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent { return &hanging{working{w: w, c: c}, method} }, &agent.Options{Logger: quiet})
-					}()
-					return near, nil
-				}
+				opts.Agent.Dial = peertest.Dialer(peertest.Serving(func(c *agent.Conn) acp.Agent {
+					return &hanging{working{w: w, c: c}, method}
+				}, nil))
 				h = hub.New(opts)
 				t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
 				a := connect(t, h, "")

@@ -23,6 +23,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/hub"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -34,44 +35,35 @@ type sender struct {
 	n    int
 }
 
-func (a *sender) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *sender) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.n++
-	return &acp.NewSessionResponse{SessionID: agentID(a.n)}, nil
+// agent is the agent of a connection.
+func (a *sender) agent(c *agent.Conn) acp.Agent {
+	a.conn = c
+	return &peertest.Agent{
+		OnNewSession: func(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+			a.n++
+			return &acp.NewSessionResponse{SessionID: agentID(a.n)}, nil
+		},
+		OnPrompt: peertest.Prompts(c, func(ctx context.Context, s *agent.Session, req *acp.PromptRequest) error {
+			n, with := 0, false
+			if _, err := fmt.Sscan(acp.PlainText(req.Prompt...), &n, &with); err != nil {
+				return err
+			}
+			for range n {
+				u := &acp.AgentMessageChunk{Content: acp.Text("twenty or so letters")}
+				if with {
+					u.Meta = acp.Meta{"n": 1}
+				}
+				if err := s.Update(ctx, u); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
 }
 
 // agentID returns an id as long as a UUID, which most agents have.
 func agentID(n int) acp.SessionID { return acp.SessionID(fmt.Sprintf("%036d", n)) }
-
-func (a *sender) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-func (a *sender) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	n, with := 0, false
-	if _, err := fmt.Sscan(acp.PlainText(req.Prompt...), &n, &with); err != nil {
-		return nil, err
-	}
-	for range n {
-		u := &acp.AgentMessageChunk{Content: acp.Text("twenty or so letters")}
-		if with {
-			u.Meta = acp.Meta{"n": 1}
-		}
-		if err := a.conn.Session(req.SessionID).Update(ctx, u); err != nil {
-			return nil, err
-		}
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-func (a *sender) dial(context.Context) (stream.Stream, error) {
-	near, far := stream.Pipe()
-	go func() { // ends with the connection
-		_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent { a.conn = c; return a }, &agent.Options{Logger: quiet})
-	}()
-	return near, nil
-}
 
 // processor returns how much time of the processors the program has used.
 func processor(t *testing.T) time.Duration {
@@ -113,8 +105,7 @@ func turns(t *testing.T, conn *client.Conn, meta bool) func() float64 {
 
 // attached connects a client that is attached to sessions, and returns its end of the stream.
 func attached(t *testing.T, h *hub.Hub, ids ...acp.SessionID) stream.Stream {
-	near, far := stream.Pipe()
-	go func() { _ = h.Serve(context.Background(), far) }() // ends with the connection
+	near, _ := peertest.Dial(h.Serve)
 	require.NoError(t, near.Write([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)))
 	for n, id := range ids {
 		require.NoError(t, near.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"session/resume","params":{"sessionId":%q,"cwd":"/work"}}`, n+1, id)))
@@ -137,11 +128,9 @@ func TestCost(t *testing.T) {
 	const rounds = 101
 	many := hub.Limits{Sessions: *sessions + 1, Agents: *sessions + 1, Attachments: 1000, Connection: *sessions}
 	start := func(t *testing.T, w *sender) (*hub.Hub, *client.Conn) {
-		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: w.dial}, Limits: many})
+		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(w.agent, nil))}, Limits: many})
 		t.Cleanup(func() { _ = h.Shutdown(context.Background()) })
-		near, far := stream.Pipe()
-		go func() { _ = h.Serve(context.Background(), far) }() // ends with the connection
-		return h, connected(t, near)
+		return h, peertest.Connect(t, h.Serve, new(v1), nil)
 	}
 	t.Run("attachment", func(t *testing.T) {
 		h, conn := start(t, new(sender))
@@ -181,10 +170,9 @@ func TestCost(t *testing.T) {
 			if raceEnabled {
 				t.Skip("the race detector takes time of its own: the test needs a build without it, which CI makes as well")
 			}
-			near, err := new(sender).dial(t.Context())
-			require.NoError(t, err)
 			_, conn := start(t, new(sender))
-			direct, through := turns(t, connected(t, near), c.meta), turns(t, conn, c.meta)
+			plain := peertest.Connect(t, peertest.Serving(new(sender).agent, nil), new(v1), nil)
+			direct, through := turns(t, plain, c.meta), turns(t, conn, c.meta)
 			var times, alone []float64
 			for range rounds { // what else the machine does in a moment makes both slower
 				before, hub, after := direct(), through(), direct()
@@ -231,11 +219,4 @@ func TestCost(t *testing.T) {
 		t.Logf("%d sessions with 3 clients each and an update a second: %.3f processors", *sessions, used.Seconds())
 		assert.Less(t, used.Seconds(), float64(*sessions)/1000)
 	})
-}
-
-func connected(t *testing.T, s stream.Stream) *client.Conn {
-	conn, err := client.Connect(t.Context(), s, func(*client.Conn) acp.Client { return new(v1) }, &client.Options{Logger: quiet})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close(); _ = conn.Wait() })
-	return conn
 }

@@ -5,6 +5,7 @@ package hub_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ import (
 	"github.com/acpkit/go-sdk/agent/journal"
 	"github.com/acpkit/go-sdk/client"
 	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
@@ -61,48 +63,34 @@ func process(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// counter is an agent that writes each prompt into a file before it answers.
-type counter struct {
-	dir  string
-	conn *agent.Conn
-	n    int
-}
-
 // pieces is how many chunks an answer has.
 const pieces = 30
 
+// runAgent is an agent that writes each prompt into a file before it answers.
 func runAgent(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "pid"), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return err
 	}
-	return agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return &counter{dir: dir, conn: c} }, &agent.Options{Logger: quiet})
+	write := writes(filepath.Join(dir, "prompts"))
+	return peertest.Serving(peertest.Turns(func(ctx context.Context, s *agent.Session, req *acp.PromptRequest) error {
+		err := write(req)
+		for i := 0; i < pieces && err == nil; i++ {
+			err = s.Update(ctx, &acp.AgentMessageChunk{MessageID: acp.MessageID("answer-" + acp.PlainText(req.Prompt...)), Content: acp.Text(fmt.Sprint(i, " "))})
+		}
+		return err
+	}), nil)(context.Background(), stream.Stdio())
 }
 
-func (a *counter) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *counter) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.n++
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint(a.n))}, nil
-}
-
-func (a *counter) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-func (a *counter) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	text := acp.PlainText(req.Prompt...)
-	f, err := os.OpenFile(filepath.Join(a.dir, "prompts"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
+// writes returns a function that appends a prompt to a file.
+func writes(file string) func(*acp.PromptRequest) error {
+	return func(req *acp.PromptRequest) error {
+		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(f, acp.PlainText(req.Prompt...))
+		return errors.Join(err, f.Close())
 	}
-	if _, err = fmt.Fprintln(f, text); err == nil {
-		err = f.Close()
-	}
-	s := a.conn.Session(req.SessionID)
-	for i := 0; i < pieces && err == nil; i++ {
-		err = s.Update(ctx, &acp.AgentMessageChunk{MessageID: acp.MessageID("answer-" + text), Content: acp.Text(fmt.Sprint(i, " "))})
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
 }
 
 // whole is the answer to a prompt.

@@ -27,45 +27,35 @@ import (
 	acp2 "github.com/acpkit/go-sdk/draft2/acp"
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// asker is an agent whose turns ask, and tell what was chosen.
-type asker struct {
-	sender
-	cancels chan struct{} // gets what session/cancel the agent is sent
-}
-
-func (a *asker) Cancel(context.Context, *acp.CancelNotification) error {
-	a.cancels <- struct{}{}
-	return nil
-}
-
-func (a *asker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s := a.conn.Session(req.SessionID)
-	res, err := a.conn.RequestPermission(ctx, &acp.RequestPermissionRequest{
-		SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "call", Title: "Run it"},
-		Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
-	})
-	if err != nil {
-		return nil, err
+// asks makes agents whose turns ask, and tell what was chosen. cancels gets each session/cancel.
+func asks(cancels chan<- struct{}) func(*agent.Conn) acp.Agent {
+	return func(c *agent.Conn) acp.Agent {
+		return &peertest.Agent{
+			OnCancel: func(context.Context, *acp.CancelNotification) error {
+				cancels <- struct{}{}
+				return nil
+			},
+			OnPrompt: peertest.Prompts(c, func(ctx context.Context, s *agent.Session, req *acp.PromptRequest) error {
+				res, err := c.RequestPermission(ctx, &acp.RequestPermissionRequest{
+					SessionID: req.SessionID, ToolCall: acp.ToolCallUpdate{ToolCallID: "call", Title: "Run it"},
+					Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
+				})
+				if err != nil {
+					return err
+				}
+				chosen, _ := res.Outcome.(*acp.SelectedPermissionOutcome)
+				if chosen == nil {
+					return s.Message(ctx, "nothing was chosen")
+				}
+				return s.Message(ctx, "chosen: "+string(chosen.OptionID))
+			}),
+		}
 	}
-	chosen, _ := res.Outcome.(*acp.SelectedPermissionOutcome)
-	if chosen == nil {
-		return nil, s.Message(ctx, "nothing was chosen")
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, s.Message(ctx, "chosen: "+string(chosen.OptionID))
-}
-
-func (a *asker) dial(context.Context) (stream.Stream, error) {
-	near, far := stream.Pipe()
-	go func() { // ends with the connection
-		_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent {
-			return &asker{sender: sender{conn: c}, cancels: a.cancels}
-		}, &agent.Options{Logger: quiet})
-	}()
-	return near, nil
 }
 
 // waits is a client of version 1 that answers no question, and tells when it is asked.
@@ -215,9 +205,9 @@ func TestQuestionsOutliveTheirClients(t *testing.T) {
 }
 
 func questionOutlives(t *testing.T, connect func(*testing.T, serving) *route, version int, way string, away bool) {
-	w, store := &asker{cancels: make(chan struct{}, 10)}, new(journal.Memory)
+	cancels, store := make(chan struct{}, 10), new(journal.Memory)
 	newHub := func(o *hub.Options) *hub.Hub {
-		o.Agent.Dial, o.Logger = w.dial, quiet
+		o.Agent.Dial, o.Logger = peertest.Dialer(peertest.Serving(asks(cancels), nil)), quiet
 		h := hub.New(o)
 		t.Cleanup(func() {
 			ctx, now := context.WithCancel(context.Background())
@@ -230,20 +220,11 @@ func questionOutlives(t *testing.T, connect func(*testing.T, serving) *route, ve
 	entry := h
 	if away {
 		entry = newHub(&hub.Options{Store: elsewhere{store}, Reach: func(context.Context, string, string) (stream.Stream, error) {
-			near, far := stream.Pipe()
-			go func() { _ = h.ServeNode(context.Background(), far, "") }() // ends with the connection
+			near, _ := peertest.Dial(func(ctx context.Context, s stream.Stream) error { return h.ServeNode(ctx, s, "") })
 			return near, nil
 		}})
 	}
-	local := func(c acp.Client) *client.Conn {
-		near, far := stream.Pipe()
-		go func() { _ = h.Serve(context.Background(), far) }() // ends with the connection
-		conn, err := client.Connect(t.Context(), near, func(*client.Conn) acp.Client { return c }, &client.Options{Logger: quiet})
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = conn.Close(); _ = conn.Wait() })
-		return conn
-	}
-	creator := local(new(v1))
+	creator := peertest.Connect(t, h.Serve, new(v1), nil)
 	res, err := creator.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/work"})
 	require.NoError(t, err)
 	id := string(res.SessionID)
@@ -289,9 +270,9 @@ func questionOutlives(t *testing.T, connect func(*testing.T, serving) *route, ve
 	}, time.Minute, time.Millisecond)
 
 	c := new(chooses)
-	conn := local(c.threads.Client(c))
+	conn := peertest.Connect(t, h.Serve, c.threads.Client(c), nil)
 	_, err = conn.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: res.SessionID, Cwd: "/work"})
 	require.NoError(t, err)
 	until(t, c.thread(id), "chosen: yes")
-	assert.Empty(t, w.cancels)
+	assert.Empty(t, cancels)
 }

@@ -28,6 +28,7 @@ import (
 	client2 "github.com/acpkit/go-sdk/draft2/client"
 	"github.com/acpkit/go-sdk/draft2/serve"
 	thread2 "github.com/acpkit/go-sdk/draft2/thread"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/schema/schematest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -37,57 +38,35 @@ var episodes = flag.Int("episodes", 5, "random episodes of TestEveryClientOverEv
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// talker is an agent whose turns send random messages and tool calls.
-type talker struct {
-	mu   sync.Mutex
-	rand *rand.Rand
-	conn *agent.Conn
-	n    int
-}
-
-func (a *talker) intN(n int) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.rand.IntN(n)
-}
-
-func (a *talker) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *talker) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.n++
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint(a.n))}, nil
-}
-
-func (a *talker) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-func (a *talker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	s, turn := a.conn.Session(req.SessionID), acp.PlainText(req.Prompt...)
-	for i := range 20 + a.intN(60) {
-		var u acp.SessionUpdate
-		call := acp.ToolCallID(fmt.Sprint(turn, "-", a.intN(3)))
-		switch a.intN(6) {
-		case 0, 1, 2:
-			u = &acp.AgentMessageChunk{MessageID: acp.MessageID(fmt.Sprint(turn, "-", a.intN(3))), Content: acp.Text(fmt.Sprint(i, " "))}
-		case 3:
-			u = &acp.AgentThoughtChunk{MessageID: acp.MessageID(fmt.Sprint(turn, "-thought-", a.intN(2))), Content: acp.Text(fmt.Sprint(i, " "))}
-		default:
-			u = &acp.ToolCallUpdate{ToolCallID: call, Title: fmt.Sprint("call ", i), Status: acp.ToolCallStatusInProgress}
+// talks returns a turn that sends random messages and tool calls. intN is safe for concurrent use.
+func talks(intN func(int) int) peertest.Turn {
+	return func(ctx context.Context, s *agent.Session, req *acp.PromptRequest) error {
+		turn := acp.PlainText(req.Prompt...)
+		for i := range 20 + intN(60) {
+			var u acp.SessionUpdate
+			call := acp.ToolCallID(fmt.Sprint(turn, "-", intN(3)))
+			switch intN(6) {
+			case 0, 1, 2:
+				u = &acp.AgentMessageChunk{MessageID: acp.MessageID(fmt.Sprint(turn, "-", intN(3))), Content: acp.Text(fmt.Sprint(i, " "))}
+			case 3:
+				u = &acp.AgentThoughtChunk{MessageID: acp.MessageID(fmt.Sprint(turn, "-thought-", intN(2))), Content: acp.Text(fmt.Sprint(i, " "))}
+			default:
+				u = &acp.ToolCallUpdate{ToolCallID: call, Title: fmt.Sprint("call ", i), Status: acp.ToolCallStatusInProgress}
+			}
+			if err := s.Update(ctx, u); err != nil {
+				return err
+			}
+			if intN(4) == 0 {
+				runtime.Gosched()
+			}
 		}
-		if err := s.Update(ctx, u); err != nil {
-			return nil, err
+		for c := range 3 {
+			if err := s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(fmt.Sprint(turn, "-", c)), Title: "last", Status: acp.ToolCallStatusCompleted}); err != nil {
+				return err
+			}
 		}
-		if a.intN(4) == 0 {
-			runtime.Gosched()
-		}
+		return s.Message(ctx, "end of "+turn)
 	}
-	for c := range 3 {
-		if err := s.Update(ctx, &acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(fmt.Sprint(turn, "-", c)), Title: "last", Status: acp.ToolCallStatusCompleted}); err != nil {
-			return nil, err
-		}
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, s.Message(ctx, "end of "+turn)
 }
 
 // follower is a client of one version.
@@ -210,14 +189,14 @@ func until(t *testing.T, th *thread.Thread, line string) {
 // same as those that load the session afterwards.
 func TestEveryClientOverEveryTransport(t *testing.T) {
 	for seed := range uint64(*episodes) {
-		w := &talker{rand: rand.New(rand.NewPCG(seed, 3))}
-		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: func(context.Context) (stream.Stream, error) {
-			near, far := stream.Pipe()
-			go func() { // ends with the connection
-				_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent { w.conn = c; return w }, &agent.Options{Logger: quiet})
-			}()
-			return near, nil
-		}}})
+		var mu sync.Mutex // guards random
+		random := rand.New(rand.NewPCG(seed, 3))
+		intN := func(n int) int {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.IntN(n)
+		}
+		h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(peertest.Turns(talks(intN)), nil))}})
 		both := func(ctx context.Context, s stream.Stream) error {
 			return serve.Serve(ctx, s, h.Agent, &serve.Options{Logger: quiet})
 		}
@@ -229,8 +208,7 @@ func TestEveryClientOverEveryTransport(t *testing.T) {
 			}
 		}
 		pipe := func() (stream.Stream, error) {
-			near, far := stream.Pipe()
-			go func() { _ = both(context.Background(), far) }() // ends with the connection
+			near, _ := peertest.Dial(both)
 			return near, nil
 		}
 		sender := dial(t, 1, pipe).(*v1)

@@ -5,7 +5,6 @@ package hub_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -30,6 +29,7 @@ import (
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/natsserver"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
@@ -37,39 +37,15 @@ import (
 
 var chaos = flag.Duration("chaos", 20*time.Second, "how long TestNodes kills nodes and servers; from 90 s on a node is also stopped for longer than its heartbeat")
 
-// runTally is the agent of the nodes.
+// runTally is the agent of the nodes. It writes down each prompt that it gets.
 func runTally(file string) error {
-	return agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return &tally{conn: c, file: file} }, nil)
-}
-
-// tally is an agent that writes down each prompt that it gets.
-type tally struct {
-	conn *agent.Conn
-	file string
-	n    atomic.Int64
-}
-
-func (a *tally) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *tally) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint(a.n.Add(1)))}, nil
-}
-
-func (a *tally) Cancel(context.Context, *acp.CancelNotification) error { return nil }
-
-func (a *tally) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
-	text := acp.PlainText(req.Prompt...)
-	f, err := os.OpenFile(a.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.WriteString(text + "\n")
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, a.conn.Session(req.SessionID).Message(ctx, "answer to "+text)
+	write := writes(file)
+	return agent.Serve(context.Background(), stream.Stdio(), peertest.Turns(func(ctx context.Context, s *agent.Session, req *acp.PromptRequest) error {
+		if err := write(req); err != nil {
+			return err
+		}
+		return s.Message(ctx, "answer to "+acp.PlainText(req.Prompt...))
+	}), nil)
 }
 
 // nodes are processes of acp serve.

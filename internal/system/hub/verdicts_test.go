@@ -16,6 +16,7 @@ import (
 	"github.com/acpkit/go-sdk/client/supervise"
 	"github.com/acpkit/go-sdk/draft2/serve"
 	"github.com/acpkit/go-sdk/examples/agent/worker"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -42,13 +43,7 @@ func TestVerdictsBehindTheHub(t *testing.T) {
 			t.Parallel()
 			a, err := worker.Open(t.TempDir(), true)
 			require.NoError(t, err)
-			h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: func(context.Context) (stream.Stream, error) {
-				near, far := stream.Pipe()
-				go func() { // ends with the connection
-					_ = agent.Serve(context.Background(), far, a.Agent, &agent.Options{Logger: quiet})
-				}()
-				return near, nil
-			}}})
+			h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(a.Agent, nil))}})
 			t.Cleanup(func() {
 				ctx, stop := context.WithCancel(context.Background())
 				stop() // questions that were dismissed are open
