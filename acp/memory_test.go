@@ -57,7 +57,7 @@ func numbered(n int, open, item, end string) []byte {
 // A decoded message of any shape holds at most ten times its length, and the codec reports how
 // much.
 func TestMemoryBound(t *testing.T) {
-	const size = 4 << 20
+	const size = 2 << 20
 	prompt := wire.Request(1, acp.MethodSessionPrompt).Params
 	update := wire.Notification(1, acp.MethodSessionUpdate).Params
 	newSession := wire.Request(1, acp.MethodSessionNew).Params

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -146,25 +147,27 @@ func TestSessionOfAnotherHub(t *testing.T) {
 
 // A turn goes on when the client that sent its prompt from another hub leaves.
 func TestSenderAtAnotherHubLeaves(t *testing.T) {
-	leave := make(chan struct{})
-	w := &worker{turn: func(ctx context.Context, s *agent.Session, _ *acp.PromptRequest) (acp.StopReason, error) {
-		select {
-		case <-leave:
-			return acp.StopReasonEndTurn, s.Message(ctx, "done")
-		case <-ctx.Done():
-			return acp.StopReasonCancelled, nil
-		}
-	}}
-	_, a, b := cluster(t, w)
-	here := join(t, a, "ann")
-	session := here.open()
-	away := join(t, b, "ann")
-	away.load(session.ID()).Prompt(t.Context(), acp.Text("go"))
-	here.until(session.ID(), func(s *thread.Snapshot) bool { return s.Items.Len() == 1 })
-	away.leave()
-	close(leave)
-	here.until(session.ID(), func(s *thread.Snapshot) bool { return s.Items.Len() == 2 })
-	assert.Equal(t, []string{"user: go", "agent: done"}, here.transcript(session.ID()))
+	synctest.Test(t, func(t *testing.T) { // a hub waits 5 s for a client that has closed its end and may still read
+		leave := make(chan struct{})
+		w := &worker{turn: func(ctx context.Context, s *agent.Session, _ *acp.PromptRequest) (acp.StopReason, error) {
+			select {
+			case <-leave:
+				return acp.StopReasonEndTurn, s.Message(ctx, "done")
+			case <-ctx.Done():
+				return acp.StopReasonCancelled, nil
+			}
+		}}
+		_, a, b := cluster(t, w)
+		here := join(t, a, "ann")
+		session := here.open()
+		away := join(t, b, "ann")
+		away.load(session.ID()).Prompt(t.Context(), acp.Text("go"))
+		here.until(session.ID(), func(s *thread.Snapshot) bool { return s.Items.Len() == 1 })
+		away.leave()
+		close(leave)
+		here.until(session.ID(), func(s *thread.Snapshot) bool { return s.Items.Len() == 2 })
+		assert.Equal(t, []string{"user: go", "agent: done"}, here.transcript(session.ID()))
+	})
 }
 
 // A client at another hub gets the questions of a session.

@@ -68,7 +68,7 @@ func quoted(text string) string {
 
 // The cost of an answer follows its length, whatever its fragments are.
 func TestFragmentsAreLinear(t *testing.T) {
-	const few, times = 50, 40
+	const few, times = 50, 20
 	for name, c := range map[string]struct{ first, more string }{
 		"an open text":      {`{"a":"`, "word "},
 		"a whole object":    {`{}`, "     "},

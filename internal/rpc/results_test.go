@@ -259,7 +259,7 @@ func TestBothEndsSendLongResultsAndReadLate(t *testing.T) {
 				conns[0], conns[1] = startOn(t, config(0, near)), startOn(t, config(1, far))
 				var wg sync.WaitGroup
 				for _, c := range conns {
-					for n := range 20 {
+					for n := range 12 {
 						wg.Go(func() {
 							assert.NoError(t, c.Notify(t.Context(), mNote, &msg{}))
 							method := []*wire.Method{mEcho, mAsk}[n%2]

@@ -213,9 +213,9 @@ func TestReaderPausesForOwnResponses(t *testing.T) {
 
 // Two ends that refuse all requests of each other do not wait for each other.
 func TestBothEndsPauseForOwnResponses(t *testing.T) {
-	const n = 20_000
+	const n = 5_000
 	bubble(t, func(t *testing.T) {
-		cfg := rpc.Config{Handshake: "initialize", Limits: rpc.Limits{SendReserve: 20_000}}
+		cfg := rpc.Config{Handshake: "initialize", Limits: rpc.Limits{SendReserve: 5_000}}
 		a, b := both(t, cfg, cfg)
 		var refused atomic.Int64
 		var wg sync.WaitGroup
