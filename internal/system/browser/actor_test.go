@@ -12,6 +12,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/agent"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
@@ -19,7 +20,7 @@ import (
 const actorVar = "ACPKIT_BROWSER_ACTOR"
 
 func act() int {
-	if err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return &actor{c, 0} }, nil); err != nil {
+	if err := agent.Serve(context.Background(), stream.Stdio(), func(c *agent.Conn) acp.Agent { return &actor{conn: c} }, nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -36,20 +37,9 @@ func shareActor(t *testing.T) string {
 }
 
 type actor struct {
+	peertest.Agent
 	conn *agent.Conn
-	n    int
 }
-
-func (a *actor) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return nil, nil
-}
-
-func (a *actor) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	a.n++
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprint(a.n))}, nil
-}
-
-func (a *actor) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 // script and backwards are what a hostile agent puts everywhere.
 const (

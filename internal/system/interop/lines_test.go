@@ -1,7 +1,6 @@
 package interop_test
 
 import (
-	"context"
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
@@ -12,19 +11,12 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 // separated has the line ends that may stand in a string of JSON.
 const separated = "a\u2028b\u2029c\u0085d"
-
-type linesClient struct{}
-
-func (linesClient) SessionUpdate(context.Context, *acp.SessionNotification) error { return nil }
-
-func (linesClient) RequestPermission(context.Context, *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	return acp.Cancelled(), nil
-}
 
 // Node.js splits lines at U+2028 in some versions, so none is sent raw, wherever it stands.
 func TestLineSeparatorsReachAnAgentOnNode(t *testing.T) { onEachNode(t, separatorsToAnAgent) }
@@ -33,7 +25,7 @@ func separatorsToAnAgent(t *testing.T, node string) {
 	argv := []string{node, filepath.Join(peers(t), "lines.mjs"), "agent"}
 	process, err := stream.Command(exec.Command(argv[0], argv[1:]...), &stream.CommandOptions{StderrTail: 2000})
 	require.NoError(t, err)
-	c, err := client.Connect(t.Context(), process, func(*client.Conn) acp.Client { return linesClient{} }, nil)
+	c, err := client.Connect(t.Context(), process, func(*client.Conn) acp.Client { return &peertest.Client{} }, nil)
 	require.NoError(t, err, process.Stderr())
 	defer c.Close()
 	meta := acp.Meta{separated: separated}

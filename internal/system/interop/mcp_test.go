@@ -23,8 +23,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/mcp"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/client"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/internal/system/hardening/pairtest"
-	"github.com/acpkit/go-sdk/stream"
 )
 
 // everything and filesystem are the MCP servers of npm, goEverything is that of the MCP SDK for Go.
@@ -81,17 +81,10 @@ func startMCP(t *testing.T, opts mcp.Options, servers ...acp.MCPServer) *mcpSess
 			return "", errors.Join(err, s.Text(ctx, text))
 		},
 	})
-	ours, theirs := stream.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(context.Background(), theirs) }() // ends with the connection
+	t.Cleanup(func() { assert.NoError(t, a.Close(context.Background())) })
 	s := &mcpSession{progress: make(chan string, 100)}
-	conn, err := client.Connect(t.Context(), ours, func(*client.Conn) acp.Client { return s }, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		conn.Close()
-		<-served
-		assert.NoError(t, a.Close(context.Background()))
-	})
+	conn := peertest.Connect(t, a.Serve, s, nil)
+	var err error
 	s.session, err = conn.StartSession(t.Context(), &acp.NewSessionRequest{Cwd: t.TempDir(), MCPServers: servers})
 	require.NoError(t, err)
 	return s

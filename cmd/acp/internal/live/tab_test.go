@@ -15,12 +15,14 @@ import (
 	"github.com/acpkit/go-sdk/agent"
 	"github.com/acpkit/go-sdk/agent/hub"
 	"github.com/acpkit/go-sdk/client/supervise"
+	"github.com/acpkit/go-sdk/internal/endpoint/peertest"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
 // asker is an agent that does what the prompt says.
 type asker struct {
+	peertest.Agent
 	conn *agent.Conn
 	goOn chan struct{} // lets the turn "wait" end
 }
@@ -28,12 +30,6 @@ type asker struct {
 func (a *asker) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "asker", Version: "1"}}, nil
 }
-
-func (a *asker) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
-	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprintf("%p", new(int)))}, nil
-}
-
-func (a *asker) Cancel(context.Context, *acp.CancelNotification) error { return nil }
 
 func (a *asker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	s, text := a.conn.Session(req.SessionID), acp.PlainText(req.Prompt...)
@@ -89,13 +85,9 @@ func newSite(t *testing.T) (*Site, chan struct{}) {
 	t.Helper()
 	goOn := make(chan struct{})
 	quiet := slog.New(slog.DiscardHandler)
-	h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: func(context.Context) (stream.Stream, error) {
-		near, far := stream.Pipe()
-		go func() { // ends with near
-			_ = agent.Serve(context.Background(), far, func(c *agent.Conn) acp.Agent { return &asker{c, goOn} }, &agent.Options{Logger: quiet})
-		}()
-		return near, nil
-	}}})
+	h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(func(c *agent.Conn) acp.Agent {
+		return &asker{conn: c, goOn: goOn}
+	}, nil))}})
 	t.Cleanup(func() { // a turn that asks would go on
 		ctx, now := context.WithCancel(context.Background())
 		now()
