@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -140,10 +141,12 @@ func (c *mutableConn) Close() error {
 	return nil
 }
 
+var silenceStep = flag.Int("silence", 59, "TestSilenceAnywhere lets the network go silent after each multiple of so many bytes")
+
 // If a network goes silent after any byte, no call hangs: within 90 s it fails, or the conversation
 // has continued.
 func TestSilenceAnywhere(t *testing.T) {
-	step := 29
+	step := *silenceStep
 	switch {
 	case testing.Short():
 		step = 211
