@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/reserve"
 	"github.com/acpkit/go-sdk/internal/rpc"
@@ -109,7 +110,9 @@ func (c *Conn) build(s stream.Stream, newClient func(*Conn) acp.Client) (err err
 // Start begins to read messages from the stream and to handle them. The connection is
 // closed when ctx is done. Start must not be called more than once. After Start, call
 // Initialize.
-func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
+func (c *Conn) Start(ctx context.Context) error {
+	return c.engine.Start(asked.With(ctx, known{c}))
+}
 
 // Wait waits until the connection and all goroutines that it started have ended. It returns
 // nil after a clean end: the agent closed its end, or Close was called. Otherwise it

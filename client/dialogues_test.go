@@ -85,8 +85,8 @@ func (c *caller) call(line string) string {
 	case "ended":
 		got = c.ended
 	case "roots":
-		dirs, ok := c.conn.SessionRoots(acp.SessionID(arg))
-		got = append(got, fmt.Sprint(dirs, ok))
+		dirs, _, _ := client.Asked(client.Handling(ctx, c.conn), acp.SessionID(arg))
+		got = append(got, fmt.Sprint(dirs, dirs != nil))
 	case "again":
 		c.session = c.conn.Session("s1")
 	case "session":
@@ -105,7 +105,8 @@ func (c *caller) call(line string) string {
 		c.mu.Unlock()
 		err = turn.Cancel(ctx)
 	case "current":
-		got = append(got, fmt.Sprint(c.conn.CurrentTurn(acp.SessionID(arg))))
+		_, number, _ := client.Asked(client.Handling(ctx, c.conn), acp.SessionID(arg))
+		got = append(got, fmt.Sprint(number))
 	case "listen":
 		c.session.OnUpdate(c.note(arg))
 	case "stop-listening":

@@ -49,38 +49,11 @@ func (c *Conn) elicit(ctx context.Context, h acp.Elicitor, req *acp.CreateElicit
 	if !ok {
 		return h.CreateElicitation(ctx, req)
 	}
-	if !c.remote && !c.HasSession(session.SessionID) {
+	if !c.remote && !c.sessions.Has(string(session.SessionID)) {
 		return nil, talk.ErrNotOpen
 	}
 	cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}
 	return talk.Ask(ctx, &c.turns, c.log, string(session.SessionID), talk.Matter{}, cancelled, func(ctx context.Context) (*acp.CreateElicitationResponse, error) {
 		return h.CreateElicitation(ctx, req)
 	})
-}
-
-// TurnContext returns a copy of ctx that is also done, with the cause
-// [acp.ErrTurnCancelled], when the session's turn is cancelled or, in version 1, when it has
-// ended. Use it in a handler other than those of permissions and elicitations that asks the
-// user, for example before a write, so that the user is not asked about a turn that is over.
-// If the turn is already cancelled, the returned ctx is done. The caller must call stop when
-// the user has decided.
-func (c *Conn) TurnContext(ctx context.Context, id acp.SessionID) (turn context.Context, stop context.CancelFunc) {
-	var over <-chan struct{}
-	if p := c.turns.Newest(string(id)); p != nil {
-		over = p.Over
-	}
-	return c.turns.Context(ctx, string(id), over)
-}
-
-// CurrentTurn returns the number of the turn in flight in a session, or 0 if there is none.
-// If there are several, it returns the number of the newest. Each turn of a connection has
-// its own number.
-//
-// With it a client can determine to which turn a request of the agent belongs, so that a
-// permission for one turn does not apply to the next.
-func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
-	if p := c.turns.Newest(string(id)); p != nil {
-		return p.Number
-	}
-	return 0
 }

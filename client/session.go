@@ -63,11 +63,6 @@ func (c *Conn) sessionUpdate(ctx context.Context, n *acp.SessionNotification) er
 	return c.client.SessionUpdate(ctx, n)
 }
 
-// HasSession reports whether a request of the agent may name a session: it is open or being opened,
-// or an update has announced it as that of a subagent. While a session is being created its id is not
-// known, so HasSession then reports true for every id.
-func (c *Conn) HasSession(id acp.SessionID) bool { return c.sessions.Has(string(id)) }
-
 // Session returns the Session for the session with the given id. It is meant for a session
 // that was opened with a plain method such as NewSession, or by the agent itself, such as
 // that of a subagent. Until the session is closed, Session always returns the same value.

@@ -296,9 +296,9 @@ type rooted struct {
 	conn *client.Conn
 }
 
-func (r *rooted) ReadTextFile(_ context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
-	dirs, ok := r.conn.SessionRoots(req.SessionID)
-	if !ok {
+func (r *rooted) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	dirs, _, _ := client.Asked(ctx, req.SessionID)
+	if dirs == nil {
 		return nil, rpcerr.InvalidParams(nil).WithDetail("unknown session")
 	}
 	return &acp.ReadTextFileResponse{Content: fmt.Sprint(dirs)}, nil
@@ -338,6 +338,58 @@ func TestRequestAfterTheResponseFindsTheRoots(t *testing.T) {
 		require.NoError(t, err)
 	}
 	played.Wait()
+}
+
+// waiting is a client whose request for a file lasts until the test ends it.
+type waiting struct {
+	peertest.Client
+	begun chan context.Context // gets the ctx of the request
+	end   chan struct{}
+}
+
+func (w *waiting) ReadTextFile(ctx context.Context, _ *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	w.begun <- ctx
+	<-w.end
+	return &acp.ReadTextFileResponse{}, nil
+}
+
+// A handler that has waited learns what became of the session meanwhile.
+func TestAskedReadsThePresent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &waiting{begun: make(chan context.Context), end: make(chan struct{})}
+		s, peer := session(t, w, nil)
+		peer.Send(readFile, 1, "s1")
+		ctx := <-w.begun
+		roots, turn, ok := client.Asked(ctx, "s1")
+		assert.Equal(t, []string{"/"}, roots)
+		assert.Zero(t, turn)
+		assert.True(t, ok)
+
+		prompt := s.Prompt(t.Context(), acp.Text("hi"))
+		m := peer.Expect("session/prompt")
+		_, turn, _ = client.Asked(ctx, "s1")
+		assert.NotZero(t, turn)
+		peer.Answer(m, endTurn)
+		_, err := prompt.Wait()
+		require.NoError(t, err)
+
+		var agent sync.WaitGroup
+		agent.Go(func() { peer.Answer(peer.Expect("session/close"), `{}`) }) // ends with the response
+		require.NoError(t, s.Close(t.Context()))
+		agent.Wait()
+		roots, turn, ok = client.Asked(ctx, "s1")
+		assert.Nil(t, roots)
+		assert.Zero(t, turn)
+		assert.False(t, ok)
+		close(w.end)
+
+		_, _, ok = client.Asked(t.Context(), "s1")
+		assert.False(t, ok, "no handler has this ctx")
+		free, stop := client.TurnContext(t.Context(), "s1")
+		require.NoError(t, free.Err())
+		stop()
+		assert.ErrorIs(t, free.Err(), context.Canceled)
+	})
 }
 
 // A notification handler makes a call. The call does not wait for its place in the order, and

@@ -106,24 +106,6 @@ func (c *Conn) introduce(id acp.SessionID, modes *acp.SessionModeState, options 
 	return s
 }
 
-// SessionRoots returns the folders of a session as they were sent to the agent: cwd,
-// followed by additionalDirectories, of the request that opened the session. It reports
-// false if this Conn has not opened the session or has closed it.
-//
-// The folders of a new or forked session are known when the response arrives, before any
-// later request of the agent is handled. The folders of a session that is loaded or
-// resumed are known before the request is sent, and are forgotten if the request fails.
-func (c *Conn) SessionRoots(id acp.SessionID) (dirs []string, ok bool) {
-	r := &c.roots
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f := r.all[id]
-	if f == nil {
-		return nil, false
-	}
-	return slices.Clone(f.dirs), true
-}
-
 // roots holds the folders of the open sessions. It grows with sessions that are never closed. If it
 // forgot one, a part that serves files would refuse the files of that session.
 type roots struct {
@@ -136,6 +118,16 @@ type folders struct{ dirs []string }
 
 func newFolders(cwd string, more []string) *folders {
 	return &folders{append([]string{cwd}, more...)}
+}
+
+// of returns the folders of a session, or nil if it is not open; see [Asked].
+func (r *roots) of(id acp.SessionID) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.all[id]; f != nil {
+		return slices.Clone(f.dirs)
+	}
+	return nil
 }
 
 // set replaces the folders of a session and returns the previous ones.

@@ -2,12 +2,14 @@ package files
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
 
@@ -95,18 +97,18 @@ func (f *Folders) allowed() []*localfs.Root {
 
 // OpenFolder opens a folder of a session, under the rules for files, and returns its path
 // without symlinks. An empty path means the session's cwd. It is for other parts of a
-// client that work in folders. The caller must close dir.
-func (f *Folders) OpenFolder(conn Sessions, id acp.SessionID, path string) (dir *os.Root, real string, err error) {
-	dir, real, err = f.openFolder(conn, id, path)
+// client that work in folders; ctx is that of a handler of the client. The caller must close dir.
+func (f *Folders) OpenFolder(ctx context.Context, id acp.SessionID, path string) (dir *os.Root, real string, err error) {
+	dir, real, err = f.openFolder(ctx, id, path)
 	if err != nil {
 		return nil, "", &Error{Path: path, Err: err}
 	}
 	return dir, real, nil
 }
 
-func (f *Folders) openFolder(conn Sessions, id acp.SessionID, path string) (*os.Root, string, error) {
-	dirs, ok := conn.SessionRoots(id)
-	if !ok || len(dirs) == 0 {
+func (f *Folders) openFolder(ctx context.Context, id acp.SessionID, path string) (*os.Root, string, error) {
+	dirs := asked.Of(ctx).Roots(string(id))
+	if len(dirs) == 0 {
 		return nil, "", ErrUnknownSession
 	}
 	path = cmp.Or(path, dirs[0])

@@ -45,6 +45,15 @@ func newFixture(t testing.TB, opts files.Options, check files.Check) *fixture {
 	return h
 }
 
+// ReadTextFile and WriteTextFile handle a request of the connection.
+func (h *fixture) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	return h.ReadWriter.ReadTextFile(h.conn.Handling(ctx), req)
+}
+
+func (h *fixture) WriteTextFile(ctx context.Context, req *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	return h.ReadWriter.WriteTextFile(h.conn.Handling(ctx), req)
+}
+
 // at returns a path in the root, without resolving dots.
 func (h *fixture) at(rel string) string {
 	return h.work + string(filepath.Separator) + filepath.FromSlash(rel)

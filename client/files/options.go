@@ -40,10 +40,9 @@ type Buffers interface {
 	WriteBuffer(context.Context, *Operation) (ok bool, err error)
 }
 
-// Sessions provides the open sessions and their folders. A *client.Conn implements it.
+// Sessions tells when sessions end. A *client.Conn implements it. The folders of its open sessions
+// are in the ctx of each request that it handles.
 type Sessions interface {
-	// SessionRoots returns the folders of a session, and false if it is not open.
-	SessionRoots(acp.SessionID) (dirs []string, ok bool)
 	// OnSessionEnd arranges for f to be called when a session was closed, and OnEnd for f to
 	// be called when the connection has ended and all its sessions with it.
 	OnSessionEnd(f func(acp.SessionID))

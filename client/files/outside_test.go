@@ -152,7 +152,7 @@ func TestPathOfAFolder(t *testing.T) {
 		if want == files.ErrNotFile {
 			want = nil
 		}
-		dir, _, err := h.folders.OpenFolder(h.conn, h.session, h.at(path))
+		dir, _, err := h.folders.OpenFolder(h.conn.Handling(t.Context()), h.session, h.at(path))
 		assert.ErrorIs(t, err, want, path)
 		if dir != nil {
 			dir.Close()
@@ -301,8 +301,9 @@ func TestSessions(t *testing.T) {
 func TestOtherConnection(t *testing.T) {
 	h := newFixture(t, files.Options{}, nil)
 	h.put(h.at("a"), "a")
-	other := h.folders.ReadWriter(peertest.NewSessions(h.work, "theirs"), nil)
-	_, err := other.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("a")})
+	theirs := peertest.NewSessions(h.work, "theirs")
+	other := h.folders.ReadWriter(theirs, nil)
+	_, err := other.ReadTextFile(theirs.Handling(t.Context()), &acp.ReadTextFileRequest{SessionID: "s", Path: h.at("a")})
 	assert.ErrorIs(t, err, files.ErrUnknownSession)
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/localfs"
 )
 
@@ -54,7 +55,6 @@ func (r *ReadWriter) WriteTextFile(ctx context.Context, req *acp.WriteTextFileRe
 // part serves one connection.
 type part struct {
 	folders *Folders
-	conn    Sessions
 	check   Check
 
 	mu       sync.Mutex // guards the fields below
@@ -75,7 +75,7 @@ func (s *session) close() {
 }
 
 func (f *Folders) newPart(conn Sessions, check Check) *part {
-	p := &part{folders: f, conn: conn, check: check, sessions: map[acp.SessionID]*session{}}
+	p := &part{folders: f, check: check, sessions: map[acp.SessionID]*session{}}
 	f.mu.Lock()
 	p.over = f.closed
 	if !f.closed {
@@ -115,12 +115,9 @@ func (p *part) end() {
 }
 
 // roots opens the folders of a session on first use.
-func (p *part) roots(id acp.SessionID) ([]*localfs.Root, error) {
-	if p.conn == nil {
-		return nil, ErrUnknownSession
-	}
-	dirs, ok := p.conn.SessionRoots(id)
-	if !ok {
+func (p *part) roots(ctx context.Context, id acp.SessionID) ([]*localfs.Root, error) {
+	dirs := asked.Of(ctx).Roots(string(id))
+	if dirs == nil {
 		return nil, ErrUnknownSession
 	}
 	p.mu.Lock()

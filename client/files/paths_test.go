@@ -31,7 +31,7 @@ func TestSpellingsOfTheFolderOfASession(t *testing.T) {
 			got, err := h.read(work + sep + "a")
 			require.NoError(t, err, "root %s, cwd %s", root, cwd)
 			assert.Equal(t, cwd, got)
-			dir, path, err := h.folders.OpenFolder(h.conn, h.session, "")
+			dir, path, err := h.folders.OpenFolder(h.conn.Handling(t.Context()), h.session, "")
 			require.NoError(t, err, "root %s, cwd %s", root, cwd)
 			assert.Equal(t, filepath.Join(real, "work"), path)
 			dir.Close()

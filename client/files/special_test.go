@@ -220,7 +220,7 @@ func TestWritersTakeTurns(t *testing.T) {
 		var all sync.WaitGroup
 		write := func(w *files.ReadWriter, name string) {
 			all.Go(func() { // ends with its write
-				_, err := w.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at(name), Content: "x"})
+				_, err := w.WriteTextFile(h.conn.Handling(t.Context()), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at(name), Content: "x"})
 				assert.NoError(t, err)
 			})
 		}
@@ -245,7 +245,7 @@ func TestWritersTakeTurns(t *testing.T) {
 		defer cancel()
 		write(h.ReadWriter, "a")
 		synctest.Wait()
-		_, err := other.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "x"})
+		_, err := other.WriteTextFile(h.conn.Handling(ctx), &acp.WriteTextFileRequest{SessionID: "s", Path: h.at("a"), Content: "x"})
 		assert.ErrorIs(t, err, context.DeadlineExceeded, "who waits may leave")
 		all.Wait()
 		assert.EqualValues(t, 23, writes.Load())

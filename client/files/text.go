@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/localfs"
 	"github.com/acpkit/go-sdk/internal/reserve"
 )
@@ -24,7 +25,7 @@ func (p *part) write(ctx context.Context, req *acp.WriteTextFileRequest) error {
 	if err := localfs.CheckText(req.Content); err != nil {
 		return err
 	}
-	at, err := p.locate(req.SessionID, req.Path)
+	at, err := p.locate(ctx, req.SessionID, req.Path)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func wrap(path string, err error) error {
 }
 
 func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, error) {
-	at, err := p.locate(req.SessionID, req.Path)
+	at, err := p.locate(ctx, req.SessionID, req.Path)
 	if err != nil {
 		return "", err
 	}
@@ -110,8 +111,8 @@ func (p *part) read(ctx context.Context, req *acp.ReadTextFileRequest) (string, 
 	return p.load(ctx, req, at)
 }
 
-func (p *part) locate(id acp.SessionID, path string) (*localfs.Place, error) {
-	roots, err := p.roots(id)
+func (p *part) locate(ctx context.Context, id acp.SessionID, path string) (*localfs.Place, error) {
+	roots, err := p.roots(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (p *part) judge(ctx context.Context, op *Operation) error {
 	if err := ctx.Err(); err != nil {
 		return refused{err}
 	}
-	if _, open := p.conn.SessionRoots(op.Session); !open {
+	if asked.Of(ctx).Roots(string(op.Session)) == nil {
 		return ErrUnknownSession
 	}
 	return nil
@@ -164,7 +165,7 @@ func (p *part) load(ctx context.Context, req *acp.ReadTextFileRequest, at *local
 		if err := reserve.Result(ctx, room); err != nil {
 			return "", refused{err}
 		}
-		again, err := p.locate(req.SessionID, req.Path)
+		again, err := p.locate(ctx, req.SessionID, req.Path)
 		if err != nil {
 			return "", err
 		}

@@ -91,7 +91,7 @@ func (h *Host) Client(conn *client.Conn) acp.Client {
 		host: h, conn: conn, scope: h.policy.Scope(),
 	}
 	h.results.Admit(conn)
-	s.Requests = permission.Requests{Scope: s.scope, Session: s.session, Agent: s.agent}
+	s.Requests = permission.Requests{Scope: s.scope, Session: session, Agent: s.agent}
 	conn.OnSessionEnd(func(id acp.SessionID) { s.scope.EndSession(string(id)) })
 	conn.OnEnd(s.scope.Close)
 	switch {
@@ -160,7 +160,7 @@ func (s *seat) Handles(method string) bool {
 
 // SessionUpdate records what the update reports about tool calls, for the questions about them.
 func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	if _, open := s.conn.SessionRoots(n.SessionID); open {
+	if roots, _, _ := client.Asked(ctx, n.SessionID); roots != nil {
 		s.scope.Apply(n.SessionID, n.Update)
 	}
 	if s.host.opts.Update == nil {
@@ -170,11 +170,12 @@ func (s *seat) SessionUpdate(ctx context.Context, n *acp.SessionNotification) er
 }
 
 // session returns the folder and the turn of a session, and reports whether it is open.
-func (s *seat) session(id acp.SessionID) (workspace string, turn uint64, known bool) {
-	if dirs, ok := s.conn.SessionRoots(id); ok && len(dirs) > 0 {
-		workspace = dirs[0]
+func session(ctx context.Context, id acp.SessionID) (workspace string, turn uint64, known bool) {
+	roots, turn, known := client.Asked(ctx, id)
+	if len(roots) > 0 {
+		workspace = roots[0]
 	}
-	return workspace, s.conn.CurrentTurn(id), s.conn.HasSession(id)
+	return workspace, turn, known
 }
 
 func (s *seat) agent() string {
@@ -210,10 +211,10 @@ func (s *seat) command(ctx context.Context, c *terminals.Command) error {
 
 // authorize applies the policy. It fails if the turn is cancelled while the user decides.
 func (s *seat) authorize(ctx context.Context, id acp.SessionID, a permission.Act) error {
-	ctx, stop := s.conn.TurnContext(ctx, id)
+	ctx, stop := client.TurnContext(ctx, id)
 	defer stop()
 	a.Session, a.Agent = string(id), s.agent()
-	a.Workspace, a.Turn, _ = s.session(id)
+	a.Workspace, a.Turn, _ = session(ctx, id)
 	err := s.scope.Authorize(ctx, a)
 	if errors.Is(err, acp.ErrTurnCancelled) {
 		return rpcerr.RequestCancelled(nil).WithCause(err)

@@ -103,7 +103,7 @@ func fromWire(t testing.TB, s *permission.Scope, params string) acp.RequestPermi
 	t.Helper()
 	var req acp.RequestPermissionRequest
 	require.NoError(t, json.Unmarshal([]byte(params), &req))
-	part := permission.Requests{Scope: s, Session: func(acp.SessionID) (string, uint64, bool) { return "/w", 1, true }, Agent: func() string { return "a" }}
+	part := permission.Requests{Scope: s, Session: func(context.Context, acp.SessionID) (string, uint64, bool) { return "/w", 1, true }, Agent: func() string { return "a" }}
 	res, err := part.RequestPermission(t.Context(), &req)
 	require.NoError(t, err)
 	return res.Outcome

@@ -230,7 +230,7 @@ type Requests struct {
 	Scope *Scope
 	// Session returns the folder and the turn of a session; see [Question]. If known is
 	// false, the request fails with -32602 and no person is asked.
-	Session func(id acp.SessionID) (workspace string, turn uint64, known bool)
+	Session func(ctx context.Context, id acp.SessionID) (workspace string, turn uint64, known bool)
 	// Agent returns the name of the agent.
 	Agent func() string
 }
@@ -244,7 +244,7 @@ func (r *Requests) RequestPermission(ctx context.Context, req *acp.RequestPermis
 	q := &Question{Session: string(req.SessionID), Title: req.ToolCall.Title, Tool: ToolOf(call)}
 	if r.Session != nil {
 		known := false
-		if q.Workspace, q.Turn, known = r.Session(req.SessionID); !known {
+		if q.Workspace, q.Turn, known = r.Session(ctx, req.SessionID); !known {
 			return nil, ErrUnknownSession
 		}
 	}

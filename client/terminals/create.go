@@ -9,6 +9,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/files"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/command"
 	"github.com/acpkit/go-sdk/internal/termview"
 )
@@ -17,7 +18,7 @@ import (
 //
 // Protocol: terminal/create.
 func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
-	s, err := t.reserve(req.SessionID)
+	s, err := t.reserve(ctx, req.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +38,8 @@ func (t *Terminals) CreateTerminal(ctx context.Context, req *acp.CreateTerminalR
 	return &acp.CreateTerminalResponse{TerminalID: term.id}, nil
 }
 
-func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
-	known := false
-	if t.conn != nil {
-		_, known = t.conn.SessionRoots(id)
-	}
+func (t *Terminals) reserve(ctx context.Context, id acp.SessionID) (*session, error) {
+	known := asked.Of(ctx).Roots(string(id)) != nil
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	if !known || t.over || t.pool.closed {
@@ -60,7 +58,7 @@ func (t *Terminals) reserve(id acp.SessionID) (*session, error) {
 }
 
 func (t *Terminals) create(ctx context.Context, s *session, req *acp.CreateTerminalRequest) (*terminal, error) {
-	dir, cwd, err := t.pool.folders.OpenFolder(t.conn, req.SessionID, req.Cwd)
+	dir, cwd, err := t.pool.folders.OpenFolder(ctx, req.SessionID, req.Cwd)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = &Error{What: req.Cwd, Err: ErrCwd}

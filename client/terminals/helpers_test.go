@@ -75,7 +75,7 @@ func (h *runner) tryCreate(req acp.CreateTerminalRequest) (acp.TerminalID, error
 	if req.SessionID == "" {
 		req.SessionID = h.session
 	}
-	res, err := h.CreateTerminal(context.Background(), &req)
+	res, err := h.CreateTerminal(h.conn.Handling(context.Background()), &req)
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ func playClient(args []string) error {
 	}
 	pool := terminals.New(folders, &terminals.Options{OnOutput: func(o terminals.Output) { os.Stdout.Write(o.Data) }})
 	conn := peertest.NewSessions(args[0], "s")
-	h := &runner{Terminals: pool.Terminals(conn, nil), session: "s"}
+	h := &runner{Terminals: pool.Terminals(conn, nil), conn: conn, session: "s"}
 	if _, err := h.tryCreate(acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", stubborn + `trap "" TERM; echo $$; while :; do sleep 0.05; done`}}); err != nil {
 		return err
 	}

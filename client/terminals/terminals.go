@@ -34,7 +34,7 @@ func New(folders *files.Folders, opts *Options) *Pool {
 // nil check allows all commands but those with variables that are not in
 // Options.AgentEnv.
 func (p *Pool) Terminals(conn files.Sessions, check Check) *Terminals {
-	t := &Terminals{pool: p, conn: conn, check: check, sessions: map[acp.SessionID]*session{}}
+	t := &Terminals{pool: p, check: check, sessions: map[acp.SessionID]*session{}}
 	if conn != nil {
 		conn.OnSessionEnd(t.endSession)
 		conn.OnEnd(t.end)
@@ -83,7 +83,6 @@ func (p *Pool) end(match func(*terminal) bool) error {
 // Terminals is an [acp.TerminalHost] for one connection, made for embedding.
 type Terminals struct {
 	pool  *Pool
-	conn  files.Sessions
 	check Check
 
 	// Pool.mu guards the fields below.

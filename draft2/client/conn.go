@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acpkit/go-sdk/draft2/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/rpc"
 	"github.com/acpkit/go-sdk/internal/talk"
@@ -102,7 +103,9 @@ func Connect(ctx context.Context, s stream.Stream, newClient func(*Conn) acp.Cli
 
 // Start begins to read and to handle messages; call Initialize after it. The connection is
 // closed when ctx is done. Start must not be called more than once.
-func (c *Conn) Start(ctx context.Context) error { return c.engine.Start(ctx) }
+func (c *Conn) Start(ctx context.Context) error {
+	return c.engine.Start(asked.With(ctx, known{c}))
+}
 
 // Wait waits until the connection and all its goroutines have ended. It returns nil after a
 // clean end, and otherwise why the connection failed.

@@ -30,10 +30,12 @@ type caller struct {
 	stops []context.CancelFunc // the ends of the ctx of each turn
 }
 
-func (c *caller) permission(ctx context.Context, _ *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	c.mu.Lock()
-	c.asked++
-	c.mu.Unlock()
+func (c *caller) permission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if _, known := client.Asked(ctx, req.SessionID); known {
+		c.mu.Lock()
+		c.asked++
+		c.mu.Unlock()
+	}
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -96,7 +98,7 @@ func (c *caller) call(line string) string {
 	case "plain-cancel":
 		err = c.conn.Cancel(ctx, &acp.CancelSessionNotification{SessionID: "s1"})
 	case "current":
-		got = c.conn.CurrentTurn("s1")
+		got, _ = client.Asked(client.Handling(ctx, c.conn), "s1")
 	case "asked":
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -123,7 +125,7 @@ func (c *caller) call(line string) string {
 	case "delete":
 		err = c.session.Delete(ctx)
 	case "has":
-		got = c.conn.HasSession(acp.SessionID(arg))
+		_, got = client.Asked(client.Handling(ctx, c.conn), acp.SessionID(arg))
 	case "state":
 		got = fmt.Sprintf("%T, %d commands", c.session.State(), len(c.session.Commands()))
 	case "set":

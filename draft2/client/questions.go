@@ -50,7 +50,7 @@ func (c *Conn) createElicitation(h acp.Elicitor) func(context.Context, *acp.Crea
 		if !ok {
 			return h.CreateElicitation(ctx, req)
 		}
-		if !c.remote && !c.HasSession(of.SessionID) {
+		if !c.remote && !c.sessions.Has(string(of.SessionID)) {
 			return nil, talk.ErrNotOpen
 		}
 		cancelled := &acp.CreateElicitationResponse{Action: &acp.ElicitationCancelAction{}}

@@ -74,11 +74,6 @@ func (c *Conn) sessionUpdate(ctx context.Context, n *acp.UpdateSessionNotificati
 	return c.client.SessionUpdate(ctx, n)
 }
 
-// HasSession reports whether a request of the agent may name a session: it is open or being opened,
-// or an update has announced it as that of a subagent. While a session is being created its id is not
-// known, so HasSession then reports true for every id.
-func (c *Conn) HasSession(id acp.SessionID) bool { return c.sessions.Has(string(id)) }
-
 // Session returns the Session for the session with the given id, which a plain method or the
 // agent has opened. Until the session is closed, it always returns the same value.
 func (c *Conn) Session(id acp.SessionID) *Session {

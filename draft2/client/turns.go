@@ -201,15 +201,8 @@ func (t *turns) inFlight(id acp.SessionID) bool {
 	return w != nil && slices.ContainsFunc(w.prompts, func(p *openPrompt) bool { return p.turn != nil })
 }
 
-// CurrentTurn returns the number of the turn in progress in a session, or 0 if there is
-// none. If there are several, it returns the number of the one that began last. A turn that
-// waits for its message to become part of the conversation counts only if no other turn is
-// in progress. Each turn of a connection has its own number.
-//
-// With it a client can determine to which turn a request of the agent belongs, so that a
-// permission for one turn does not apply to the next.
-func (c *Conn) CurrentTurn(id acp.SessionID) uint64 {
-	t := &c.turns
+// current returns the number of the turn in progress in a session, or 0; see [Asked].
+func (t *turns) current(id acp.SessionID) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var latest *openPrompt

@@ -101,12 +101,13 @@ type plainV1 struct{ permission.Requests }
 func (c *Conn) clientV1(policy *permission.Policy, conn *client.Conn) acp.Client {
 	served := &plainV1{permission.Requests{
 		Scope: policy.Scope(),
-		Session: func(id acp.SessionID) (string, uint64, bool) {
+		Session: func(ctx context.Context, id acp.SessionID) (string, uint64, bool) {
 			folder := ""
-			if dirs, ok := conn.SessionRoots(id); ok && len(dirs) > 0 {
-				folder = dirs[0]
+			roots, turn, known := client.Asked(ctx, id)
+			if len(roots) > 0 {
+				folder = roots[0]
 			}
-			return folder, conn.CurrentTurn(id), conn.HasSession(id)
+			return folder, turn, known
 		},
 		Agent: c.agentName,
 	}}
@@ -132,8 +133,9 @@ type plainV2 struct{ permission2.Requests }
 func (c *Conn) clientV2(policy *permission.Policy, conn *client2.Conn) acp2.Client {
 	served := &plainV2{permission2.Requests{
 		Scope: policy.Scope(),
-		Session: func(id acp2.SessionID) (string, uint64, bool) {
-			return c.folder(string(id)), conn.CurrentTurn(id), conn.HasSession(id)
+		Session: func(ctx context.Context, id acp2.SessionID) (string, uint64, bool) {
+			turn, known := client2.Asked(ctx, id)
+			return c.folder(string(id)), turn, known
 		},
 		Agent: c.agentName,
 	}}

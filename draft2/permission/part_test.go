@@ -48,7 +48,7 @@ func (d *testScope) ask(subject string) acp.RequestPermissionOutcome {
 	var req acp.RequestPermissionRequest
 	require.NoError(d.t, json.Unmarshal([]byte(`{"sessionId":"s","title":"May I?","description":"d","subject":`+subject+`,"options":[
 		{"optionId":"a","name":"A","kind":"allow_always"},{"optionId":"y","name":"Y","kind":"allow_once"},{"optionId":"n","name":"N","kind":"reject_once"}]}`), &req))
-	part := permission.Requests{Scope: d.scope, Session: func(acp.SessionID) (string, uint64, bool) { return "/w", 3, true }, Agent: func() string { return "agent" }}
+	part := permission.Requests{Scope: d.scope, Session: func(context.Context, acp.SessionID) (string, uint64, bool) { return "/w", 3, true }, Agent: func() string { return "agent" }}
 	res, err := part.RequestPermission(d.t.Context(), &req)
 	require.NoError(d.t, err)
 	return res.Outcome
@@ -131,7 +131,7 @@ func TestQuestionOfAnUnknownSession(t *testing.T) {
 		t.Error("somebody was asked")
 		return "", nil
 	}})
-	part := permission.Requests{Scope: policy.Scope(), Session: func(acp.SessionID) (string, uint64, bool) { return "", 0, false }}
+	part := permission.Requests{Scope: policy.Scope(), Session: func(context.Context, acp.SessionID) (string, uint64, bool) { return "", 0, false }}
 	_, err := part.RequestPermission(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", Title: "May I?"})
 	assert.ErrorIs(t, err, model.ErrUnknownSession)
 }

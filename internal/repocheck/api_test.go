@@ -82,7 +82,7 @@ var (
 	_ func(*agent.Conn) *acp.ClientCapabilities                                               = (*agent.Conn).ClientCapabilities
 	_ func(stream.Stream, func(*client.Conn) acp.Client, *client.Options) *client.Conn        = client.New
 	_ func(acp.Client) *acp.ClientCapabilities                                                = client.Capabilities
-	_ func(*client.Conn, acp.SessionID) ([]string, bool)                                      = (*client.Conn).SessionRoots
+	_ func(context.Context, acp.SessionID) ([]string, uint64, bool)                           = client.Asked
 	_ func(*client.Conn, func())                                                              = (*client.Conn).OnEnd
 	_ func(*client.Conn, func(acp.SessionID))                                                 = (*client.Conn).OnSessionEnd
 	_ func(*client.Conn) *acp.AgentCapabilities                                               = (*client.Conn).AgentCapabilities

@@ -1,9 +1,11 @@
 package peertest
 
 import (
+	"context"
 	"sync"
 
 	"github.com/acpkit/go-sdk/acp"
+	"github.com/acpkit/go-sdk/internal/asked"
 )
 
 // Sessions replaces a client's connection in tests. It holds the open sessions.
@@ -23,12 +25,20 @@ func NewSessions(folder string, ids ...acp.SessionID) *Sessions {
 	return s
 }
 
-func (s *Sessions) SessionRoots(id acp.SessionID) ([]string, bool) {
+// Handling returns the ctx of a handler of the connection.
+func (s *Sessions) Handling(ctx context.Context) context.Context { return asked.With(ctx, known{s}) }
+
+// known is what a Sessions tells its handlers.
+type known struct{ *Sessions }
+
+func (s known) Roots(id string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dirs, ok := s.roots[id]
-	return dirs, ok
+	return s.roots[acp.SessionID(id)]
 }
+
+func (s known) Turn(string) uint64 { return 0 }
+func (s known) Has(id string) bool { return s.Roots(id) != nil }
 
 func (s *Sessions) OnSessionEnd(f func(acp.SessionID)) { s.onSessionEnd = append(s.onSessionEnd, f) }
 func (s *Sessions) OnEnd(f func())                     { s.onEnd = append(s.onEnd, f) }
