@@ -67,7 +67,7 @@ func TestDefectsOfAgents(t *testing.T) {
 
 // ofSignIn reports whether a defect is one that only a user who signs in meets.
 func ofSignIn(d *defect.Defect, version int) bool {
-	return d.Found("ACP-AUTH-003", version) || d.Found("AK-AUTH-002", version)
+	return d.Found("ACP-AUTH-003", version) || d.Found("AK-AUTH-002", version) || d.Found("AK-AUTH-004", version)
 }
 
 // compare runs checks, and compares those that fail with those that a defect names: no others fail, and

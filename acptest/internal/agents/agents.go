@@ -69,7 +69,7 @@ func blocked(t *check.T, p *check.Peer) string {
 		pass = "Pass -auth METHOD (" + strings.Join(ways, ", ") + "), or what it needs to be signed in by -env NAME=VALUE, or sign it in by hand."
 	}
 	if t.Opts.Auth != "" {
-		if m, ok := p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Arrives(); !ok || m.Error != nil {
+		if m, ok := p.Start(signInBy[t.Version], map[string]any{"methodId": t.Opts.Auth}).Arrives(); !ok || m.Error != nil {
 			return fmt.Sprintf("The sign-in by %q failed%s. %s", t.Opts.Auth, because(m), pass)
 		}
 	}
@@ -86,8 +86,8 @@ func because(m check.Message) string {
 	return fmt.Sprintf(" with %d (%s)", m.Error.Code, m.Error.Message)
 }
 
-// signIn is the method by which a user signs in, in each version.
-var signIn = map[int]string{1: "authenticate", 2: "auth/login"}
+// signInBy is the method by which a user signs in, in each version.
+var signInBy = map[int]string{1: "authenticate", 2: "auth/login"}
 
 // control states a verdict if the agent does not answer on a new connection.
 func control(t *check.T) { t.RequiresTime(begin(t).Answers(), "A response did not come") }
@@ -114,11 +114,16 @@ func beginAs(t *check.T, params map[string]any) *check.Peer {
 	t.Works(func() {
 		p = t.Connect()
 		p.Start("initialize", params).Result()
-		if t.Opts.Auth != "" {
-			p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result()
-		}
+		signIn(t, p)
 	})
 	return p
+}
+
+// signIn signs the user in, if a method is known.
+func signIn(t *check.T, p *check.Peer) {
+	if t.Opts.Auth != "" {
+		t.Works(func() { p.Start(signInBy[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result() })
+	}
 }
 
 // open connects and starts a session of a client that gives permission, has an empty folder, and

@@ -22,6 +22,18 @@ var clientSide = []check.Check{
 		Run: unused("write", "fs/write_text_file")},
 	{ID: "ACP-CLIENTCAP-002", Title: "An agent runs nothing on a client that has no terminals.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.V1, Prompts: []string{"run"},
 		Run: unused("run", "terminal/create")},
+	{ID: "AK-FILE-006", Title: "A file is not written if permission was refused.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.V1, Prompts: []string{"write"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.Handle("session/request_permission", reject)
+			c := s.prompt(t.Prompt("write"))
+			t.Works(func() { s.ends(c) })
+			log := s.Since(c.From())
+			asked := slices.IndexFunc(log, func(m check.Message) bool { return m.Method == "session/request_permission" })
+			t.SkipIf(asked < 0, "The agent asks for no permission to write.")
+			for _, m := range log[asked:] {
+				t.FailAtIf(m.Method == "fs/write_text_file", m, "The file was written though permission was refused.")
+			}
+		})},
 	{ID: "AK-TERMINAL-001", Title: "A terminal is released once, and not used after that.", Tier: check.Must, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
 		Run: func(t *check.T) { released(open(t), false) }},
 	{ID: "AK-TERMINAL-002", Title: "A terminal is released also if waiting for its end fails.", Tier: check.Must, Fact: "terminals", In: check.V1, Prompts: []string{"run"},
@@ -57,16 +69,25 @@ func served(method, name string, answer any) func(*check.T) {
 	})
 }
 
-// unused returns a check that a client without capabilities gets no request of a method.
+// unused returns a check that a client without a capability gets no request of a method: neither one that
+// has none, nor one that has all others.
 func unused(name, method string) func(*check.T) {
 	return func(t *check.T) {
-		params := initParams(t.Version)
-		params["clientCapabilities"] = map[string]any{}
-		p := beginAs(t, params)
-		p.Handle("session/request_permission", allow)
-		s := start(t, p)
-		m, ok := s.request(s.prompt(t.Prompt(name)), method)
-		t.FailAtIf(ok, m, "%s was sent to a client that does not offer it.", method)
+		others := map[string]any{
+			"fs":       map[string]any{"readTextFile": name != "read", "writeTextFile": name != "write"},
+			"terminal": name != "run",
+		}
+		for _, caps := range []map[string]any{{}, others} {
+			params := initParams(t.Version)
+			params["clientCapabilities"] = caps
+			p := beginAs(t, params)
+			p.Handle("session/request_permission", allow)
+			p.Handle("fs/read_text_file", func(check.Message) any { return notFound })
+			p.Handle("fs/write_text_file", func(check.Message) any { return map[string]any{} })
+			s := start(t, p)
+			m, ok := s.request(s.prompt(t.Prompt(name)), method)
+			t.FailAtIf(ok, m, "%s was sent to a client that does not offer it.", method)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ var initializing = []check.Check{
 		})},
 	{ID: "AK-INIT-005", Title: "initialize fails with -32600 after other requests.", Tier: check.Must, Fact: "initialization", In: check.V2, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) { fails(t, open(t).Call("initialize", initParams(2)), -32600) }},
-	{ID: "AK-INIT-006", Title: "A request before initialize is answered, in version 2 with the error -32600, and initialize works after it.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes, Rough: true,
+	{ID: "AK-INIT-006", Title: "A request before initialize fails, in version 2 with -32600, and initialize works after it.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
 			p := t.Connect()
 			m := p.Call("session/new", newParams(t))
@@ -88,6 +88,7 @@ var initializing = []check.Check{
 			if t.Version == 2 {
 				fails(t, m, -32600)
 			}
+			fails(t, m)
 		}},
 	{ID: "AK-INIT-007", Title: "After an initialize that cannot be read the connection can be initialized.", Tier: check.Should, Fact: "initialization", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
@@ -107,10 +108,44 @@ var initializing = []check.Check{
 			}
 			p := t.Connect()
 			p.Start("initialize", params).Result()
+			signIn(t, p)
 			params = newParams(t)
 			maps.Copy(params, unknown)
 			params["_meta"] = unknown
 			works(t, p, params)
+		}},
+	{ID: "AK-NULL-002", Title: "Members that are not required may be absent.", Tier: check.Must, Fact: "schema", In: check.Both,
+		Run: func(t *check.T) {
+			params := map[string]any{"protocolVersion": t.Version}
+			if t.Version == 2 {
+				params["info"] = map[string]any{"name": "acptest", "version": "1"}
+			}
+			p := t.Connect()
+			p.Start("initialize", params).Result()
+			signIn(t, p)
+			params = newParams(t)
+			if t.Version == 2 {
+				delete(params, "mcpServers")
+			}
+			works(t, p, params)
+		}},
+	{ID: "AK-NULL-003", Title: "A request that needs no params may have none.", Tier: check.Should, Fact: "schema", In: check.Both, Needs: lists,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			p.Send(`{"jsonrpc":"2.0","id":601,"method":"session/list"}`)
+			m := signedIn(t, p.Await(0, "the response to session/list", func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == "601" }))
+			t.FailAtIf(m.Error != nil, m, "session/list failed without params.")
+		})},
+	{ID: "AK-NULL-004", Title: "A member that a reader must forgive does not fail the message.", Tier: check.Should, Fact: "schema", In: check.V1, Rough: true, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			params := initParams(t.Version)
+			params["clientInfo"] = 5
+			p := t.Connect()
+			m := p.Call("initialize", params)
+			t.FailAtIf(m.Error != nil, m, "initialize failed because of clientInfo.")
+			signIn(t, p)
+			s := start(t, p)
+			m = s.Start("session/prompt", s.with("prompt", []any{map[string]any{"type": "text", "text": t.Prompt("text"), "annotations": 5}})).Response()
+			t.FailAtIf(m.Error != nil && m.Error.Code == -32602, m, "The prompt failed because of annotations.")
 		}},
 	{ID: "AK-NULL-001", Title: "Null stands for an optional member that is absent.", Tier: check.Must, Fact: "schema", In: check.Both,
 		Run: func(t *check.T) {
@@ -119,7 +154,10 @@ var initializing = []check.Check{
 			if t.Version == 1 {
 				params["clientInfo"] = nil
 			}
-			p := beginAs(t, params)
+			p := t.Connect()
+			m := p.Call("initialize", params)
+			t.FailAtIf(m.Error != nil, m, "initialize failed for null as _meta, or as clientInfo.")
+			signIn(t, p)
 			params = newParams(t)
 			params["_meta"] = nil
 			works(t, p, params)

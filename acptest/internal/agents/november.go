@@ -35,10 +35,23 @@ func openAll(t *check.T) *session {
 }
 
 var november = []check.Check{
-	{ID: "AK-CAPABILITY-002", Title: "A turn ends also for a client that shows everything.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.Both, Prompts: []string{"text", "tool"},
+	{ID: "AK-CAPABILITY-002", Title: "A turn ends also for a client that shows everything, and for one that shows no mode of elicitation, or one.", Tier: check.Must, Fact: "initialization#client-capabilities", In: check.Both, Prompts: []string{"text", "tool"},
 		Run: check.With(openAll, func(t *check.T, s *session) {
 			s.endsWell(s.prompt(t.Prompt("text")), "cancelled")
 			s.endsWell(s.prompt(t.Prompt("tool")), "cancelled")
+			for _, modes := range []map[string]any{{}, {"form": map[string]any{}}, {"url": map[string]any{}}} {
+				params := initParams(t.Version)
+				for _, name := range []string{"clientCapabilities", "capabilities"} {
+					params[name].(map[string]any)["elicitation"] = modes
+				}
+				p := beginAs(t, params)
+				p.Handle("session/request_permission", allow)
+				p.Handle("elicitation/create", func(check.Message) any { return map[string]any{"action": "decline"} })
+				other := start(t, p)
+				if t.Opts.Prompts["ask"] != "" {
+					other.endsWell(other.prompt(t.Prompt("ask")), "cancelled")
+				}
+			}
 			s.Quiet(s.Mark()) // what comes is judged by the rules that are passive
 		})},
 	{ID: "AK-PLAN-001", Title: "A client that does not take plans by id gets none.", Tier: check.Must, Fact: "agent-plan", In: check.V1, Prompts: []string{"tool"},

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -33,6 +34,24 @@ var permission = []check.Check{
 		Run: refused(func(check.Message) any { return &check.Error{Code: -32603, Message: "Internal error"} })},
 	{ID: "AK-PERM-005", Title: "An option that was not offered does not allow a tool call.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.Both, Prompts: []string{"ask"}, Rough: true,
 		Run: refused(func(check.Message) any { return selected("acptest-no-such-option") })},
+	{ID: "AK-PERM-010", Title: "An answer that does not choose an option does not allow a tool call.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.Both, Prompts: []string{"ask", "ask", "ask"}, Rough: true,
+		Run: check.With(asking, func(t *check.T, s *session) {
+			for i, outcome := range []string{"cancelled", "_acptest", ""} {
+				if i > 0 {
+					s.Handle("session/request_permission", func(check.Message) any { return check.NoAnswer })
+					s.provoke("ask", "session/request_permission")
+				}
+				answer := map[string]any{}
+				if id := check.At(encode(allow(s.question)), "outcome", "optionId"); outcome != "" && id != nil {
+					answer["outcome"] = map[string]any{"outcome": outcome, "optionId": id}
+				}
+				s.Handle("session/request_permission", reject)
+				s.Answer(s.question, answer)
+				t.Expect("the end of the turn")
+				s.ends(s.call)
+				s.notCompleted()
+			}
+		})},
 	{ID: "AK-PERM-006", Title: "A turn that is cancelled while permission is asked for ends with the stop reason cancelled.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.Both, Prompts: []string{"ask"},
 		Run: check.With(asking, func(t *check.T, s *session) {
 			s.cancel()
@@ -62,6 +81,11 @@ var permission = []check.Check{
 			s.ends(s.call)
 			s.notCompleted()
 		})},
+}
+
+func encode(v any) json.RawMessage {
+	b, _ := json.Marshal(v) // a check has made it
+	return b
 }
 
 // asking starts a session whose agent asks for permission. The check answers the question.

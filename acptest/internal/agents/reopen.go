@@ -228,11 +228,12 @@ func (s *session) lost(m check.Message) bool {
 
 // again asks for the session to be opened.
 func (s *session) again(history bool) *check.Call {
-	method, params := "session/resume", s.with("cwd", s.t.Opts.Cwd, "mcpServers", []any{})
+	method, params := "session/resume", s.with("cwd", s.t.Opts.Cwd)
 	switch {
 	case history && s.t.Version == 1:
-		method = "session/load"
+		method, params["mcpServers"] = "session/load", []any{}
 	case history:
+		params["mcpServers"] = []any{}
 		params["replayFrom"] = map[string]any{"type": "start"}
 	}
 	return s.Start(method, params)

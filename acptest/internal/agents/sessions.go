@@ -45,6 +45,32 @@ var sessions = []check.Check{
 			params["additionalDirectories"] = []string{folder(t, "more")}
 			p.Start("session/new", params).Result()
 		})},
+	{ID: "AK-ADDDIRS-001", Title: "A session that is opened again has the additional directories of this request, and no others.", Tier: check.Must, Fact: "session-setup", In: check.Both, Needs: "sessionCapabilities.additionalDirectories | session.additionalDirectories", Prompts: []string{"text"},
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			t.SkipIf(!t.Has(lists) || !t.Has(loads), "The agent does not list its sessions, or opens none again.")
+			params := newParams(t)
+			params["additionalDirectories"] = []string{folder(t, "more")}
+			s := startWith(t, p, params)
+			s.turn("text")
+			s.Quiet(s.Mark())
+			dirs, _ := s.directories()
+			t.SkipIf(len(dirs) == 0, "The list does not have the additional directories of a session.")
+			s.reopen(true)
+			dirs, m := s.directories()
+			t.FailAtIf(len(dirs) > 0, m, "The session was opened again without additional directories, and has %q.", dirs)
+		})},
+	{ID: "AK-SESSION-006", Title: "A session can be started while a turn of another one runs.", Tier: check.Should, Fact: "session-setup", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			c := s.Start("session/new", newParams(t))
+			m, ok := c.Arrives()
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+			if !ok {
+				m = c.Response()
+				t.FailAt(m, "session/new was answered only when the turn of another session was over.")
+			}
+			t.FailAtIf(m.Error != nil, m, "session/new failed%s.", because(m))
+		})},
 	{ID: "AK-SESSION-001", Title: "A prompt for an unknown session fails with -32002.", Tier: check.Interop, Fact: "session-setup", In: check.Both, Rough: true,
 		Run: func(t *check.T) { fails(t, unknown(t).prompt("hello").Response(), -32002) }},
 	{ID: "AK-SESSION-002", Title: "The turns of two sessions run at the same time.", Tier: check.Should, Fact: "session-setup", In: check.Both, Prompts: []string{"slow", "text"},
@@ -96,6 +122,22 @@ var sessions = []check.Check{
 				t.FailAtIf(first.is(&m, spoken...), m, "An update of a turn names the session %q, whose turn has ended.", first.id)
 			}
 		})},
+}
+
+// directories returns the additional directories with which the session is listed, and the list.
+func (s *session) directories() (dirs []string, m check.Message) {
+	s.t.Works(func() {
+		m = s.Start("session/list", map[string]any{"cwd": s.t.Opts.Cwd}).Result()
+		for _, one := range check.Get[[]struct {
+			SessionID             string
+			AdditionalDirectories []string
+		}](&m, "sessions") {
+			if one.SessionID == s.id {
+				dirs = one.AdditionalDirectories
+			}
+		}
+	})
+	return dirs, m
 }
 
 // refusesServers checks that a session with MCP servers is not started.

@@ -24,6 +24,16 @@ var settings = []check.Check{
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
 		})},
+	{ID: "AK-MODES-004", Title: "A change of the mode while a turn runs succeeds.", Tier: check.Should, Fact: "session-modes", In: check.V1, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			_, all := s.modes()
+			c := s.Start("session/set_mode", s.with("modeId", all[len(all)-1]))
+			s.Quiet(s.Mark())
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+			m := c.Response()
+			t.FailAtIf(m.Error != nil, m, "The mode cannot be set while a turn runs.")
+		})},
 	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "session-modes", In: check.V1, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.modes()
@@ -110,8 +120,61 @@ var settings = []check.Check{
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
 		})},
+	{ID: "AK-CONFIG-005", Title: "A change of an option while a turn runs succeeds.", Tier: check.Should, Fact: "session-config-options", In: check.Both, Prompts: []string{"slow"},
+		Run: check.With(working, func(t *check.T, s *session) {
+			id, value := choice(t, s.options(s.new))
+			c := s.Start("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+			s.Quiet(s.Mark())
+			s.cancel()
+			t.Works(func() { s.stopReason(s.call) })
+			m := c.Response()
+			t.FailAtIf(m.Error != nil, m, "The option %q cannot be set while a turn runs.", id)
+		})},
+	{ID: "AK-CONFIG-006", Title: "An update of the options has all of them.", Tier: check.Must, Fact: "session-config-options", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			all := s.options(s.new)
+			from := s.Mark()
+			if modes := check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes"); len(modes) > 0 {
+				s.Call("session/set_mode", s.with("modeId", modes[len(modes)-1].ID))
+				s.complete(from, all)
+			}
+			for id, value := range choices(all) {
+				from = s.Mark()
+				s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+				s.complete(from, all)
+				break
+			}
+		})},
+	{ID: "AK-CONFIG-007", Title: "The mode and the options of a session that does not exist cannot be set.", Tier: check.Must, Fact: "session-config-options", In: check.Both, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			all := check.Get[[]option](&s.new, "configOptions")
+			modes := check.Get[[]struct{ ID string }](&s.new, "modes", "availableModes")
+			t.SkipIf(len(all) == 0 && len(modes) == 0, "The agent has no modes and no config options.")
+			s.id = noSession
+			for id, value := range choices(all) {
+				fails(t, s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value)))
+			}
+			if t.Version == 1 && len(modes) > 0 {
+				fails(t, s.Call("session/set_mode", s.with("modeId", modes[0].ID)))
+			}
+		})},
 	{ID: "AK-CONFIG-001", Title: "The ids of the options of a session differ.", Tier: check.Must, Fact: "session-config-options", In: check.Both, Passive: "option-id"},
 	{ID: "AK-COMMAND-001", Title: "The slash commands of a session have names of their own that do not begin with a slash, and have no space in version 2.", Tier: check.Should, Fact: "slash-commands", In: check.Both, Passive: "command"},
+}
+
+// complete fails the check if an update from a place of the log on lacks an option. A choice may remove options:
+// the list as it is comes when a value is set that an option has already.
+func (s *session) complete(from int, all []option) {
+	for _, told := range s.updates(from, "config_option_update") {
+		has := check.Get[[]option](&told, "update", "configOptions")
+		i := slices.IndexFunc(has, func(o option) bool { return o.Type == "select" })
+		if i < 0 || missing(all, has) == "" {
+			continue
+		}
+		m := s.Call("session/set_config_option", s.with("configId", has[i].id(), "type", "id", "value", has[i].value()))
+		lost := missing(check.Get[[]option](&m, "configOptions"), has)
+		s.t.FailAtIf(lost != "", told, "The update does not have the option %q.", lost)
+	}
 }
 
 // missing returns the id of an option that is not in a list any more, or "".

@@ -60,6 +60,16 @@ var signingIn = []check.Check{
 				t.FailAt(m, "session/new failed with %d (%s).", m.Error.Code, m.Error.Message)
 			}
 		}},
+	{ID: "AK-AUTH-004", Title: "A session that needs a sign-in fails with -32000 before it.", Tier: check.Must, Fact: "authentication", In: check.Both,
+		Run: func(t *check.T) {
+			t.SkipIf(t.Opts.Auth == "", "Nothing is known that signs in without a user: set -auth METHOD.")
+			t.Requires(t.Blocked == "", "No session can be started after the sign-in either.")
+			p := t.Connect()
+			t.Works(func() { p.Start("initialize", initParams(t.Version)).Result() })
+			if m := p.Call("session/new", newParams(t)); m.Error != nil {
+				fails(t, m, -32000)
+			}
+		}},
 	{ID: "AK-AUTH-001", Title: "A method that is not offered cannot be used.", Tier: check.Should, Fact: "authentication", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			name := map[int]string{1: "authenticate", 2: "auth/login"}[t.Version]
@@ -80,7 +90,7 @@ var signingIn = []check.Check{
 			if status(); t.Opts.Auth == "" {
 				return
 			}
-			t.Works(func() { p.Start(signIn[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result() })
+			t.Works(func() { p.Start(signInBy[t.Version], map[string]any{"methodId": t.Opts.Auth}).Result() })
 			m := status()
 			t.FailAtIf(m.Text("state") == "unauthenticated", m, "Nobody is signed in after the sign-in by %q has succeeded.", t.Opts.Auth)
 		}},

@@ -35,6 +35,7 @@ var advice = map[string]string{
 	"AK-SESSION":        "Keep the state of each session apart, and its turns beside those of others.",
 	"AK-MCP":            "Compare the names and the types of mcpServers before a session is started.",
 	"ACP-ADDDIRS":       "Take additionalDirectories, or do not advertise them.",
+	"AK-ADDDIRS":        "Take the additional directories of the request with which a session is opened, and forget the former ones.",
 	"ACP-LIST":          "Compare the folder of each session with cwd as a whole path.",
 	"AK-LIST":           "Order sessions in a fixed way, and make the cursor name the last one that was sent.",
 	"ACP-DELETE":        "Remove the session from the store, and succeed if it is not there.",

@@ -36,6 +36,10 @@ type Peer struct {
 	fenced   bool            // a fence has no response yet
 }
 
+// firstOfAgent is from where the requests of a check that plays the agent are numbered, so that a client which mixes
+// up the ids of both ends does so in the checks of that alone.
+const firstOfAgent = 100_000
+
 // Handler answers a request of the peer. It returns the result, an *[Error], or [NoAnswer]. It
 // runs on a goroutine of its own.
 type Handler func(m Message) any
@@ -56,6 +60,9 @@ func (t *T) Accept(handlers map[string]Handler) *Peer {
 	}
 	p := &Peer{t: t, link: link, finished: make(chan struct{}), writing: make(chan struct{}, 1), grown: make(chan struct{}),
 		handlers: handlers, judge: passive.New(), last: time.Now(), fences: map[string]bool{}}
+	if t.role == ClientRole {
+		p.lastID = firstOfAgent
+	}
 	t.peers = append(t.peers, p)
 	go p.read() // ends with the link
 	return p

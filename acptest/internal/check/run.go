@@ -308,7 +308,7 @@ func (r *run) judge(t *T) {
 			if !slices.ContainsFunc(r.faults[f.Rule], func(other fault) bool { return other.Kind == f.Kind }) {
 				r.faults[f.Rule] = append(r.faults[f.Rule], fault{f, excerpt(p.log[f.Seq].Raw)})
 			}
-			if t.verdict == Fail && t.proof != nil && int64(t.proof.Seq) == f.Seq && p == t.peers[len(t.peers)-1] {
+			if t.verdict == Fail && r.selected(t.check.ID) && t.proof != nil && int64(t.proof.Seq) == f.Seq && p == t.peers[len(t.peers)-1] {
 				r.told = append(r.told, f.Kind)
 			}
 		}

@@ -40,6 +40,9 @@ func (s *session) refuses(method string, params any, wrong string) check.Message
 // unusual are texts that a program changes which takes them for lines, or for what it writes itself.
 var unusual = []string{"one\r\ntwo\r\n", "\ufeffone\n", "a\fb\vc\n", "a\u2028b\u2029c\u0085d\n", "old\rmac\r", "no end", "\n\n", "tab\tand space \n", "del\x7f\n"}
 
+// oddNames are names of files that a program changes which takes them for what a shell or a browser reads.
+var oddNames = []string{"a b", "a%20b", "~", "$HOME", "ä世", "-n", "a#b", " x"}
+
 // lines is a text of five lines.
 const lines = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -100,6 +103,15 @@ var reading = []check.Check{
 			for _, text := range unusual {
 				got := s.read(put(t, s.folder(), "file", text))
 				t.FailIf(got != text, "The text is %q instead of %q.", got, text)
+			}
+		})},
+	{ID: "AKC-READ-017", Title: "A file is read by its path as it is, whatever is in its name.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
+		Run: check.With(open, func(t *check.T, s *session) {
+			dir := s.folder()
+			s.read(put(t, dir, "file", lines))
+			for _, name := range oddNames {
+				m := s.Call(readFile, s.with("path", put(t, dir, name, name)))
+				t.FailAtIf(m.Error != nil || m.Text("content") != name, m, "The file %q was not read.", name)
 			}
 		})},
 	{ID: "AKC-READ-012", Title: "Lines end with a line feed: other characters that end lines elsewhere do not.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canRead,
@@ -217,10 +229,24 @@ var writing = []check.Check{
 		Run: func(t *check.T) {
 			const text = "one\n\ttwö \"\\\n\n世 😀 \u2028<&>\n"
 			s := open(t)
-			path := filepath.Join(s.folder(), "file")
-			s.write(path, text)
+			dir := s.folder()
+			path, other := filepath.Join(dir, "file"), put(t, dir, "other", "old\n")
+			m := s.asked(writeFile, s.with("path", path, "content", text))
+			if m.Error != nil {
+				s.write(other, text) // what is refused in any case is inconclusive
+				t.FailAt(m, "A file that exists is written, and one that does not is refused: %d (%s).", m.Error.Code, m.Error.Message)
+			}
 			t.FailIf(on(path) != text, "The file has %q instead of %q.", on(path), text)
 		}},
+	{ID: "AKC-WRITE-010", Title: "A file is written at its path as it is, whatever is in its name.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
+		Run: check.With(open, func(t *check.T, s *session) {
+			dir := s.folder()
+			for _, name := range oddNames {
+				path := filepath.Join(dir, name)
+				s.write(path, name)
+				t.FailIf(on(path) != name, "The file %q was not written, and the write has succeeded.", path)
+			}
+		})},
 	{ID: "AKC-WRITE-008", Title: "A file is written with the ends of its lines and its byte order mark as they are.", Tier: check.Must, Fact: "file-system", In: check.V1, Needs: canWrite,
 		Run: check.With(open, func(t *check.T, s *session) {
 			dir := s.folder()

@@ -3,6 +3,7 @@ package clients
 import (
 	"maps"
 	"strings"
+	"sync/atomic"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
@@ -43,6 +44,67 @@ var initializing = []check.Check{
 				return answer
 			}
 			accept(t, answers).Await(0, "session/new", is("session/new"))
+		}},
+	{ID: "AKC-INIT-005", Title: "What an agent must tell in the result of initialize suffices, and the rest may be null.", Tier: check.Must, Fact: "initialization", In: check.Both,
+		Run: func(t *check.T) {
+			least := object("protocolVersion", t.Version)
+			nulls := initialized(t.Version)
+			nulls["_meta"] = nil
+			if t.Version == 2 {
+				least["info"] = nulls["info"]
+				least["capabilities"] = object("session", object())
+			} else {
+				nulls["agentInfo"] = nil
+				nulls["agentCapabilities"] = object("loadSession", false, "sessionCapabilities", object("list", nil, "resume", nil, "close", nil, "_meta", nil), "_meta", nil)
+			}
+			for _, result := range []any{least, nulls} {
+				answers := handlers(t.Version)
+				answers["initialize"] = func(check.Message) any { return result }
+				accept(t, answers).Await(0, "session/new", is("session/new"))
+			}
+		}},
+	{ID: "AKC-SESSION-004", Title: "The result of session/new is read with modes and options, and with null in their place.", Tier: check.Must, Fact: "session-setup", In: check.Both, Prompts: []string{"text"},
+		Run: func(t *check.T) {
+			value := object("value", "a", "name", "A")
+			options := []any{object("id", "o", "configId", "o", "name", "O", "type", "select", "currentValue", "a", "options", []any{value}),
+				object("id", "g", "configId", "g", "name", "G", "category", "_acptest", "type", "select", "currentValue", "a", "options", []any{object("group", "g", "groupId", "g", "name", "G", "options", []any{value})})}
+			results := []map[string]any{object("configOptions", options, "availableCommands", []any{}, "acptestMember", 1)}
+			if t.Version == 1 {
+				results = []map[string]any{object("modes", nil, "configOptions", nil, "_meta", nil),
+					object("modes", object("currentModeId", "a", "availableModes", []any{object("id", "a", "name", "A"), object("id", "b", "name", "B", "description", nil)}), "configOptions", options, "acptestMember", 1)}
+			}
+			for _, result := range results {
+				answers := handlers(t.Version)
+				result["sessionId"] = sessionID
+				answers["session/new"] = func(check.Message) any { return result }
+				accept(t, answers).Await(0, "session/prompt", is("session/prompt"))
+			}
+		}},
+	{ID: "AKC-AUTH-003", Title: "A client that has signed in opens its session.", Tier: check.Should, Fact: "authentication", In: check.Both,
+		Run: func(t *check.T) {
+			var signedIn atomic.Bool
+			answers := handlers(t.Version)
+			plain, opened := answers["initialize"], answers["session/new"]
+			answers["initialize"] = func(m check.Message) any {
+				answer := plain(m).(map[string]any)
+				answer["authMethods"] = []any{object("id", "acptest-login", "methodId", "acptest-login", "type", "agent", "name", "Sign in")}
+				return answer
+			}
+			answers["session/new"] = func(m check.Message) any {
+				if signedIn.Load() {
+					return opened(m)
+				}
+				return &check.Error{Code: -32000, Message: "Authentication required"}
+			}
+			answers["authenticate"] = func(check.Message) any {
+				signedIn.Store(true)
+				return map[string]any{}
+			}
+			answers["auth/login"] = answers["authenticate"]
+			p := accept(t, answers)
+			m, ok := p.Arrives(0, func(m *check.Message) bool { return m.Method == "authenticate" || m.Method == "auth/login" })
+			t.SkipIf(!ok, "The client does not sign in by itself.")
+			p.Await(m.Seq, "session/new after the sign-in", is("session/new"))
 		}},
 	{ID: "AKC-SESSION-001", Title: "A session is opened in an absolute folder.", Tier: check.Must, Fact: "session-setup", In: check.Both,
 		Run: func(t *check.T) {

@@ -94,11 +94,44 @@ var asking = []check.Check{
 			t.Requires(ok, "The client ended without an answer.")
 			t.FailAtIf(m.Text("outcome", "outcome") == "selected", m, "Something was decided in a turn that was cancelled before.")
 		})},
+	{ID: "AKC-PERM-011", Title: "A question that is pending when the client cancels its turn is answered.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.V1, Prompts: []string{"text"},
+		Run: check.With(open, func(t *check.T, s *session) {
+			c := s.Start(permission, s.question(offered, "_meta", object("acptest", "open")))
+			for _, m := range s.Quiet(c.From()) {
+				t.SkipIf(c.IsResponse(&m), "The client decides by itself.")
+			}
+			s.cancelled()
+			t.Requires(s.Answers(), "The client has cancelled, and answers nothing any more.")
+			_, ok := c.Arrives()
+			t.FailAtIf(!ok, s.Sent(c.From())[0], "The client has cancelled its turn and answered a later request, and not the question.")
+		})},
 	{ID: "AKC-PERM-008", Title: "A question without a subject, or with one of an unknown kind, is answered.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.V2,
 		Run: check.With(open, func(t *check.T, s *session) {
 			for _, subject := range []any{object("type", "_acptest"), object("type", "command", "command", "ls", "cwd", t.Opts.Cwd)} {
 				if m := s.asked(permission, s.question(offered, "subject", subject)); m.Error != nil {
 					t.FailAt(m, "The request failed with %d (%s).", m.Error.Code, m.Error.Message)
+				}
+			}
+		})},
+	{ID: "AKC-PERM-010", Title: "A question is answered whatever it tells of the tool call.", Tier: check.Must, Fact: "tool-calls#requesting-permission", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			t.Works(func() { s.asked(permission, s.question(offered)) }) // without its user
+			calls := []map[string]any{
+				object("toolCallId", "acptest-call"),
+				object("toolCallId", "acptest-call", "title", nil, "kind", nil, "status", nil, "content", nil, "locations", nil, "rawInput", nil),
+				object("toolCallId", "acptest-call", "title", "", "kind", "other", "rawInput", []any{1}, "locations", []any{object("path", t.Opts.Cwd)},
+					"content", []any{object("type", "content", "content", object("type", "resource_link", "name", "a", "uri", "file:///a"))}),
+			}
+			for i, call := range calls {
+				params := s.question(offered)
+				if t.Version == 1 {
+					params["toolCall"] = call
+				} else if params["subject"] = object("type", "tool_call", "toolCall", call); i == 0 {
+					delete(params, "subject")
+				}
+				m := s.Call(permission, params)
+				if m.Error != nil {
+					t.FailAt(m, "The question failed with %d (%s).", m.Error.Code, m.Error.Message)
 				}
 			}
 		})},
@@ -152,6 +185,14 @@ var asking = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			m := s.Call("elicitation/create", s.form("_acptest"))
 			t.FailAtIf(m.Error == nil && m.Text("action") == "accept", m, "A mode that does not exist was accepted.")
+			if !t.Has("elicitation.form") {
+				m = s.Call("elicitation/create", s.form("form"))
+				t.FailAtIf(m.Error == nil && m.Text("action") == "accept", m, "A form was accepted, which the client has not advertised.")
+			}
+			if !t.Has("elicitation.url") {
+				m = s.Call("elicitation/create", s.with("mode", "url", "message", "Open it?", "elicitationId", "acptest-url", "url", "http://127.0.0.1:9/acptest"))
+				t.FailAtIf(m.Error == nil && m.Text("action") == "accept", m, "A URL was accepted, which the client has not advertised.")
+			}
 		})},
 }
 

@@ -59,6 +59,24 @@ var jsonrpc = []check.Check{
 			m := s.Call(permission, s.with("options", "none"))
 			t.FailAtIf(m.Error == nil && m.Text("outcome", "outcome") == "selected", m, "A question without options was answered with one of them.")
 		})},
+	{ID: "AKC-RPC-021", Title: "A request without what it needs, or with values of another type, fails, and does nothing.", Tier: check.Must, Fact: "overview", In: check.V1, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			path := put(t, s.folder(), "file", lines)
+			for _, o := range []offer{
+				{canRead, readFile, s.with()},
+				{canRead, readFile, s.with("path", 5)},
+				{canWrite, writeFile, s.with("path", path)},
+				{canWrite, writeFile, s.with("path", path, "content", 5)},
+				{canRun, "terminal/create", s.with("args", []string{"x"})},
+				{canRun, "terminal/create", s.with("command", []string{"true"})},
+				{canRun, "terminal/output", s.with()},
+			} {
+				if t.Has(o.capability) {
+					s.refuses(o.method, o.params, o.method+" succeeded without a param that it needs, or with one of another type.")
+				}
+			}
+			t.FailIf(on(path) != lines, "The file was changed by a write without a text.")
+		})},
 	{ID: "AKC-RPC-005", Title: "Each of many requests at once is answered exactly once.", Tier: check.Must, Fact: "overview", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
 			t.Requires(t.Probe.Method != "", "No request is known that the client answers.")
@@ -193,19 +211,32 @@ var order = []check.Check{
 		}},
 	{ID: "AKC-ORDER-002", Title: "Updates and content of unknown kinds are ignored.", Tier: check.Must, Fact: "extensibility", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
+			from := s.Mark()
 			s.update("_acptest", "value", 1)
+			if t.Version == 2 {
+				s.update("state_update", "state", "_acptest")
+				s.update("state_update", "state", "acptest_future")
+				s.update("plan_update", "plan", object("type", "_acptest", "planId", "acptest-plan"))
+				s.update("available_commands_update", "availableCommands", []any{object("type", "_acptest", "name", "x", "description", "X")})
+			}
 			s.update("acptest_future", "value", object("deep", nil))
 			s.update("agent_message_chunk", "messageId", "m", "content", object("type", "acptest", "data", 1))
 			s.update("agent_message_chunk", "messageId", "m", "content", "not a block")
 			s.update("tool_call_update", "toolCallId", "acptest-call", "status", "acptest", "kind", 7, "content", []any{object("type", "acptest")})
 			s.Notify("session/update", s.with())
+			s.Send(`{"jsonrpc":"2.0","method":"session/update"}`)
+			s.Unanswered(from)
 			s.survives()
 		})},
 	{ID: "AKC-ORDER-003", Title: "Updates of a session that the client does not know are ignored.", Tier: check.Must, Fact: "prompt-turn", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
+			from := s.Mark()
 			other := &session{Peer: s.Peer, t: t, id: "acptest-unknown"}
 			other.text("Who reads this?")
-			other.update("state_update", "state", "idle")
+			if t.Version == 2 {
+				other.update("state_update", "state", "idle")
+			}
+			s.Unanswered(from)
 			s.survives()
 		})},
 	{ID: "AKC-ORDER-004", Title: "Updates that precede the response to session/new are borne.", Tier: check.Interop, Fact: "prompt-turn", In: check.Both, Rough: true,
@@ -224,6 +255,13 @@ var order = []check.Check{
 			s.text("One more thing.")
 			s.update("session_info_update", "title", "Late")
 			s.update("usage_update", "used", 1, "size", 2)
+			s.survives()
+		})},
+	{ID: "AKC-ORDER-007", Title: "Each kind of update is borne, with what it must have alone, and with all that it may have.", Tier: check.Must, Fact: "prompt-turn", In: check.Both,
+		Run: check.With(open, func(t *check.T, s *session) {
+			for _, one := range everyUpdate(t.Version, t.Opts.Cwd) {
+				s.update(one.kind, one.members...)
+			}
 			s.survives()
 		})},
 	{ID: "AKC-ORDER-006", Title: "A tool call may begin with its update, and members may be null.", Tier: check.Must, Fact: "prompt-turn", In: check.Both,

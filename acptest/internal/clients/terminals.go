@@ -106,6 +106,9 @@ var terminals = []check.Check{
 			m := s.terminal("wait_for_exit", id)
 			code := check.Get[*int](&m, "exitCode")
 			t.FailAtIf(code == nil || *code != 3, m, "The exit code is not 3.")
+			right := s.terminal("wait_for_exit", s.script("exit 0"))
+			code = check.Get[*int](&right, "exitCode")
+			t.FailAtIf(code == nil || *code != 0, right, "The exit code is not 0.")
 			m = s.terminal("output", id)
 			out := m.Text("output")
 			t.FailAtIf(!strings.Contains(out, "out\n") || !strings.Contains(out, "err\n"), m, "The output is %q.", out)
@@ -144,7 +147,9 @@ var terminals = []check.Check{
 		Run: check.With(open, func(t *check.T, s *session) {
 			id := s.script("echo out")
 			s.terminal("release", id)
-			s.refuses("terminal/output", s.with("terminalId", id), "The output of a terminal that was released was read.")
+			for _, method := range []string{"terminal/output", "terminal/wait_for_exit", "terminal/kill"} {
+				s.refuses(method, s.with("terminalId", id), method+" succeeded for a terminal that was released.")
+			}
 		})},
 	{ID: "AKC-TERM-008", Title: "Requests for a terminal that does not exist fail.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -209,11 +214,13 @@ var terminals = []check.Check{
 		})},
 	{ID: "AKC-TERM-017", Title: "The output of a command that has ended has its exit status.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
-			id := s.script("exit 4")
-			s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
-			m := s.terminal("output", id)
-			code := check.Get[*int](&m, "exitStatus", "exitCode")
-			t.FailAtIf(code == nil || *code != 4, m, "The exit status does not have the exit code 4.")
+			for _, want := range []int{4, 0} {
+				id := s.script("exit " + strconv.Itoa(want))
+				s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+				m := s.terminal("output", id)
+				code := check.Get[*int](&m, "exitStatus", "exitCode")
+				t.FailAtIf(code == nil || *code != want, m, "The exit status does not have the exit code %d.", want)
+			}
 		})},
 	{ID: "AKC-TERM-018", Title: "The output of a command that runs has no exit status.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
@@ -242,6 +249,36 @@ var terminals = []check.Check{
 			c.Response()
 			s.Quiet(s.Mark()) // a second response is judged elsewhere
 		})},
+	{ID: "AKC-TERM-026", Title: "A wait for the exit is answered when the terminal is released.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("exec sleep 60")
+			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
+			s.Quiet(s.Mark())
+			s.terminal("release", id)
+			c.Response()
+		})},
+	{ID: "AKC-TERM-027", Title: "Output that is not UTF-8 can be read.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script(`printf 'acptest\377\376end\n'`)
+			s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+			m := s.terminal("output", id)
+			t.FailAtIf(!strings.Contains(m.Text("output"), "acptest") || !strings.Contains(m.Text("output"), "end"), m, "The output does not have what the command has printed beside bytes that are not UTF-8.")
+		})},
+	{ID: "AKC-TERM-028", Title: "Output up to its limit is whole, and not marked as truncated.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("printf 12345", "outputByteLimit", 5)
+			s.Start("terminal/wait_for_exit", s.with("terminalId", id)).Result()
+			m := s.terminal("output", id)
+			t.FailAtIf(m.Text("output") != "12345" || check.Get[bool](&m, "truncated"), m, "The output of five bytes is not whole with a limit of five, or marked as truncated.")
+		})},
+	{ID: "AKC-TERM-029", Title: "A command that prints much ends, also if nobody reads its output.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,
+		Run: check.With(open, func(t *check.T, s *session) {
+			id := s.script("i=0; while [ $i -lt 4000 ]; do echo 0123456789012345678901234567890123456789012345678901234567890123; i=$((i+1)); done", "outputByteLimit", 1000)
+			c := s.Start("terminal/wait_for_exit", s.with("terminalId", id))
+			m := c.Response()
+			code := check.Get[*int](&m, "exitCode")
+			t.FailAtIf(code == nil || *code != 0, m, "The exit code is not 0.")
+		})},
 	{ID: "AKC-TERM-020", Title: "A command without a folder runs in that of the session.", Tier: check.Should, Fact: "terminals", In: check.V1, Needs: canRun,
 		Run: check.With(open, func(t *check.T, s *session) {
 			s.folder()
@@ -253,7 +290,9 @@ var terminals = []check.Check{
 			_, err := exec.LookPath("pwd")
 			t.SkipIf(err != nil, "This system has no pwd.")
 			s.create("pwd", []string{})
-			m := s.Call("terminal/create", s.with("command", "pwd", "args", nil, "env", nil, "cwd", nil, "outputByteLimit", nil))
+			m := s.Call("terminal/create", s.with("command", "pwd"))
+			t.FailAtIf(m.Error != nil, m, "Without args the command was not run, and with an empty list it was.")
+			m = s.Call("terminal/create", s.with("command", "pwd", "args", nil, "env", nil, "cwd", nil, "outputByteLimit", nil))
 			t.FailAtIf(m.Error != nil, m, "With null as args, env, cwd and outputByteLimit the command was not run, and without them it was.")
 		})},
 	{ID: "AKC-TERM-025", Title: "A character whose bytes are printed one after the other is one character of the output.", Tier: check.Must, Fact: "terminals", In: check.V1, Needs: canRun,

@@ -2,6 +2,7 @@ package defect
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -57,9 +58,13 @@ var ofStart = []Defect{
 		ToPeer: dies(is("initialize").first(`"session/`).first(`"protocolVersion":"x"`).after(`"protocolVersion"`)),
 		Finds:  "AK-INIT-004"},
 	{Name: "initializes_late", Does: "is initialized again after other requests", In: check.V2, ToCheck: changes(responds("initialize", "-32600"), becomes(`{"protocolVersion":2,"info":{"name":"reference","version":"1"}}`)), Finds: "AK-INIT-005"},
-	{Name: "serves_before_initialize", Does: "starts sessions before initialize", In: check.V2, ToPeer: answersItself(is("session/new").first(`"initialize"`), `"result":{"sessionId":"early"}`), Finds: "AK-INIT-006"},
+	{Name: "serves_before_initialize", Does: "starts sessions before initialize", ToPeer: answersItself(is("session/new").first(`"initialize"`), `"result":{"sessionId":"early"}`), Finds: "AK-INIT-006"},
 	{Name: "dies_at_bad_initialize", Does: "reads nothing behind an initialize that it cannot read", ToPeer: dies(is("initialize", `"protocolVersion":"x"`)), Finds: "AK-INIT-007"},
 	{Name: "refuses_null", Does: "refuses null for optional members", ToPeer: answersItself(is("session/list", `"cwd":null`), invalidParams), Finds: "AK-NULL-001"},
+	{Name: "refuses_null_meta", Does: "refuses null as _meta", ToPeer: answersItself(is("initialize", `"_meta":null`), invalidParams), Finds: "AK-NULL-001"},
+	{Name: "needs_capabilities", Does: "fails an initialize without capabilities", ToPeer: answersItself(is("initialize").without("apabilities"), internalError), Finds: "AK-NULL-002"},
+	{Name: "needs_params", Does: "fails requests without params", ToPeer: answersItself(is("session/list").without(`"params"`), invalidParams), Finds: "AK-NULL-003"},
+	{Name: "forgives_nothing", Does: "fails prompts whose annotations it cannot read", In: check.V1, ToPeer: answersItself(is("session/prompt", `"annotations":5`), invalidParams), Finds: "AK-NULL-004"},
 	{Name: "strict_members", Does: "refuses members that it does not know", ToPeer: answersItself(is("session/new", `"acptest":{`), invalidParams), Finds: "AK-INIT-008"},
 }
 
@@ -82,6 +87,16 @@ var ofMessages = []Defect{
 	{Name: "answers_responses", Does: "responds to responses with an error", ToPeer: precedes(line(`"id":4711`, `"result"`), `{"jsonrpc":"2.0","id":4711,"error":{"code":-32600,"message":"Invalid request"}}`), Finds: "AK-RPC-002"},
 	{Name: "stops_at_batch", Does: "reads nothing after a batch", ToPeer: dies(begins("[{")), Finds: "AK-RPC-003"},
 	{Name: "ignores_batch", Does: "ignores a batch", ToPeer: drops(begins("[{")), Finds: "AK-RPC-004"},
+	{Name: "takes_batches_apart", Does: "answers the requests of a batch one by one", ToPeer: precedes(begins("[{"), `{"jsonrpc":"2.0","id":501,"result":{}}`), Finds: "AK-RPC-016"},
+	{Name: "stops_at_bad_utf8", Does: "reads nothing after a line that is not UTF-8", ToPeer: dies(line("\xff")), Finds: "AK-PARSE-003"},
+	{Name: "cancels_what_has_ended", Does: "answers a request again when it is cancelled after its end", ToPeer: func(w *Wire, m *Message) {
+		id := string(check.At(m.Object["params"], "requestId"))
+		if one := w.requests[fmt.Sprint(true, id)]; is("$/cancel_request")(w, m) && one != nil && one.answered {
+			w.LineToCheck([]byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32800,"message":"Request cancelled"}}`))
+		}
+		w.pass(m)
+	}, Finds: "AK-RPC-008"},
+	{Name: "takes_id_null_for_none", Does: "does not answer requests with the id null", In: check.V1, ToPeer: drops(is("_acptest/ping", `"id":null`)), Finds: "AK-ID-004"},
 	{Name: "no_crlf", Does: "ignores lines with a carriage return", ToPeer: drops(line("\r")), Finds: "AK-RPC-005"},
 	{Name: "no_blank_lines", Does: "ignores what follows a blank line", ToPeer: drops(begins("\n")), Finds: "AK-RPC-006"},
 	{Name: "one_line_at_a_time", Does: "drops what arrives together with another line",
@@ -90,7 +105,7 @@ var ofMessages = []Defect{
 	{Name: "stops_at_unknown_cancel", Does: "reads nothing after a cancel of an unknown request", ToPeer: dies(is("$/cancel_request", "4711")), Finds: "AK-RPC-008"},
 	{Name: "forgets_cancelled_requests", Does: "does not answer requests after $/cancel_request", In: check.V1, ToCheck: drops(responds("session/prompt").after("$/cancel_request")), Finds: "AK-RPC-009"},
 	{Name: "ignores_id_0", Does: "does not answer requests with the id 0", ToPeer: drops(is("_acptest/ping", `"id":0,`)), Finds: "AK-ID-001"},
-	{Name: "ignores_string_ids", Does: "does not answer requests with an id that is a string", ToPeer: drops(is("_acptest/ping", `"id":"`)), Finds: "AK-ID-002 AK-ID-011 v2:AK-RPC-012"},
+	{Name: "ignores_string_ids", Does: "does not answer requests with an id that is a string", ToPeer: drops(is("_acptest/ping", `"id":"`)), Finds: "AK-ID-002 AK-ID-011 AK-ID-013 v2:AK-RPC-012"},
 	{Name: "rounds_ids", Does: "reads ids as floating-point numbers",
 		ToCheck: changes(responds("_acptest/ping", "9223372036854775807"), func(m *Message) { m.Set("id", "9223372036854775808") }),
 		Finds:   "AK-ID-003"},
@@ -122,7 +137,10 @@ var ofMessages = []Defect{
 	{Name: "shows_stack", Does: "shows a stack trace in an error", ToCheck: changes(responds("acptest/unknown"), fails(-32601, "no\n    at Agent.run (/app/agent.js:10:5)")), Finds: "AK-ERROR-001"},
 	{Name: "shows_params", Does: "shows the params in an error", ToPeer: answersItself(is("session/new", "acptest-secret"), `"error":{"code":-32602,"message":"Invalid params","data":{"env":"acptest-secret-5b1c9e"}}`), Finds: "AK-ERROR-002"},
 	{Name: "reserved_codes", Does: "uses a code that is reserved", ToCheck: changes(responds("session/prompt", "-32002"), fails(-32050, "No session")), Finds: "AK-ERROR-003 AK-SESSION-001"},
+	{Name: "code_of_sign_in", Does: "fails with the code of a sign-in for a session that does not exist", ToCheck: changes(responds("session/prompt", "-32002"), fails(-32000, "No session")), Finds: "AK-ERROR-003 AK-SESSION-001"},
+	{Name: "forms_for_all", Does: "shows forms to clients that open URLs", ToCheck: follows(responds("session/new").after(`"elicitation"`), `{"jsonrpc":"2.0","id":"form-$N","method":"elicitation/create","params":{"sessionId":"$S","mode":"form","message":"Name?","requestedSchema":{"type":"object","properties":{}}}}`), Finds: "AK-CAPABILITY-001"},
 	{Name: "short_prompts", Does: "does not read long prompts", ToPeer: drops(is("session/prompt").longer(2000)), Finds: "AK-SIZE-001"},
+	{Name: "takes_empty_id_for_none", Does: "does not answer requests whose id is an empty text", ToPeer: drops(is("_acptest/ping", `"id":""`)), Finds: "AK-ID-013"},
 	{Name: "ignores_negative_ids", Does: "does not answer requests with a negative id", ToPeer: drops(is("_acptest/ping", `"id":-7`)), Finds: "AK-ID-009"},
 	{Name: "ignores_large_ids", Does: "does not answer requests with an id beyond 32 bits", ToPeer: drops(is("_acptest/ping", `"id":9007199254740991`)), Finds: "AK-ID-010"},
 	{Name: "answers_cancel_and_end", Does: "answers a request when it is cancelled, and again when it ends", In: check.V1, ToPeer: answersCancel(false), Finds: "AK-RPC-010"},

@@ -44,6 +44,8 @@ var ofSessions = []Defect{
 	{Name: "same_mcp_names", Does: "takes two MCP servers of the same name", In: check.V2, ToPeer: answersItself(is("session/new", `"acptest-twice"`), `"result":{"sessionId":"mcp"}`), Finds: "AK-MCP-001"},
 	{Name: "any_mcp_transport", Does: "takes MCP servers of a transport that it does not advertise", In: check.V2, ToPeer: answersItself(is("session/new", `"type":"_acptest"`, `"mcpServers":[{`), `"result":{"sessionId":"mcp"}`), Finds: "AK-MCP-002"},
 	{Name: "refuses_directories", Does: "starts no session with additional directories", ToPeer: answersItself(is("session/new", "additionalDirectories"), internalError), Finds: "ACP-ADDDIRS-001"},
+	{Name: "keeps_directories", Does: "keeps the additional directories of a session that is opened without them", ToCheck: changes(responds("session/list"), replace(`"cwd":"`, `"additionalDirectories":["/more"],"cwd":"`)), Finds: "AK-ADDDIRS-001"},
+	{Name: "starts_late", Does: "starts no session while a turn runs", ToPeer: drops(is("session/new").after("#slow").first("session/cancel")), Finds: "AK-SESSION-006"},
 	{Name: "prompts_without_session", Does: "takes prompts for sessions that do not exist", ToPeer: answersItself(is("session/prompt", nobody), `"result":{"stopReason":"end_turn","messageId":"m"}`), Finds: "AK-SESSION-001"},
 	{Name: "session_internal_error", Does: "fails with an internal error for sessions that do not exist", ToPeer: answersItself(is("session/prompt", nobody), internalError), Finds: "AK-SESSION-001"},
 	{Name: "one_turn_for_all", Does: "runs the turns of all sessions one after the other",
@@ -170,6 +172,7 @@ var ofSessions = []Defect{
 		}, internalError),
 		Finds: "AK-LOAD-001"},
 	{Name: "loads_own_only", Does: "loads only sessions of the same connection", ToPeer: answersItself(opens(true).first("session/new").without(nobody), internalError), Finds: "AK-LOAD-002"},
+	{Name: "resume_wants_mcp_servers", Does: "resumes no session without mcpServers", In: check.V1, ToPeer: answersItself(is("session/resume").without("mcpServers").without(nobody), invalidParams), Finds: "ACP-RESUME-002"},
 	{Name: "resume_replays", Does: "sends the history to clients that resume", ToCheck: precedes(to(opens(false)), update(`"sessionUpdate":"agent_message_chunk","messageId":"old","content":{"type":"text","text":"old"}`)), Finds: "ACP-RESUME-002"},
 	{Name: "no_turn_after_resume", Does: "has no turns in sessions that were resumed", ToPeer: answersItself(is("session/prompt").after("session/resume").first("replayFrom"), internalError), Finds: "AK-RESUME-004"},
 	{Name: "resumes_unknown", Does: "resumes sessions that do not exist", ToPeer: answersItself(opens(false).with(nobody), empty), Finds: "AK-RESUME-002"},
@@ -205,6 +208,17 @@ var ofSettings = []Defect{
 	{Name: "unknown_mode", Does: "has a mode that it does not offer", Own: true, In: check.V1, ToCheck: changes(responds("session/new"), replace(`"currentModeId":"ask"`, `"currentModeId":"none"`)), Finds: "ACP-MODES-001"},
 	{Name: "tells_unknown_mode", Does: "tells a mode that it does not offer", In: check.V1, Own: true, ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"current_mode_update","currentModeId":"none"`)), Finds: "ACP-MODES-001"},
 	{Name: "mode_fails", Does: "fails to set a mode that it offers", Own: true, In: check.V1, ToPeer: answersItself(is("session/set_mode", `"auto"`), internalError), Finds: "ACP-MODES-002"},
+	{Name: "modes_fail_while_working", Does: "fails to set a mode while a turn runs", In: check.V1, ToPeer: answersItself(is("session/set_mode").after("#slow"), internalError), Finds: "AK-MODES-004"},
+	{Name: "options_fail_while_working", Does: "fails to set an option while a turn runs", ToPeer: answersItself(is("session/set_config_option").after("#slow"), internalError), Finds: "AK-CONFIG-005"},
+	{Name: "tells_one_option", Does: "tells one option when one was changed", Own: true, ToCheck: func(w *Wire, m *Message) {
+		id := "id"
+		if m.has(`"configId":"model"`) {
+			id = "configId"
+		}
+		w.add(responds("session/set_config_option", `"result"`), m, update(`"sessionUpdate":"config_option_update","configOptions":[{"`+id+`":"model","name":"Model","type":"select","currentValue":"small","options":[{"value":"small","name":"Small"}]}]`))
+		w.pass(m)
+	}, Finds: "AK-CONFIG-006"},
+	{Name: "sets_nowhere", Does: "sets options of sessions that do not exist", ToPeer: answersItself(is("session/set_config_option", nobody), `"result":{"configOptions":[]}`), Finds: "AK-CONFIG-007"},
 	{Name: "any_mode", Does: "takes modes that it does not offer", In: check.V1, ToPeer: answersItself(is("session/set_mode", "acptest-no-such-mode"), empty), Finds: "AK-MODES-001"},
 	{Name: "modes_apart", Does: "starts with a mode that the option of the mode does not have", Own: true, In: check.V1, ToCheck: changes(responds("session/new"), replace(`"currentModeId":"ask"`, `"currentModeId":"auto"`)), Finds: "AK-MODES-003"},
 	{Name: "modes_alone", Does: "sets the mode, and not the option of the mode", Own: true, In: check.V1, ToCheck: changes(line(`"configOptions"`).after("session/set_mode"), replace(`"currentValue":"auto"`, `"currentValue":"ask"`)), Finds: "AK-MODES-003"},
@@ -262,6 +276,7 @@ var ofSettings = []Defect{
 		}),
 		Finds: "ACP-AUTH-207"},
 	{Name: "forgets_sign_in", Does: "demands a sign-in after one that has succeeded", ToPeer: answersItself(is("session/new").after(`"methodId"`), `"error":{"code":-32000,"message":"Authentication required"}`), Finds: "ACP-AUTH-003 AK-AUTH-002 v2:AK-OPTIONS-004"},
+	{Name: "fails_before_sign_in", Does: "fails with an internal error before a sign-in", ToPeer: answersItself(is("session/new").first(`"methodId"`), internalError), Finds: "AK-AUTH-004 v2:AK-INIT-006"},
 	{Name: "status_fails", Does: "does not know auth/status, and advertises it", ToPeer: answersItself(is("auth/status"), `"error":{"code":-32601,"message":"Method not found"}`), Finds: "AK-AUTH-002"},
 	{Name: "denies_sign_in", Does: "tells that nobody is signed in after a sign-in", ToPeer: answersItself(is("auth/status").after(`"methodId"`), `"result":{"state":"unauthenticated"}`), Finds: "AK-AUTH-002"},
 	{Name: "signed_in_in_vain", Does: "tells that no sign-in is needed, and wants one", ToPeer: answersItself(is("session/new").after(`"auth/status"`), `"error":{"code":-32000,"message":"Authentication required"}`), Finds: "AK-AUTH-002"},

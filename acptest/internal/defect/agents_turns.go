@@ -125,6 +125,7 @@ var ofPermission = []Defect{
 	{Name: "ignores_reject", Does: "runs tool calls that were rejected", Own: true, ToPeer: changes(chosen(`"reject_once"`), option("allow_once")), Finds: "AK-PERM-002 AK-PERM-009"},
 	{Name: "ignores_cancelled_question", Does: "runs tool calls whose question was cancelled", Own: true, ToPeer: changes(chosen(`"cancelled"`), option("allow_once")), Finds: "AK-PERM-003"},
 	{Name: "ignores_failed_question", Does: "runs tool calls whose question has failed", Own: true, ToPeer: changes(chosen(`"error"`), option("allow_once")), Finds: "AK-PERM-004"},
+	{Name: "reads_option_alone", Does: "runs tool calls whose question was cancelled, if the answer has an option", Own: true, ToPeer: changes(chosen(`"outcome":"cancelled"`).with(`"optionId"`), option("allow_once")), Finds: "AK-PERM-010"},
 	{Name: "any_option_allows", Does: "runs tool calls for options that it has not offered", Own: true, ToPeer: changes(chosen(`"acptest-no-such-option"`), option("allow_once")), Finds: "AK-PERM-005"},
 	{Name: "mixes_up_answers", Does: "takes the answer to the question of one session for that of another", Own: true,
 		ToPeer: changes(chosen(`"reject_once"`).after(`"allow_once"`), option("allow_once")), Finds: "AK-PERM-009"},
@@ -148,6 +149,12 @@ var ofClientSide = []Defect{
 	{Name: "writes_relative", Does: "writes files by relative paths", In: check.V1, ToCheck: changes(is("fs/write_text_file"), replace(`"path":"/`, `"path":"`)), Finds: "AK-FILE-003 v1:AK-FILE-004"},
 	{Name: "fails_with_client", Does: "fails a turn when the client fails", In: check.V1, ToCheck: changes(responds("session/prompt", "end_turn").after(`"error":{"code"`).first("#ask"), fails(-32603, "Internal error")), Finds: "AK-FILE-002 AK-FILE-004 AK-TERMINAL-004"},
 	{Name: "ignores_capabilities", Does: "uses files and terminals that the client does not have", In: check.V1, ToPeer: changes(is("initialize"), replace(`"clientCapabilities":{}`, `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)), Finds: "ACP-CLIENTCAP-001 AK-FILE-005 ACP-CLIENTCAP-002"},
+	{Name: "one_capability_for_files", Does: "reads and writes files of a client that has one of both", In: check.V1, ToPeer: changes(is("initialize"), func(m *Message) {
+		replace(`"readTextFile":false,"writeTextFile":true`, `"readTextFile":true,"writeTextFile":true`)(m)
+		replace(`"readTextFile":true,"writeTextFile":false`, `"readTextFile":true,"writeTextFile":true`)(m)
+	}), Finds: "ACP-CLIENTCAP-001 AK-FILE-005"},
+	{Name: "writes_in_any_case", Does: "writes a file though permission was refused", In: check.V1, ToCheck: precedes(is("fs/write_text_file"),
+		`{"jsonrpc":"2.0","id":"ask-$N","method":"session/request_permission","params":{"sessionId":"$S","toolCall":{"toolCallId":"w","status":"failed"},"options":[{"optionId":"a","name":"A","kind":"allow_once"},{"optionId":"r","name":"R","kind":"reject_once"}]}}`), Finds: "AK-FILE-006"},
 	{Name: "unknown_terminals", Does: "asks for terminals that it has not created", In: check.V1, ToCheck: follows(is("fs/read_text_file"), `{"jsonrpc":"2.0","id":"none-$N","method":"terminal/output","params":{"sessionId":"$S","terminalId":"none"}}`), Finds: "AK-TERMINAL-005"},
 	{Name: "asks_late", Does: "asks for permission when the turn has ended", In: check.V1, ToCheck: follows(responds("session/prompt", `"end_turn"`), `{"jsonrpc":"2.0","id":"late-$N","method":"session/request_permission","params":{"sessionId":"$S","toolCall":{"toolCallId":"late"},"options":[{"optionId":"a","name":"A","kind":"allow_once"}]}}`), Finds: "AK-ORDER-001"},
 	{Name: "keeps_terminals", Does: "does not release terminals", In: check.V1,

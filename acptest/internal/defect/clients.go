@@ -16,6 +16,16 @@ var Clients = []Defect{
 	{Name: "accepts_any_version", Does: "goes on with an agent of a version that it does not speak", ToPeer: changes(responds("initialize"), replace(`"protocolVersion":65535`, `"protocolVersion":1`)), Finds: "AKC-INIT-002"},
 	{Name: "ignores_refusal", Does: "goes on when initialize has failed", ToPeer: changes(responds("initialize", `"error"`), becomes(`{"protocolVersion":1,"agentCapabilities":{}}`)), Finds: "AKC-INIT-003"},
 	{Name: "stops_at_unknown_capability", Does: "reads nothing after a capability that it does not know", ToPeer: stopsAt(line("acptestCapability")), Finds: "AKC-INIT-004"},
+	{Name: "needs_members", Does: "stops at null in the result of initialize", ToPeer: stopsAt(responds("initialize", `"_meta":null`)), Finds: "AKC-INIT-005"},
+	{Name: "stops_at_modes", Does: "stops at a session that has settings", ToPeer: stopsAt(responds("session/new", "acptestMember")), Finds: "AKC-SESSION-004"},
+	{Name: "stays_signed_out", Does: "opens no session when it has signed in", In: check.V1, ToCheck: drops(func(w *Wire, m *Message) bool {
+		for _, one := range w.requests {
+			if is("session/new")(w, m) && one.Method == "authenticate" {
+				return true
+			}
+		}
+		return false
+	}), Finds: "AKC-AUTH-003"},
 	{Name: "relative_folder", Does: "opens its session in a relative folder",
 		ToCheck: changes(is("session/new"), func(m *Message) { m.Set("params", `{"cwd":"work","mcpServers":[]}`) }),
 		Finds:   "AKC-SESSION-001"},
@@ -71,6 +81,9 @@ var Clients = []Defect{
 	{Name: "invalid_utf8", Does: "sends text that is not UTF-8", ToCheck: func(w *Wire, m *Message) {
 		w.LineToCheck(bytes.Replace(m.encode(), []byte(`"Hello.`), []byte("\"Hello\xff"), 1))
 	}, Finds: "AKC-WIRE-020"},
+	{Name: "forgets_questions", Does: "does not answer what was pending when it cancels the turn", In: check.V1, ToCheck: drops(to(line(`"acptest":"open"`))), Finds: "AKC-PERM-011"},
+	{Name: "answers_updates", Does: "responds to updates of sessions that it does not know", ToPeer: precedes(is("session/update", "acptest-unknown"), `{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"No such session"}}`), Finds: "AKC-ORDER-003"},
+	{Name: "stops_at_unknown_states", Does: "reads nothing after a state that it does not know", In: check.V2, ToPeer: stopsAt(line(`"state":"acptest_future"`)), Finds: "AKC-ORDER-002"},
 	{Name: "decides_late", Does: "decides what was pending after it has cancelled the turn", In: check.V1, ToCheck: holds(to(line(`"acptest":"pending"`)), is("session/cancel")), Finds: "AKC-WIRE-008"},
 
 	{Name: "empty_system_prompt", Does: "sends a system prompt without text", ToCheck: changes(is("session/new"), replace(`"cwd":`, `"systemPrompt":{"mode":"append","content":[]},"cwd":`)), Finds: "AKC-WIRE-015 AKC-WIRE-007"},
@@ -83,6 +96,10 @@ var Clients = []Defect{
 	{Name: "no_jsonrpc", Does: "sends responses of JSON-RPC 1.0", ToCheck: changes(responds("_acptest/ping", `"id":""`), func(m *Message) { m.Set("jsonrpc", `"1.0"`) }), Finds: "AKC-WIRE-001"},
 	{Name: "other_code_for_methods", Does: "fails with another code than -32601 for unknown methods", ToCheck: changes(responds("acptest/unknown"), fails(-32600, "Invalid request")), Finds: "AKC-RPC-001"},
 	{Name: "stops_at_unknown_content", Does: "reads nothing after content that it does not know", ToPeer: stopsAt(line(`"content":{"data":1,"type":"acptest"}`)), Finds: "AKC-ORDER-002"},
+	{Name: "stops_at_links", Does: "reads nothing after a link in a message", ToPeer: stopsAt(is("session/update", `"resource_link"`)), Finds: "AKC-ORDER-007"},
+	{Name: "takes_what_is_missing", Does: "writes a file without a text", In: check.V1, ToCheck: changes(func(w *Wire, m *Message) bool {
+		return responds(writeFile)(w, m) && m.request != nil && !m.request.has(`"content"`)
+	}, becomes("{}")), Finds: "AKC-RPC-021"},
 	{Name: "drowns", Does: "reads nothing after 50 updates",
 		ToPeer: stopsAt(func(w *Wire, _ *Message) bool { return w.sent(`"session/update"`) > 50 }),
 		Finds:  "AKC-ORDER-001"},
@@ -95,7 +112,7 @@ var Clients = []Defect{
 	{Name: "takes_text_for_number", Does: "takes an id in quotes for the number", ToCheck: changes(responds("_acptest/ping", `"id":"7"`), func(m *Message) { m.Set("id", "7") }), Finds: "AKC-RPC-015 AKC-WIRE-004"},
 	{Name: "mixes_up_ids", Does: "takes a request with the id of its prompt for the response", ToPeer: drops(func(w *Wire, m *Message) bool {
 		return is("_acptest/ping")(w, m) && w.requests["false"+string(m.Object["id"])] != nil && w.requests["false"+string(m.Object["id"])].Method == "session/prompt"
-	}), Finds: "AKC-RPC-016 AKC-RPC-005"},
+	}), Finds: "AKC-RPC-016"},
 	{Name: "ends_lines_at_unicode", Does: "takes U+2028 for the end of a line", ToPeer: drops(is("_acptest/ping").with("\u2028")), Finds: "AKC-RPC-017"},
 	{Name: "answers_nonsense", Does: "allows what it cannot read", ToCheck: changes(to(line(`"options":"none"`)), option("acptest-1")), Finds: "AKC-RPC-018"},
 	{Name: "sends_updates", Does: "sends what only agents send", ToCheck: follows(is("session/new"), `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"usage_update","used":1,"size":1}}}`), Finds: "AKC-WIRE-010"},
@@ -129,6 +146,7 @@ var Clients = []Defect{
 
 	{Name: "invents_options", Does: "allows by an id that was not offered", ToCheck: changes(responds(permission), replace(`"acptest-1"`, `"yes"`)), Finds: "AKC-PERM-001 AKC-PERM-002 AKC-PERM-009"},
 	{Name: "cancels_questions", Does: "answers all questions as cancelled", ToCheck: changes(responds(permission, `"result"`), becomes(`{"outcome":{"outcome":"cancelled"}}`)), Finds: "AKC-PERM-002"},
+	{Name: "needs_content", Does: "fails questions about a tool call without content", ToPeer: answersItself(is(permission, `"content":null`), invalidParams), Finds: "AKC-PERM-010"},
 	{Name: "takes_the_first_option", Does: "chooses the first option",
 		ToCheck: chooses(func([]choice) int { return 0 }),
 		Finds:   "AKC-PERM-003 AKC-PERM-005"},
@@ -144,6 +162,9 @@ var Clients = []Defect{
 	{Name: "sends_empty_forms", Does: "accepts forms without filling them in", In: check.V1, ToCheck: changes(responds("elicitation/create", `"result"`), becomes(`{"action":"accept","content":{}}`)), Finds: "AKC-ELIC-001 v1:AKC-ELIC-003"},
 	{Name: "accepts_any_mode", Does: "accepts modes of elicitation that do not exist", ToCheck: changes(responds("elicitation/create", `"error"`), becomes(`{"action":"accept"}`)), Finds: "AKC-ELIC-002 v2:AKC-SERVES-002"},
 
+	{Name: "opens_any_url", Does: "accepts URLs, which it has not advertised", ToPeer: answersItself(is("elicitation/create", `"mode":"url"`), `"result":{"action":"accept"}`), Finds: "AKC-ELIC-002"},
+	{Name: "unquotes_paths", Does: "decodes paths as those of URLs", In: check.V1, ToPeer: changes(line(`"fs/`), replace("a%20b", "a b")), Finds: "AKC-READ-017 AKC-WRITE-010"},
+	{Name: "replaces_only", Does: "does not create files", In: check.V1, ToPeer: answersItself(is(writeFile, `/file"`, "ö"), `"error":{"code":-32002,"message":"Resource not found"}`), Finds: "AKC-WRITE-001"},
 	{Name: "serves_no_writes", Does: "does not know fs/write_text_file, and advertises it", In: check.V1, ToPeer: answersItself(is(writeFile), `"error":{"code":-32601,"message":"Method not found"}`), Finds: "AKC-SERVES-001"},
 	{Name: "serves_unadvertised", Does: "serves terminals that it does not advertise", ToCheck: changes(responds("terminal/create"), becomes(`{"terminalId":"t"}`)), Finds: "AKC-SERVES-002"},
 	{Name: "reads_ascii", Does: "reads letters as question marks", In: check.V1, ToCheck: changes(responds(readFile), replace("ö", "?")), Finds: "AKC-READ-001"},
@@ -203,6 +224,13 @@ var Terminals = []Defect{
 	{Name: "forgets_cancelled_waits", Does: "does not answer a wait after $/cancel_request", ToCheck: drops(func(w *Wire, m *Message) bool {
 		return responds("terminal/wait_for_exit")(w, m) && w.sent(`"requestId":`+string(m.Object["id"])) > 0
 	}), Finds: "AKC-TERM-023"},
+	{Name: "forgets_waits", Does: "does not answer a wait whose terminal is released", ToCheck: drops(func(w *Wire, m *Message) bool {
+		i := slices.Index(w.log, m.request)
+		return responds("terminal/wait_for_exit")(w, m) && i >= 0 && slices.ContainsFunc(w.log[i:], func(one *Message) bool { return one.Method == "terminal/release" })
+	}), Finds: "AKC-TERM-026"},
+	{Name: "fails_at_bytes", Does: "fails to show output that is not UTF-8", ToCheck: changes(responds("terminal/output", "\ufffd"), fails(-32603, "Internal error")), Finds: "AKC-TERM-027"},
+	{Name: "truncates_early", Does: "marks output as truncated that is as long as its limit", ToCheck: changes(responds("terminal/output", `"12345"`), replace(`"truncated":false`, `"truncated":true`)), Finds: "AKC-TERM-028"},
+	{Name: "fills_pipes", Does: "reads the output of a command when it has ended", ToCheck: drops(responds("terminal/wait_for_exit").after("4000")), Finds: "AKC-TERM-029"},
 	{Name: "expands_arguments", Does: "gives arguments to a shell", ToPeer: changes(line(), replace(`"$HOME"`, `"/home/me"`)), Finds: "AKC-TERM-011"},
 	{Name: "runs_missing_commands", Does: "reports success for a command that does not exist", ToPeer: changes(line(), replace(`"acptest-missing"`, `"true"`)), Finds: "AKC-TERM-012"},
 	{Name: "hides_signals", Does: "reports the exit code 0 for a command that a signal has ended", ToCheck: changes(responds("terminal/wait_for_exit", `"signal"`), becomes(`{"exitCode":0}`)), Finds: "AKC-TERM-013"},
