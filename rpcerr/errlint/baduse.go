@@ -13,8 +13,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// BadUse checks for calls with arguments that make their result impossible.
-var BadUse = analyzer("erruse", "https://pkg.go.dev/"+pathKind, `check for errors that cannot be built
+// useAnalyzer checks for calls with arguments that make their result impossible.
+var useAnalyzer = analyzer("erruse", "https://pkg.go.dev/"+pathKind, `check for errors that cannot be built
 
 A constructor that is given an empty message, or a number that is no HTTP error status,
 returns an internal error in place of the intended one, and the peer gets no details. If the

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Cause checks that an error built because of another one keeps it.
-var Cause = analyzer("errcause", "https://pkg.go.dev/"+pathKind, `check that causes are not dropped
+// causeAnalyzer checks that an error built because of another one keeps it.
+var causeAnalyzer = analyzer("errcause", "https://pkg.go.dev/"+pathKind, `check that causes are not dropped
 
 An error that is returned because another one occurred keeps the other one as its cause,
 by Newf or WithCause: the log, errors.Is and errors.As need it, and the peer never sees it.`, runCause)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Contract checks how contracts are declared.
-var Contract = &analysis.Analyzer{
+// contractAnalyzer checks how contracts are declared.
+var contractAnalyzer = &analysis.Analyzer{
 	Name: "errcontract",
 	Doc: `check the declarations of error contracts
 

@@ -26,9 +26,11 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzers returns all analyzers.
+// Analyzers returns all analyzers. Their names are those of README.md.
 func Analyzers() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Contract, Fail, Factory, BadUse, Embed, Plain, Cause, Text, Nil}
+	return []*analysis.Analyzer{
+		contractAnalyzer, failAnalyzer, factoryAnalyzer, useAnalyzer, embedAnalyzer, plainAnalyzer, causeAnalyzer, textAnalyzer, nilAnalyzer,
+	}
 }
 
 // The packages whose use is checked. They are known by path alone, so that this

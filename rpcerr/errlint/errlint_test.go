@@ -17,15 +17,21 @@ import (
 
 // The cases are in testdata, a module of its own that uses the real packages.
 func TestAnalyzers(t *testing.T) {
-	for name, a := range map[string]*analysis.Analyzer{
-		"contract": errlint.Contract, "plain": errlint.Plain, "onerror": errlint.Plain, "across": errlint.Fail, "use": errlint.BadUse, "embed": errlint.Embed, "nilerr": errlint.Nil,
-	} {
-		t.Run(name, func(t *testing.T) { analysistest.Run(t, analysistest.TestData(), a, "./"+name) })
+	all := map[string]*analysis.Analyzer{}
+	for _, a := range errlint.Analyzers() {
+		all[a.Name] = a
 	}
-	for name, a := range map[string]*analysis.Analyzer{
-		"fail": errlint.Fail, "factory": errlint.Factory, "cause": errlint.Cause, "text": errlint.Text,
+	for folder, name := range map[string]string{
+		"contract": "errcontract", "plain": "errplain", "onerror": "errplain", "across": "errfail", "use": "erruse", "embed": "errembed", "nilerr": "errnil",
 	} {
-		t.Run(name, func(t *testing.T) { analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), a, "./"+name) })
+		t.Run(folder, func(t *testing.T) { analysistest.Run(t, analysistest.TestData(), all[name], "./"+folder) })
+	}
+	for folder, name := range map[string]string{
+		"fail": "errfail", "factory": "errfactory", "cause": "errcause", "text": "errtext",
+	} {
+		t.Run(folder, func(t *testing.T) {
+			analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), all[name], "./"+folder)
+		})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Factory checks that errors are built with the most specific function.
-var Factory = analyzer("errfactory", "https://pkg.go.dev/"+pathCore, `check that errors are built by the factory made for them
+// factoryAnalyzer checks that errors are built with the most specific function.
+var factoryAnalyzer = analyzer("errfactory", "https://pkg.go.dev/"+pathCore, `check that errors are built by the factory made for them
 
 A RequestError with a code of the protocol that is not built by its factory lacks the message
 and the data that other programs look for; so does a tool error with a standard code. An
@@ -148,8 +148,8 @@ func toolError(pass *analysis.Pass, call *ast.CallExpr) {
 	report(pass, call, "error-factory", "use toolerr."+f.name+" for code "+code, edits...)
 }
 
-// Embed checks that error types do not embed ours.
-var Embed = analyzer("errembed", "https://pkg.go.dev/"+pathCore, `check that error types do not embed the error types of this module
+// embedAnalyzer checks that error types do not embed ours.
+var embedAnalyzer = analyzer("errembed", "https://pkg.go.dev/"+pathCore, `check that error types do not embed the error types of this module
 
 A struct that embeds *rpcerr.RequestError has a field RequestError, which hides the method
 of that name. The peer then reads only "Internal error". A struct that embeds *kind.Error

@@ -12,20 +12,20 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Fail checks that functions which have a contract fail by it.
-var Fail = analyzer("errfail", "https://pkg.go.dev/"+pathDecl, `check that functions with a contract fail by their contract
+// failAnalyzer checks that functions which have a contract fail by it.
+var failAnalyzer = analyzer("errfail", "https://pkg.go.dev/"+pathDecl, `check that functions with a contract fail by their contract
 
 A function that uses a contract, or one of its reasons, should build a failure of a kind which
 that contract declares with Fail, so that clients find the reason, and should not
 fail with a kind that it does not declare. Failures that can happen anywhere
 (internal, service_unavailable, timeout, validation, serialization, cancelled) need no declaration.
-Only what stands in the function itself is seen: errors of functions it calls are not.`, runFail, Contract)
+Only what stands in the function itself is seen: errors of functions it calls are not.`, runFail, contractAnalyzer)
 
 // baseline has the kinds that any function may return.
 var baseline = []string{"internal", "service_unavailable", "timeout", "validation", "serialization", "cancelled"}
 
 func runFail(pass *analysis.Pass, in *inspector.Inspector) {
-	declared := pass.ResultOf[Contract].(declarations)
+	declared := pass.ResultOf[contractAnalyzer].(declarations)
 	returned := map[*ast.CallExpr]bool{}
 	leaving(pass, func(e ast.Expr, result types.Type, _ []ast.Node) {
 		if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && isErrorInterface(result) {

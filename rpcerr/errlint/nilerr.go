@@ -10,8 +10,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Nil checks that success is not returned as an error.
-var Nil = analyzer("errnil", "https://go.dev/doc/faq#nil_error", `check that a nil pointer does not become an error
+// nilAnalyzer checks that success is not returned as an error.
+var nilAnalyzer = analyzer("errnil", "https://go.dev/doc/faq#nil_error", `check that a nil pointer does not become an error
 
 A nil pointer to an error type that is converted to the type error is not nil any more: the
 caller sees a failure. Check for nil first.`, runNil)

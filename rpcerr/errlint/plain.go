@@ -10,18 +10,18 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Plain checks that handlers do not return errors without a kind.
-var Plain = analyzer("errplain", "https://pkg.go.dev/"+pathKind, `check that handlers return errors with a kind
+// plainAnalyzer checks that handlers do not return errors without a kind.
+var plainAnalyzer = analyzer("errplain", "https://pkg.go.dev/"+pathKind, `check that handlers return errors with a kind
 
 Of errors.New, and of fmt.Errorf without %w, the peer reads "Internal error" and nothing
 else. Methods of the agent and of the client, middleware, extension handlers and functions
 that have a contract should return an error with a kind, and a tool call should fail with
 one. The same holds for errors of the standard library, unless Options.OnError is set. Of a
-kind that is returned by itself the peer reads only the fixed text.`, runPlain, Contract)
+kind that is returned by itself the peer reads only the fixed text.`, runPlain, contractAnalyzer)
 
 func runPlain(pass *analysis.Pass, in *inspector.Inspector) {
 	p := plainCheck{
-		pass: pass, flow: flowOf(pass), declared: pass.ResultOf[Contract].(declarations),
+		pass: pass, flow: flowOf(pass), declared: pass.ResultOf[contractAnalyzer].(declarations),
 		bodies: map[*ast.BlockStmt]bool{}, adapted: map[types.Object]bool{},
 	}
 	p.options(in)

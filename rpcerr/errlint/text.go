@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Text checks that the texts of other errors do not reach the peer.
-var Text = analyzer("errtext", "https://pkg.go.dev/"+pathKind, `check that the texts of other errors do not reach the peer
+// textAnalyzer checks that the texts of other errors do not reach the peer.
+var textAnalyzer = analyzer("errtext", "https://pkg.go.dev/"+pathKind, `check that the texts of other errors do not reach the peer
 
 What stands in a message, a hint or the data of an error is read by the other end. The text
 of an error from below may hold paths, queries, addresses or credentials: make it the
