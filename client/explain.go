@@ -5,7 +5,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/client/signin"
-	"github.com/acpkit/go-sdk/internal/talk"
+	"github.com/acpkit/go-sdk/internal/talk/explain"
 )
 
 // Explain returns a text that explains err to the user, and names the next step if there
@@ -22,28 +22,21 @@ import (
 // Show it on a screen and do not log it.
 func Explain(c *Conn, err error) string {
 	if c == nil {
-		return talk.Explain(err, nil, readError)
+		return explain.Text(err, nil, stopReason)
 	}
-	return talk.Explain(err, &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}, readError)
+	return explain.Text(err, &explain.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}, stopReason)
 }
 
-func readError(err error) (own talk.Own) {
-	if version, ok := errors.AsType[*acp.VersionError](err); ok {
-		own.Text, own.Versions = version.Error(), version.Own
-	}
+func stopReason(err error) string {
 	if stop, ok := errors.AsType[*StopError](err); ok {
-		own.Stopped = string(stop.Reason)
+		return string(stop.Reason)
 	}
-	if invalid, ok := errors.AsType[*acp.InvalidError](err); ok {
-		own.Invalid = invalid.Where
-	}
-	_, own.Silent = errors.AsType[*acp.IdleError](err)
-	return own
+	return ""
 }
 
-func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {
+func waysIn(methods []acp.AuthMethod) (ways []explain.WayIn) {
 	for _, w := range signin.Ways(methods) {
-		ways = append(ways, talk.WayIn{ID: string(w.ID), Name: w.Name, Description: w.Description, Instruction: w.Instruction("the agent's command")})
+		ways = append(ways, explain.WayIn{ID: string(w.ID), Name: w.Name, Description: w.Description, Instruction: w.Instruction("the agent's command")})
 	}
 	return ways
 }

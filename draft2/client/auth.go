@@ -7,6 +7,7 @@ import (
 	"github.com/acpkit/go-sdk/client/signin"
 	"github.com/acpkit/go-sdk/draft2/acp"
 	"github.com/acpkit/go-sdk/internal/talk"
+	"github.com/acpkit/go-sdk/internal/talk/explain"
 )
 
 // SignInAndRetry calls call. If the agent responds that authentication is required (-32000),
@@ -61,38 +62,31 @@ func sessionOf(params any) (id string, ok bool) {
 // error of a stream, of [Connect] or of any call. The text contains the reason from the data of
 // the agent's error: show it on a screen and do not log it.
 func Explain(c *Conn, err error) string {
-	var agent *talk.Agent
+	var agent *explain.Agent
 	if c != nil {
-		agent = &talk.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}
+		agent = &explain.Agent{Ready: c.ProtocolVersion() != 0, Ways: waysIn(c.AuthMethods())}
 	}
-	return talk.Explain(err, agent, readError)
+	return explain.Text(err, agent, stopReason)
 }
 
-func readError(err error) (own talk.Own) {
-	if version, ok := errors.AsType[*acp.VersionError](err); ok {
-		own.Text, own.Versions = version.Error(), version.Own
-	}
+func stopReason(err error) string {
 	if stop, ok := errors.AsType[*StopError](err); ok {
-		own.Stopped = string(stop.Reason)
+		return string(stop.Reason)
 	}
-	if invalid, ok := errors.AsType[*acp.InvalidError](err); ok {
-		own.Invalid = invalid.Where
-	}
-	_, own.Silent = errors.AsType[*acp.IdleError](err)
-	return own
+	return ""
 }
 
-func waysIn(methods []acp.AuthMethod) (ways []talk.WayIn) {
+func waysIn(methods []acp.AuthMethod) (ways []explain.WayIn) {
 	for _, m := range methods {
 		switch m := m.(type) {
 		case *acp.AuthMethodAgent:
-			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description})
+			ways = append(ways, explain.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description})
 		case *acp.AuthMethodTerminal:
 			run := signin.Way{Kind: signin.KindTerminal, Args: m.Args, Env: map[string]string{}}
 			for _, v := range m.Env {
 				run.Env[v.Name] = v.Value
 			}
-			ways = append(ways, talk.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Instruction: run.Instruction("the agent's command")})
+			ways = append(ways, explain.WayIn{ID: string(m.MethodID), Name: m.Name, Description: m.Description, Instruction: run.Instruction("the agent's command")})
 		}
 	}
 	return ways

@@ -102,6 +102,8 @@ var importRules = []importRule{
 		"what both ends share, in every version: it must not know one of them"},
 	{"internal/talk/serving", []string{"rpcerr", "internal/endpoint", "internal/rpc", "internal/wire"},
 		"what the agents of every version share: it must not know one of them"},
+	{"internal/talk/explain", []string{"acp", "stream", "rpcerr", "internal/endpoint", "internal/panics", "internal/talk", "internal/wire"},
+		"it says what the errors mean that all versions have, which package acp declares"},
 	{"internal/talk", []string{"stream", "stream/safetext", "rpcerr", "internal/endpoint", "internal/panics", "internal/rpc", "internal/wire"},
 		"what the clients of every version share: it must not know one of them"},
 	{"internal/rules", []string{"rpcerr", "internal/endpoint", "internal/wire"},
@@ -151,9 +153,9 @@ var importRules = []importRule{
 		"an agent of version 2 does not link the ends of version 1"},
 	{"agent", []string{"acp", "stream", "rpcerr", "internal/rpc", "internal/params", "internal/rules", "internal/endpoint", "internal/talk/serving", "internal/validate", "internal/wire"},
 		"an agent does not link the client's end, nor an error system it does not use"},
-	{"draft2/client", []string{"draft2/acp", "stream", "rpcerr", "client/signin", "internal/asked", "internal/reserve", "internal/rpc", "draft2/internal/params", "internal/rules", "internal/endpoint", "internal/talk", "internal/wire"},
+	{"draft2/client", []string{"draft2/acp", "stream", "rpcerr", "client/signin", "internal/asked", "internal/reserve", "internal/rpc", "draft2/internal/params", "internal/rules", "internal/endpoint", "internal/talk", "internal/talk/explain", "internal/wire"},
 		"a client of version 2 does not link the ends of version 1"},
-	{"client", []string{"acp", "stream", "rpcerr", "client/signin", "internal/asked", "internal/reserve", "internal/rpc", "internal/params", "internal/rules", "internal/endpoint", "internal/talk", "internal/wire"},
+	{"client", []string{"acp", "stream", "rpcerr", "client/signin", "internal/asked", "internal/reserve", "internal/rpc", "internal/params", "internal/rules", "internal/endpoint", "internal/talk", "internal/talk/explain", "internal/wire"},
 		"a client does not link the agent's end, nor an error system it does not use"},
 	{"client/thread", []string{"acp", "rpcerr", "internal/fold", "internal/termview"},
 		"its items name no version of the protocol, and programs of any version link it, so it knows no connection"},
@@ -344,7 +346,7 @@ func TestFirstProgramLinksLittle(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		"client", "client/elicitation", "client/files", "client/host", "client/permission", "client/signin", "client/terminals",
 		"client/thread", "examples/agent/plain", "examples/chat", "examples/chat/builtin", "golang.org/x/text/transform",
-		"golang.org/x/text/unicode/norm", "internal/asked", "internal/command", "internal/filename", "internal/fold", "internal/localfs", "internal/talk",
+		"golang.org/x/text/unicode/norm", "internal/asked", "internal/command", "internal/filename", "internal/fold", "internal/localfs", "internal/talk", "internal/talk/explain",
 		"internal/termview", "os/user", "stream/mask",
 	}, more)
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// WayIn is a method to sign in, with what the user must do if it is not a call.
-type WayIn struct{ ID, Name, Description, Instruction string }
-
 // Methods are the methods to sign in that an agent offers: the ids of those that are a call and of
 // those on a terminal, and the types of unknown ones.
 type Methods struct{ Calls, Terminals, Unknown []string }

@@ -1,4 +1,4 @@
-package talk
+package explain
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package talk
+package explain
 
 import (
 	"cmp"
@@ -12,20 +12,26 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
+	"github.com/acpkit/go-sdk/internal/talk"
 	"github.com/acpkit/go-sdk/internal/wire"
 	"github.com/acpkit/go-sdk/rpcerr"
 	"github.com/acpkit/go-sdk/stream"
 )
 
 // nextStep returns what the user can do.
-func nextStep(err error, agent *Agent, own Own) string {
+func nextStep(err error, agent *Agent, stopped string) string {
 	var (
 		path   *fs.PathError
 		exit   *stream.ExitError
 		status *stream.StatusError
 		silent *endpoint.SilentError
 		large  *stream.TooLargeError
+
+		version *acp.VersionError
+		invalid *acp.InvalidError
+		idle    *acp.IdleError
 	)
 	switch {
 	case errors.As(err, &path) && path.Op == "chdir":
@@ -36,8 +42,8 @@ func nextStep(err error, agent *Agent, own Own) string {
 		if next := notStarted(path); next != "" {
 			return next
 		}
-	case own.Text != "":
-		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(own.Versions), "[]"), " ", " or ")
+	case errors.As(err, &version):
+		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(version.Own), "[]"), " ", " or ")
 		return "Look for a version of the agent that speaks version " + list + " of the protocol."
 	case errors.As(err, &status):
 		return refused(status)
@@ -49,17 +55,17 @@ func nextStep(err error, agent *Agent, own Own) string {
 		return signIn(agent)
 	case errors.As(err, &exit):
 		return exited(err, exit, agent)
-	case own.Stopped != "":
-		return stopped(own.Stopped)
-	case strings.HasSuffix(own.Invalid, " result"):
+	case stopped != "":
+		return afterStop(stopped)
+	case errors.As(err, &invalid) && strings.HasSuffix(invalid.Where, " result"):
 		return "The agent has answered with what the protocol does not allow. A newer version of it may be right."
-	case own.Invalid != "":
+	case errors.As(err, &invalid):
 		return "Nothing was sent. Correct what is named, and try again."
-	case own.Silent:
+	case errors.As(err, &idle):
 		return "It may be waiting for its model, or hang. Prompt again, or allow it more time."
 	case errors.Is(err, wire.ErrTurnRunning):
 		return "Wait for the end of that turn, or cancel it."
-	case errors.Is(err, ErrSessionClosed):
+	case errors.Is(err, talk.ErrSessionClosed):
 		return "Open the session again."
 	case errors.Is(err, wire.ErrStalled):
 		return "The agent has stopped reading. Start it again."
@@ -85,8 +91,8 @@ func nextStep(err error, agent *Agent, own Own) string {
 	return ""
 }
 
-// stopped returns what to do after a turn that has ended early for a reason.
-func stopped(reason string) string {
+// afterStop returns what to do after a turn that has ended early for a reason.
+func afterStop(reason string) string {
 	switch reason {
 	case "refusal":
 		return "The agent does not take this prompt, and will not remember it. Say it in another way, or ask for something else."

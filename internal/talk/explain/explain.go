@@ -1,4 +1,6 @@
-package talk
+// Package explain says what an error of a connection means to the user, in clients of every version: the errors of
+// package acp are those of all versions.
+package explain
 
 import (
 	"errors"
@@ -7,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/acpkit/go-sdk/acp"
 	"github.com/acpkit/go-sdk/internal/endpoint"
 	"github.com/acpkit/go-sdk/internal/panics"
 	"github.com/acpkit/go-sdk/rpcerr"
@@ -19,25 +22,19 @@ type Agent struct {
 	Ways  []WayIn // to sign in
 }
 
-// Own is what can be read of an error whose type belongs to a version of the protocol. It is zero for
-// other errors.
-type Own struct {
-	Text     string // of an error about the version, with its code and data
-	Versions []int  // those that this end supports, if Text is not empty
-	Stopped  string // the reason of a turn that has ended early
-	Invalid  string // the value that breaks a rule of the protocol
-	Silent   bool   // the turn was cancelled because the agent was silent
-}
+// WayIn is a method to sign in, with what the user must do if it is not a call.
+type WayIn struct{ ID, Name, Description, Instruction string }
 
-// Explain returns a text that explains err to the user, and names the next step if there is one.
-// agent is nil if there is no connection.
-func Explain(err error, agent *Agent, read func(error) Own) (text string) {
+// Text returns a text that explains err to the user, and names the next step if there is one.
+// agent is nil if there is no connection. stopped returns the reason that err has for a turn that has
+// ended early, because each version has an error of its own for it; it is empty for other errors.
+func Text(err error, agent *Agent, stopped func(error) string) (text string) {
 	if err == nil {
 		return ""
 	}
 	failed := panics.Contained(func() {
 		_ = err.Error() // rpcerr.Explain would show the text of a panic
-		text = explain(err, agent, read(err))
+		text = explain(err, agent, stopped(err))
 	})
 	if failed != nil {
 		return fmt.Sprintf("an error of type %T whose methods fail", err)
@@ -45,12 +42,12 @@ func Explain(err error, agent *Agent, read func(error) Own) (text string) {
 	return text
 }
 
-func explain(err error, agent *Agent, own Own) string {
+func explain(err error, agent *Agent, stopped string) string {
 	text := withoutPackages(rpcerr.Explain(err), err)
-	if own.Text != "" {
-		text = withoutPackages(own.Text, nil)
+	if version, ok := errors.AsType[*acp.VersionError](err); ok {
+		text = withoutPackages(version.Error(), nil)
 	}
-	if next := nextStep(err, agent, own); next != "" {
+	if next := nextStep(err, agent, stopped); next != "" {
 		text += "\n" + next
 	}
 	return text
