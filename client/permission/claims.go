@@ -1,8 +1,6 @@
 package permission
 
 import (
-	"encoding/json"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,10 +53,24 @@ func (f *findings) arguments() (all []string) {
 	return slices.Compact(all)
 }
 
-// find returns the operations of a tool call of a session in that workspace.
+// find returns the operations of a tool call of a session in that workspace. It has three sources. The diffs
+// of the call are always part of it. An extractor that knows the agent says what else the call does, and
+// that it does nothing more. Without one, the rest is guessed from the names in the input.
 func (p *Policy) find(agent, workspace string, t *Tool) findings {
-	var f findings
-	for _, d := range t.Diffs {
+	f := fromDiffs(t.Diffs)
+	if p.opts.Extract != nil {
+		if found, ok := p.opts.Extract(agent, t); ok {
+			f.extracted(found, workspace)
+			return f
+		}
+	}
+	f.guess(t, workspace)
+	return f
+}
+
+// fromDiffs returns the writes that diffs show. A diff without its new text shows only the file.
+func fromDiffs(diffs []Diff) (f findings) {
+	for _, d := range diffs {
 		o := Operation{Action: ActionWrite, Path: realPath(d.Path)}
 		if d.NewText != nil && o.Path != "" {
 			o.Digest = DigestOf(*d.NewText)
@@ -67,53 +79,37 @@ func (p *Policy) find(agent, workspace string, t *Tool) findings {
 		f.claims = append(f.claims, o)
 	}
 	f.certain = unique(f.certain)
-	if p.opts.Extract != nil {
-		if found, ok := p.opts.Extract(agent, t); ok {
-			written := map[string]bool{}
-			for i := range found {
-				if found[i].Path != "" {
-					found[i].Path = realPath(below(workspace, found[i].Path))
-				}
-				if found[i].Action == ActionCommand && found[i].Cwd == "" {
-					found[i].Cwd = workspace
-				}
-				found[i].Cwd = realFolder(found[i].Cwd)
-				written[found[i].Path] = written[found[i].Path] || found[i].Action == ActionWrite
-			}
-			for _, o := range f.claims { // diffs are part of the call
-				if !written[o.Path] {
-					written[o.Path] = true
-					found = append(found, o)
-				}
-			}
-			f.claims, f.all = found, true
-			extracted := map[string]bool{}
-			for i := range found {
-				extracted[found[i].identity()] = true
-			}
-			f.certain = slices.DeleteFunc(f.certain, func(o Operation) bool { return extracted[o.identity()] })
-			f.certain = append(f.certain, found...)
-			return f
+	return f
+}
+
+// extracted makes the operations of an extractor all that the call does, beside the diffs of files that they
+// do not write.
+func (f *findings) extracted(found []Operation, workspace string) {
+	written := map[string]bool{}
+	for i := range found {
+		o := &found[i]
+		if o.Path != "" {
+			o.Path = realPath(below(workspace, o.Path))
+		}
+		if o.Action == ActionCommand && o.Cwd == "" {
+			o.Cwd = workspace
+		}
+		o.Cwd = realFolder(o.Cwd)
+		written[o.Path] = written[o.Path] || o.Action == ActionWrite
+	}
+	for _, o := range f.claims {
+		if !written[o.Path] {
+			written[o.Path] = true
+			found = append(found, o)
 		}
 	}
-	action := ActionWrite
-	if t.Kind == "read" || t.Kind == "search" {
-		action = ActionRead
+	same := map[string]bool{}
+	for i := range found {
+		same[found[i].identity()] = true
 	}
-	for _, name := range t.Paths {
-		f.claims = append(f.claims, Operation{Action: action, Path: realPath(name)})
-	}
-	in := readInput(t.Input)
-	for _, name := range in.paths() {
-		f.claims = append(f.claims, Operation{Action: action, Path: realPath(below(workspace, name))})
-	}
-	commands, exact := in.commands(workspace)
-	f.claims = unique(append(f.claims, commands...))
-	if exact {
-		f.certain = append(f.certain, unique(commands)...)
-		f.command = in.onlyCommands()
-	}
-	return f
+	f.certain = slices.DeleteFunc(f.certain, func(o Operation) bool { return same[o.identity()] })
+	f.certain = append(f.certain, found...)
+	f.claims, f.all = found, true
 }
 
 // unique returns the operations without repetitions: agents name the same file in the diff, in
@@ -176,105 +172,6 @@ func realFolder(name string) string {
 		return full
 	}
 	return name
-}
-
-// The members of the input of a tool call that commonly name files and commands.
-var (
-	pathMembers    = []string{"path", "file_path", "filePath", "abs_path", "absolute_path", "filename", "file", "target", "destination", "new_path"}
-	commandMembers = []string{"command", "cmd", "script", "argv"}
-	argsMembers    = []string{"args", "arguments"}
-	folderMembers  = []string{"cwd", "workdir", "working_directory", "directory"}
-)
-
-// proseMember describes a command in words. A model words it differently each time.
-const proseMember = "description"
-
-// input is the input of a tool call, an object.
-type input map[string]json.RawMessage
-
-// readInput returns nil for an input that is no object.
-func readInput(raw json.RawMessage) input {
-	var in input
-	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &in) != nil {
-		return nil
-	}
-	return in
-}
-
-// members returns those of the members that the input has.
-func (in input) members(names []string) []json.RawMessage {
-	var found []json.RawMessage
-	for _, name := range names {
-		if raw, ok := in[name]; ok {
-			found = append(found, raw)
-		}
-	}
-	return found
-}
-
-// paths returns the paths that the input seems to name.
-func (in input) paths() []string {
-	var paths []string
-	for _, raw := range in.members(pathMembers) {
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			paths = append(paths, s)
-		}
-	}
-	return paths
-}
-
-// commands returns the commands that the input seems to name. exact reports whether they contain all
-// members that may belong to them, so that a person is shown what runs. A command without a folder
-// runs in the workspace.
-func (in input) commands(workspace string) (all []Operation, exact bool) {
-	exact = true
-	var args []string
-	cwd := workspace
-	for i, raw := range in.members(argsMembers) {
-		exact = exact && i == 0 && json.Unmarshal(raw, &args) == nil
-	}
-	for i, raw := range in.members(folderMembers) {
-		var s string
-		if exact = exact && i == 0 && json.Unmarshal(raw, &s) == nil; s != "" {
-			cwd = below(workspace, s)
-		}
-	}
-	cwd = realFolder(cwd)
-	for _, raw := range in.members(commandMembers) {
-		var (
-			line string
-			argv []string
-		)
-		switch {
-		case json.Unmarshal(raw, &line) == nil && line != "" && len(args) == 0:
-			all = append(all, Operation{Action: ActionCommand, Argv: []string{line}, Shell: true, Cwd: cwd})
-		case json.Unmarshal(raw, &line) == nil && line != "":
-			all = append(all, Operation{Action: ActionCommand, Argv: append([]string{line}, args...), Cwd: cwd})
-		case json.Unmarshal(raw, &argv) == nil && len(argv) > 0:
-			all = append(all, Operation{Action: ActionCommand, Argv: append(argv, args...), Cwd: cwd})
-		}
-	}
-	return all, exact
-}
-
-// onlyCommands reports whether the input has only members that describe commands.
-func (in input) onlyCommands() bool {
-	known := slices.Concat(commandMembers, argsMembers, folderMembers, []string{proseMember})
-	for name := range in {
-		if !slices.Contains(known, name) {
-			return false
-		}
-	}
-	return in != nil
-}
-
-// withoutProse returns the input without proseMember.
-func (in input) withoutProse() json.RawMessage {
-	in = maps.Clone(in)
-	delete(in, proseMember)
-	raw, _ := json.Marshal(in) // what was read can be written
-	return raw
 }
 
 // below returns the path of a file that a tool names. A relative path is below the workspace. A

@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -99,10 +98,4 @@ func files(t *Tool, in input, action Action) []Operation {
 		}
 	}
 	return all
-}
-
-// text returns a member that is a string; empty if there is none.
-func (in input) text(name string) (s string) {
-	_ = json.Unmarshal(in[name], &s) // s stays empty
-	return s
 }
