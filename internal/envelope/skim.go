@@ -11,29 +11,32 @@ const (
 	maxMethod = 256     // longer methods are cut, after unescaping
 )
 
-// Skim reads a message of any length in pieces and keeps the parts of its top level that matter. It
-// needs the same few KiB for every message. It does not check the message: it follows only quotes
-// and brackets, so that it also finds the parts before an error.
+// Skim reads a message that is too long to be kept, in pieces, and keeps what tells to whom an error
+// about it goes: the id, the method, and whether it is a response. It needs the same few KiB for every
+// message. It does not check the message: it follows only quotes and brackets, so that it also finds
+// these parts before an error.
 type Skim struct {
 	size   int64
 	lastCR bool
 	head   []byte // the beginning of the message
 
-	depth    int
-	inString bool
-	escaped  bool // the last byte of the string was a backslash
+	// Where the next byte stands.
 	started  bool // a byte other than white space was seen
 	object   bool // the message begins with an object
+	depth    int  // the number of open brackets
+	inString bool
+	escaped  bool // the last byte of the string was a backslash
+	inValue  bool // at the top level: after a colon
 	ended    bool // the object was closed
-	spoiled  bool // something came after the object, or a bracket was closed that was not open
+	spoiled  bool // something came after the object, or its last bracket is another one
 
-	// These fields describe the top level of the object.
-	value bool   // after a colon: a value begins or continues
-	token []byte // the key, or the value of the id or the method, as written
-	keep  int    // maximum length of the token that is kept; 0: the token is not needed
-	over  bool   // the token was longer than keep
-	field field  // the last key
+	// The token is the key at the top level, or the value of the id or of the method, as written.
+	token []byte
+	limit int   // how many bytes of it are kept; 0 if it is not needed
+	cut   bool  // it was longer
+	field field // the last key
 
+	// What was found.
 	id        []byte
 	ids       int
 	method    string
@@ -66,19 +69,19 @@ func (s *Skim) Write(b []byte) {
 	for len(b) > 0 {
 		switch {
 		case s.inString:
-			b = s.str(b)
+			b = s.skimString(b)
 		case s.depth > 1:
-			b = s.nested(b)
+			b = s.skimNested(b)
 		default:
-			s.step(b[0])
+			s.topLevel(b[0])
 			b = b[1:]
 		}
 	}
 }
 
-// nested skips bytes below the top level, up to the next string or the end of the nesting. It
+// skimNested skips bytes below the top level, up to the next string or the end of the nesting. It
 // returns the rest.
-func (s *Skim) nested(b []byte) []byte {
+func (s *Skim) skimNested(b []byte) []byte {
 	for i, c := range b {
 		switch c {
 		case '"':
@@ -95,8 +98,8 @@ func (s *Skim) nested(b []byte) []byte {
 	return nil
 }
 
-// str reads bytes of a string up to its end and returns the rest.
-func (s *Skim) str(b []byte) []byte {
+// skimString reads the bytes of a string up to its end and returns the rest.
+func (s *Skim) skimString(b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		if s.escaped {
 			s.escaped = false
@@ -111,38 +114,37 @@ func (s *Skim) str(b []byte) []byte {
 			s.escaped = true
 		case '"':
 			s.inString = false
-			s.record(b[:i+1])
+			s.keep(b[:i+1])
 			s.endString()
 			return b[i+1:]
 		}
 	}
-	s.record(b)
+	s.keep(b)
 	return nil
 }
 
-// record keeps bytes of a token that is needed.
-func (s *Skim) record(b []byte) {
-	if s.keep == 0 {
+// keep adds bytes to the token, if it is needed.
+func (s *Skim) keep(b []byte) {
+	if s.limit == 0 {
 		return
 	}
-	room := s.keep - len(s.token)
-	if len(b) > room {
-		b, s.over = b[:room], true
+	if room := s.limit - len(s.token); len(b) > room {
+		b, s.cut = b[:room], true
 	}
 	s.token = append(s.token, b...)
 }
 
-func (s *Skim) recordByte(c byte) {
-	if s.keep > 0 {
-		s.record([]byte{c})
+func (s *Skim) keepByte(c byte) {
+	if s.limit > 0 {
+		s.keep([]byte{c})
 	}
 }
 
-// begin starts a token, of which at most n bytes are kept.
-func (s *Skim) begin(n int) { s.token, s.keep, s.over = s.token[:0], n, false }
+// beginToken starts a token, of which at most n bytes are kept.
+func (s *Skim) beginToken(n int) { s.token, s.limit, s.cut = s.token[:0], n, false }
 
-// step reads one byte outside of strings.
-func (s *Skim) step(c byte) {
+// topLevel reads one byte of the top level, outside of strings.
+func (s *Skim) topLevel(c byte) {
 	if c == ' ' || c == '\t' || c == '\r' {
 		return
 	}
@@ -159,13 +161,13 @@ func (s *Skim) step(c byte) {
 	switch c {
 	case '"':
 		s.inString = true
-		if s.depth == 1 && !s.value {
-			s.begin(maxKey)
+		if s.depth == 1 && !s.inValue { // a key
+			s.beginToken(maxKey)
 		}
-		s.recordByte(c)
+		s.keepByte(c)
 	case '{', '[':
 		s.depth++
-		s.keep = 0
+		s.limit = 0 // a value of this kind is neither an id nor a method
 	case '}', ']':
 		if s.depth == 1 {
 			s.endValue()
@@ -173,7 +175,7 @@ func (s *Skim) step(c byte) {
 		}
 		s.depth--
 	case ':':
-		if s.depth == 1 && !s.value {
+		if s.depth == 1 && !s.inValue {
 			s.beginValue()
 		}
 	case ',':
@@ -181,18 +183,18 @@ func (s *Skim) step(c byte) {
 			s.endValue()
 		}
 	default:
-		s.recordByte(c)
+		s.keepByte(c)
 	}
 }
 
-// endString is called after a closing quote. At the top level a key may be complete.
+// endString is called after a closing quote. It reads the key, if the string is one.
 func (s *Skim) endString() {
-	if s.depth != 1 || s.value {
+	if s.depth != 1 || s.inValue {
 		return
 	}
 	s.field = otherField
 	var key string
-	if !s.over && json.Unmarshal(s.token, &key) == nil {
+	if !s.cut && json.Unmarshal(s.token, &key) == nil {
 		switch key {
 		case "id":
 			s.field = idField
@@ -202,38 +204,40 @@ func (s *Skim) endString() {
 			s.field = resultField
 		}
 	}
-	s.keep = 0
+	s.limit = 0
 }
 
+// beginValue is called after the colon of a member. Only the values of two are kept.
 func (s *Skim) beginValue() {
-	s.value = true
+	s.inValue = true
 	switch s.field {
 	case idField:
-		s.begin(MaxID)
+		s.beginToken(MaxID)
 	case methodField:
-		s.begin(6*maxMethod + 2) // every byte may be written as an escape of six
+		s.beginToken(6*maxMethod + 2) // every byte may be written as an escape of six
 	case resultField:
 		s.hasResult = true
 	}
 }
 
+// endValue is called at the end of a member. Of two ids neither counts; of two methods the first does.
 func (s *Skim) endValue() {
-	if !s.value {
+	if !s.inValue {
 		return
 	}
-	s.value = false
+	s.inValue = false
 	switch {
 	case s.field == idField:
 		s.ids++
 		s.id = nil
-		if s.ids == 1 && s.keep > 0 && !s.over && scalarID(s.token) {
+		if s.ids == 1 && s.limit > 0 && !s.cut && scalarID(s.token) {
 			s.id = append([]byte(nil), s.token...)
 		}
-	case s.field == methodField && s.keep > 0 && !s.hasMethod:
+	case s.field == methodField && s.limit > 0 && !s.hasMethod:
 		s.hasMethod = true
-		s.method = decodeMethod(s.token, s.over)
+		s.method = decodeMethod(s.token, s.cut)
 	}
-	s.keep, s.field = 0, otherField
+	s.limit, s.field = 0, otherField
 }
 
 // scalarID reports whether JSON-RPC allows the value as an id.
@@ -298,43 +302,3 @@ func (s *Skim) ID() []byte { return s.id }
 
 // HasResult reports whether there is a result or an error.
 func (s *Skim) HasResult() bool { return s.hasResult }
-
-// Trim removes white space and byte order marks from both ends. White space is what JavaScript
-// counts as such, because most peers are written in it and trim lines that way.
-func Trim(line []byte) []byte {
-	line = trimStart(line)
-	for len(line) > 0 {
-		if c := line[len(line)-1]; c > ' ' && c < utf8.RuneSelf {
-			break
-		}
-		r, n := utf8.DecodeLastRune(line)
-		if !isSpace(r) {
-			break
-		}
-		line = line[:len(line)-n]
-	}
-	return line
-}
-
-func trimStart(line []byte) []byte {
-	for len(line) > 0 {
-		if c := line[0]; c > ' ' && c < utf8.RuneSelf {
-			break
-		}
-		r, n := utf8.DecodeRune(line)
-		if !isSpace(r) {
-			break
-		}
-		line = line[n:]
-	}
-	return line
-}
-
-func isSpace(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\v', '\f', '\r',
-		0x00A0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
-		return true
-	}
-	return 0x2000 <= r && r <= 0x200A
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -27,36 +26,46 @@ func Input(v any) *wire.FieldErrors {
 	if !errors.As(err, &broken) {
 		panic(fmt.Sprintf("validate: %T: %v", v, err)) // unreachable: v is a struct
 	}
-	fields := &wire.FieldErrors{}
-	found := 0
+	fields, found := &wire.FieldErrors{}, false
 	for _, e := range broken[:min(len(broken), maxViolations)] {
-		if e.Tag() == "required" && !nilable(e.Kind()) {
-			// The validator has stopped at this rule, so the ones after it are checked here.
-			var rest validator.ValidationErrors
-			if !errors.As(inputs().Var(e.Value(), rulesAfter(reflect.TypeOf(v), e.StructNamespace())), &rest) {
-				continue
-			}
-			fields.Add(pathOf(e.Namespace()), messageOf(rest[0]))
-		} else {
-			fields.Add(pathOf(e.Namespace()), messageOf(e))
+		if rule, ok := violation(reflect.TypeOf(v), e); ok {
+			fields.Add(pathOf(e.Namespace()), messageOf(rule))
+			found = true
 		}
-		found++
 	}
-	if found == 0 {
+	if !found {
 		return nil
 	}
 	return fields
 }
 
-func nilable(k reflect.Kind) bool {
-	return slices.Contains([]reflect.Kind{reflect.Invalid, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map}, k)
+// violation returns the rule that the value of e breaks, if the rule required accepts zero values. The validator
+// does not let that rule be replaced, and stops at it: the rules after it are checked here.
+func violation(of reflect.Type, e validator.FieldError) (validator.FieldError, bool) {
+	if e.Tag() != "required" || nilable(e.Kind()) {
+		return e, true
+	}
+	var rest validator.ValidationErrors
+	if !errors.As(inputs().Var(e.Value(), rulesAfter(of, e.StructNamespace())), &rest) {
+		return nil, false
+	}
+	return rest[0], true
 }
 
-// rulesAfter returns the rules after required for the field or element that a namespace, such as
-// "input.Edits[0].Path", names in a struct.
+// nilable reports whether the zero value of a kind means that there is none.
+func nilable(k reflect.Kind) bool {
+	switch k {
+	case reflect.Invalid, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return true
+	}
+	return false
+}
+
+// rulesAfter returns the rules after required for a field, or for an element of it. The namespace of the
+// validator, such as "input.Edits[0].Path", leads from the struct that t points to.
 func rulesAfter(t reflect.Type, namespace string) string {
 	t = t.Elem()
-	if t.Name() != "" {
+	if t.Name() != "" { // the namespace begins with it
 		_, namespace, _ = strings.Cut(namespace, ".")
 	}
 	var rules string
@@ -70,12 +79,13 @@ func rulesAfter(t reflect.Type, namespace string) string {
 			return ""
 		}
 		t, rules = f.Type, f.Tag.Get("validate")
-		for range strings.Count(keys, "]") {
+		for range strings.Count(keys, "]") { // each index or key is one dive deeper
 			_, rules, _ = strings.Cut(rules, "dive,")
 		}
 	}
-	rules, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rules, "required"), ","), "dive")
-	return cmp.Or(strings.Trim(rules, ","), "-")
+	rules = strings.TrimPrefix(strings.TrimPrefix(rules, "required"), ",")
+	rules, _, _ = strings.Cut(rules, "dive")     // the rules of elements
+	return cmp.Or(strings.Trim(rules, ","), "-") // the validator takes "-" for no rules
 }
 
 // inputs is created on first use. All callers share it because it caches types.
