@@ -18,16 +18,16 @@ type ToolKind = v1.ToolKind
 
 // The known values of [ToolKind].
 const (
-	ToolKindRead       = v1.ToolKindRead
-	ToolKindEdit       = v1.ToolKindEdit
-	ToolKindDelete     = v1.ToolKindDelete
-	ToolKindMove       = v1.ToolKindMove
-	ToolKindSearch     = v1.ToolKindSearch
-	ToolKindExecute    = v1.ToolKindExecute
-	ToolKindThink      = v1.ToolKindThink
-	ToolKindFetch      = v1.ToolKindFetch
-	ToolKindSwitchMode = v1.ToolKindSwitchMode
-	ToolKindOther      = v1.ToolKindOther
+	ToolKindRead       ToolKind = v1.ToolKindRead
+	ToolKindEdit       ToolKind = v1.ToolKindEdit
+	ToolKindDelete     ToolKind = v1.ToolKindDelete
+	ToolKindMove       ToolKind = v1.ToolKindMove
+	ToolKindSearch     ToolKind = v1.ToolKindSearch
+	ToolKindExecute    ToolKind = v1.ToolKindExecute
+	ToolKindThink      ToolKind = v1.ToolKindThink
+	ToolKindFetch      ToolKind = v1.ToolKindFetch
+	ToolKindSwitchMode ToolKind = v1.ToolKindSwitchMode
+	ToolKindOther      ToolKind = v1.ToolKindOther
 )
 
 // Role is the same type as in version 1; see [v1.Role].
@@ -35,8 +35,8 @@ type Role = v1.Role
 
 // The known values of [Role].
 const (
-	RoleAssistant = v1.RoleAssistant
-	RoleUser      = v1.RoleUser
+	RoleAssistant Role = v1.RoleAssistant
+	RoleUser      Role = v1.RoleUser
 )
 
 // TerminalID is the same type as in version 1; see [v1.TerminalID].
@@ -53,10 +53,10 @@ type PermissionOptionKind = v1.PermissionOptionKind
 
 // The known values of [PermissionOptionKind].
 const (
-	PermissionOptionKindAllowOnce    = v1.PermissionOptionKindAllowOnce
-	PermissionOptionKindAllowAlways  = v1.PermissionOptionKindAllowAlways
-	PermissionOptionKindRejectOnce   = v1.PermissionOptionKindRejectOnce
-	PermissionOptionKindRejectAlways = v1.PermissionOptionKindRejectAlways
+	PermissionOptionKindAllowOnce    PermissionOptionKind = v1.PermissionOptionKindAllowOnce
+	PermissionOptionKindAllowAlways  PermissionOptionKind = v1.PermissionOptionKindAllowAlways
+	PermissionOptionKindRejectOnce   PermissionOptionKind = v1.PermissionOptionKindRejectOnce
+	PermissionOptionKindRejectAlways PermissionOptionKind = v1.PermissionOptionKindRejectAlways
 )
 
 // ElicitationSchemaType is the same type as in version 1; see
@@ -64,17 +64,17 @@ const (
 type ElicitationSchemaType = v1.ElicitationSchemaType
 
 // ElicitationSchemaTypeObject is the only known value of [ElicitationSchemaType].
-const ElicitationSchemaTypeObject = v1.ElicitationSchemaTypeObject
+const ElicitationSchemaTypeObject ElicitationSchemaType = v1.ElicitationSchemaTypeObject
 
 // StringFormat is the same type as in version 1; see [v1.StringFormat].
 type StringFormat = v1.StringFormat
 
 // The known values of [StringFormat].
 const (
-	StringFormatEmail    = v1.StringFormatEmail
-	StringFormatURI      = v1.StringFormatURI
-	StringFormatDate     = v1.StringFormatDate
-	StringFormatDateTime = v1.StringFormatDateTime
+	StringFormatEmail    StringFormat = v1.StringFormatEmail
+	StringFormatURI      StringFormat = v1.StringFormatURI
+	StringFormatDate     StringFormat = v1.StringFormatDate
+	StringFormatDateTime StringFormat = v1.StringFormatDateTime
 )
 
 // EnumOption is the same type as in version 1; see [v1.EnumOption].
@@ -153,11 +153,11 @@ type LLMProtocol = v1.LLMProtocol
 
 // The known values of [LLMProtocol].
 const (
-	LLMProtocolAnthropic = v1.LLMProtocolAnthropic
-	LLMProtocolOpenAI    = v1.LLMProtocolOpenAI
-	LLMProtocolAzure     = v1.LLMProtocolAzure
-	LLMProtocolVertex    = v1.LLMProtocolVertex
-	LLMProtocolBedrock   = v1.LLMProtocolBedrock
+	LLMProtocolAnthropic LLMProtocol = v1.LLMProtocolAnthropic
+	LLMProtocolOpenAI    LLMProtocol = v1.LLMProtocolOpenAI
+	LLMProtocolAzure     LLMProtocol = v1.LLMProtocolAzure
+	LLMProtocolVertex    LLMProtocol = v1.LLMProtocolVertex
+	LLMProtocolBedrock   LLMProtocol = v1.LLMProtocolBedrock
 )
 
 // SetProviderResponse is the same type as in version 1; see [v1.SetProviderResponse].
@@ -175,10 +175,10 @@ type AuthState = v1.AuthState
 
 // The known values of [AuthState].
 const (
-	AuthStateAuthenticated   = v1.AuthStateAuthenticated
-	AuthStateUnauthenticated = v1.AuthStateUnauthenticated
-	AuthStateNotRequired     = v1.AuthStateNotRequired
-	AuthStateUnknown         = v1.AuthStateUnknown
+	AuthStateAuthenticated   AuthState = v1.AuthStateAuthenticated
+	AuthStateUnauthenticated AuthState = v1.AuthStateUnauthenticated
+	AuthStateNotRequired     AuthState = v1.AuthStateNotRequired
+	AuthStateUnknown         AuthState = v1.AuthStateUnknown
 )
 
 // AuthAccount is the same type as in version 1; see [v1.AuthAccount].
@@ -193,11 +193,11 @@ type SessionConfigOptionCategory = v1.SessionConfigOptionCategory
 
 // The known values of [SessionConfigOptionCategory].
 const (
-	SessionConfigOptionCategoryMode         = v1.SessionConfigOptionCategoryMode
-	SessionConfigOptionCategoryModel        = v1.SessionConfigOptionCategoryModel
-	SessionConfigOptionCategoryModelConfig  = v1.SessionConfigOptionCategoryModelConfig
-	SessionConfigOptionCategorySpeed        = v1.SessionConfigOptionCategorySpeed
-	SessionConfigOptionCategoryThoughtLevel = v1.SessionConfigOptionCategoryThoughtLevel
+	SessionConfigOptionCategoryMode         SessionConfigOptionCategory = v1.SessionConfigOptionCategoryMode
+	SessionConfigOptionCategoryModel        SessionConfigOptionCategory = v1.SessionConfigOptionCategoryModel
+	SessionConfigOptionCategoryModelConfig  SessionConfigOptionCategory = v1.SessionConfigOptionCategoryModelConfig
+	SessionConfigOptionCategorySpeed        SessionConfigOptionCategory = v1.SessionConfigOptionCategorySpeed
+	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = v1.SessionConfigOptionCategoryThoughtLevel
 )
 
 // SessionConfigValueID is the same type as in version 1; see [v1.SessionConfigValueID].
@@ -227,8 +227,8 @@ type SessionStatus = v1.SessionStatus
 
 // The known values of [SessionStatus].
 const (
-	SessionStatusOpen  = v1.SessionStatusOpen
-	SessionStatusSaved = v1.SessionStatusSaved
+	SessionStatusOpen  SessionStatus = v1.SessionStatusOpen
+	SessionStatusSaved SessionStatus = v1.SessionStatusSaved
 )
 
 // Usage is the same type as in version 1; see [v1.Usage].
@@ -252,9 +252,9 @@ type PlanEntryPriority = v1.PlanEntryPriority
 
 // The known values of [PlanEntryPriority].
 const (
-	PlanEntryPriorityHigh   = v1.PlanEntryPriorityHigh
-	PlanEntryPriorityMedium = v1.PlanEntryPriorityMedium
-	PlanEntryPriorityLow    = v1.PlanEntryPriorityLow
+	PlanEntryPriorityHigh   PlanEntryPriority = v1.PlanEntryPriorityHigh
+	PlanEntryPriorityMedium PlanEntryPriority = v1.PlanEntryPriorityMedium
+	PlanEntryPriorityLow    PlanEntryPriority = v1.PlanEntryPriorityLow
 )
 
 // Cost is the same type as in version 1; see [v1.Cost].
@@ -265,9 +265,9 @@ type NoticeSeverity = v1.NoticeSeverity
 
 // The known values of [NoticeSeverity].
 const (
-	NoticeSeverityInfo    = v1.NoticeSeverityInfo
-	NoticeSeverityWarning = v1.NoticeSeverityWarning
-	NoticeSeverityError   = v1.NoticeSeverityError
+	NoticeSeverityInfo    NoticeSeverity = v1.NoticeSeverityInfo
+	NoticeSeverityWarning NoticeSeverity = v1.NoticeSeverityWarning
+	NoticeSeverityError   NoticeSeverity = v1.NoticeSeverityError
 )
 
 // CompactionID is the same type as in version 1; see [v1.CompactionID].
@@ -278,10 +278,10 @@ type CompactionStatus = v1.CompactionStatus
 
 // The known values of [CompactionStatus].
 const (
-	CompactionStatusInProgress = v1.CompactionStatusInProgress
-	CompactionStatusCompleted  = v1.CompactionStatusCompleted
-	CompactionStatusFailed     = v1.CompactionStatusFailed
-	CompactionStatusCancelled  = v1.CompactionStatusCancelled
+	CompactionStatusInProgress CompactionStatus = v1.CompactionStatusInProgress
+	CompactionStatusCompleted  CompactionStatus = v1.CompactionStatusCompleted
+	CompactionStatusFailed     CompactionStatus = v1.CompactionStatusFailed
+	CompactionStatusCancelled  CompactionStatus = v1.CompactionStatusCancelled
 )
 
 // SubagentSessionCapabilities is the same type as in version 1; see
@@ -330,8 +330,8 @@ type SystemPromptMode = v1.SystemPromptMode
 
 // The known values of [SystemPromptMode].
 const (
-	SystemPromptModeAppend   = v1.SystemPromptModeAppend
-	SystemPromptModeOverride = v1.SystemPromptModeOverride
+	SystemPromptModeAppend   SystemPromptMode = v1.SystemPromptModeAppend
+	SystemPromptModeOverride SystemPromptMode = v1.SystemPromptModeOverride
 )
 
 // SessionArchiveFilter is the same type as in version 1; see [v1.SessionArchiveFilter].
@@ -339,9 +339,9 @@ type SessionArchiveFilter = v1.SessionArchiveFilter
 
 // The known values of [SessionArchiveFilter].
 const (
-	SessionArchiveFilterExclude = v1.SessionArchiveFilterExclude
-	SessionArchiveFilterInclude = v1.SessionArchiveFilterInclude
-	SessionArchiveFilterOnly    = v1.SessionArchiveFilterOnly
+	SessionArchiveFilterExclude SessionArchiveFilter = v1.SessionArchiveFilterExclude
+	SessionArchiveFilterInclude SessionArchiveFilter = v1.SessionArchiveFilterInclude
+	SessionArchiveFilterOnly    SessionArchiveFilter = v1.SessionArchiveFilterOnly
 )
 
 // DeleteSessionRequest is the same type as in version 1; see [v1.DeleteSessionRequest].
@@ -410,8 +410,8 @@ type CursorAnchorPosition = v1.CursorAnchorPosition
 
 // The known values of [CursorAnchorPosition].
 const (
-	CursorAnchorPositionBefore = v1.CursorAnchorPositionBefore
-	CursorAnchorPositionAfter  = v1.CursorAnchorPositionAfter
+	CursorAnchorPositionBefore CursorAnchorPosition = v1.CursorAnchorPositionBefore
+	CursorAnchorPositionAfter  CursorAnchorPosition = v1.CursorAnchorPositionAfter
 )
 
 // CursorMessageAnchor is the same type as in version 1; see [v1.CursorMessageAnchor].

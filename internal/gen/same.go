@@ -114,12 +114,12 @@ func (v *vocabulary) emitAlias(f *file, x *goType) {
 	f.WriteString(comment("", fmt.Sprintf("%[1]s is the same type as in version 1; see [v1.%[1]s].%s", x.Name, stability)))
 	f.p("type %[1]s = v1.%[1]s\n", x.Name)
 	if len(x.Values) == 1 {
-		f.p("// %[1]s is the only known value of [%[2]s].\nconst %[1]s = v1.%[1]s\n", x.Values[0].Name, x.Name)
+		f.p("// %[1]s is the only known value of [%[2]s].\nconst %[1]s %[2]s = v1.%[1]s\n", x.Values[0].Name, x.Name)
 	} else if len(x.Values) > 0 {
 		f.p("// The known values of [%s].", x.Name)
 		f.p("const (")
 		for _, value := range x.Values {
-			f.p("%[1]s = v1.%[1]s", value.Name)
+			f.p("%[1]s %[2]s = v1.%[1]s", value.Name, x.Name) // the type, so that go doc shows them with it
 		}
 		f.p(")\n")
 	}
