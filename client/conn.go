@@ -39,6 +39,7 @@ type Conn struct {
 	opts   Options
 	log    *slog.Logger
 
+	//lint:ignore U1000 package reserve calls its method
 	budgeted
 
 	client acp.Client
@@ -56,6 +57,8 @@ type Conn struct {
 }
 
 // budgeted lets a host count the results of all its connections together.
+//
+//lint:ignore U1000 it is embedded, with a name that is not exported
 type budgeted = reserve.Member
 
 // New returns the client's end of a connection over s. The Conn takes ownership of s.
