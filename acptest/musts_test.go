@@ -200,7 +200,7 @@ var mustsOfAgents = []must{
 	{check.Both, "The status of a session tells whether it is open, and fails with -32002 if there is none.", "open_is_saved status_of_nobody"},
 	{check.Both, "A title is returned as it is stored, and a blank one fails with -32602.", "loses_titles blank_titles"},
 	{check.Both, "A session that is archived is not listed; one that does not exist fails with -32002.", "archives_nothing archives_nobody"},
-	{check.Both, "Suggestions are not blank.", "blank_suggestions"},
+	{check.Both, "Suggestions are not blank, and have only content that the agent takes in prompts.", "blank_suggestions unsendable_suggestions"},
 	{check.V2, "Skills are listed by agents that take them, and only those that are listed are taken.", "takes_no_skills any_skill"},
 	{check.Both, "A turn ends also for a client that shows everything.", "fails_when_shown"},
 }

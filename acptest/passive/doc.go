@@ -78,7 +78,7 @@ var (
 	replay       = rule{"replay-complete", Must, "replay_complete comes once for each session/resume with replayFrom, and for each session that the history announces: behind its last replayed update, before the response, and at no other time.", "session-setup"}
 	badCursor    = rule{"cursor", Must, "The first update of a cursor has its anchor, which never changes, and session/fork takes a cursor that can be forked.", "session-setup"}
 	badSystem    = rule{"system-prompt", Must, "A system prompt has text, and no block of another type.", "session-setup"}
-	badSuggest   = rule{"suggestion", Must, "A suggestion is a prompt that can be sent: it is not blank.", "prompt-turn"}
+	badSuggest   = rule{"suggestion", Must, "A suggestion is a prompt that can be sent: it is not blank, and has no content that the agent does not take in prompts.", "prompt-turn"}
 	badStatus    = rule{"auth-status", Notable, "An agent that advertises auth.status tells the state of the sign-in when it has changed, and at no other time.", "authentication"}
 	badSkill     = rule{"skill", Must, "An agent lists skills if it takes them in prompts, where without inline a prompt begins with one.", "slash-commands"}
 	notCancelled = rule{"cancel-answer", Must, "Permission requests that are pending when their turn is cancelled get the outcome cancelled.", "tool-calls"}

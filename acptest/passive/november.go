@@ -162,7 +162,27 @@ func (c *Checker) suggestions(update []byte) {
 			c.fault(badSuggest, "A suggestion is blank.")
 			return
 		}
+		for _, block := range one.Prompt {
+			bit := promptBit(c.version, block.Type)
+			if bit != "" && !has(c.caps[Agent], bit) && !c.blind {
+				c.fault(badSuggest, "A suggestion has a block of the type %s, and the agent does not advertise %s.", block.Type, bit)
+				return
+			}
+		}
 	}
+}
+
+// promptBit returns the capability of an agent that takes such a block in prompts, or "".
+func promptBit(version int, kind string) string {
+	if kind == "resource" {
+		kind = "embeddedContext"
+	} else if kind != "image" && kind != "audio" {
+		return ""
+	}
+	if version == 2 {
+		return "session.prompt." + kind
+	}
+	return "promptCapabilities." + kind
 }
 
 // signIn judges what the agent tells of the sign-in unasked. A response to auth/status may tell the same

@@ -249,7 +249,7 @@ var passiveRules = []check.Check{
 	{ID: "AK-TOOL-002", Title: "A tool call begins with tool_call, or with a permission request.", Tier: check.Should, Fact: "tool-calls", In: check.V1, Passive: "tool-call-first"},
 	{ID: "AK-REPLAY-001", Title: "The end of a replay, and of that of each session that it announces, is told once, behind it and before the response, and at no other time.", Tier: check.Must, Fact: "session-setup", In: check.V2, Passive: "replay-complete"},
 	{ID: "AK-CURSOR-001", Title: "The first update of a cursor has its anchor, which never changes.", Tier: check.Must, Fact: "session-setup", In: check.Both, Passive: "cursor"},
-	{ID: "AK-SUGGEST-001", Title: "What the agent suggests is a prompt that is not blank.", Tier: check.Must, Fact: "prompt-turn", In: check.Both, Passive: "suggestion"},
+	{ID: "AK-SUGGEST-001", Title: "What the agent suggests is a prompt that it takes, and that is not blank.", Tier: check.Must, Fact: "prompt-turn", In: check.Both, Passive: "suggestion"},
 	{ID: "AK-SKILL-001", Title: "An agent that lists skills takes them in prompts.", Tier: check.Must, Fact: "slash-commands", In: check.V2, Passive: "skill"},
 	{ID: "AK-AUTH-003", Title: "An agent that advertises auth.status tells the state of the sign-in unasked when it has changed, and no other agent does.", Tier: check.Should, Fact: "authentication", In: check.Both, Passive: "auth-status"},
 	{ID: "ACP-SCHEMA-001", Title: "Every message is valid by the schema of its method.", Tier: check.Must, Fact: "schema", In: check.Both, Passive: "schema"},

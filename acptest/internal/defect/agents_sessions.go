@@ -117,6 +117,13 @@ var ofSessions = []Defect{
 	{Name: "plans_by_id", Does: "sends plans by id to all clients", In: check.V1, ToCheck: follows(is("session/update", `"tool_call"`).after("#tool"), update(`"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[]}`)), Finds: "AK-PLAN-001"},
 	{Name: "cursor_without_anchor", Does: "tells cursors without an anchor", ToCheck: follows(responds("session/new").after(`"cursors"`), update(`"sessionUpdate":"cursor_update","cursorId":"c"`)), Finds: "AK-CURSOR-001"},
 	{Name: "blank_suggestions", Does: "suggests a blank prompt", ToCheck: follows(responds("session/new").after(`"promptSuggestions"`), update(`"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"text","text":" "}]}]`)), Finds: "AK-SUGGEST-001"},
+	{Name: "unsendable_suggestions", Does: "suggests audio, which it takes in no prompt", ToCheck: func(w *Wire, m *Message) {
+		if responds("initialize")(w, m) {
+			replace(`"audio":true,`, ``)(m)
+			replace(`"audio":{},`, ``)(m)
+		}
+		follows(responds("session/new").after(`"promptSuggestions"`), update(`"sessionUpdate":"prompt_suggestions_update","suggestions":[{"prompt":[{"type":"audio","mimeType":"audio/wav","data":"AA=="}]}]`))(w, m)
+	}, Finds: "AK-SUGGEST-001 AK-CAPABILITY-001"},
 	{Name: "takes_no_skills", Does: "lists skills, and takes none", In: check.V2, ToCheck: func(w *Wire, m *Message) {
 		if responds("initialize")(w, m) {
 			replace(`"skill":{},`, ``)(m)
