@@ -41,6 +41,7 @@
 // The hub advertises to the agent what Options.Agent.Initialize says. With promptSuggestions and cursors in it, suggestions and
 // cursors reach the attached clients that advertise them too. They are not stored: a client that attaches later has no suggestions
 // until the agent sends others, and does not see the cursors that were named before. session/fork and session/options are not offered.
+// An agent of this library offers boolean config options only with configOptions.boolean in it.
 //
 // # When the agent dies
 //

@@ -55,15 +55,19 @@ func (s *Site) serve(ctx context.Context, wire stream.Stream) error {
 		}
 	})
 	defer t.work.Wait()
-	t.conn, err = client.Connect(ctx, near, func(*client.Conn) acp.Client {
-		return t.threads.Client(&person{&elicitation.Forms{Ask: t.forms.ask}, t})
-	},
+	served := t.threads.Client(&person{&elicitation.Forms{Ask: t.forms.ask}, t})
+	t.conn = client.New(near, func(*client.Conn) acp.Client { return served },
 		&client.Options{Sending: []acp.Middleware{t.threads.Sending}, Logger: s.log})
-	if err != nil {
+	if err := t.conn.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	defer func() { _ = t.conn.Close(); _ = t.conn.Wait() }()
 	defer end()
+	caps := client.Capabilities(served)
+	caps.Session = &acp.ClientSessionCapabilities{ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}}}
+	if _, err := t.conn.Initialize(ctx, &acp.InitializeRequest{ClientCapabilities: caps}); err != nil {
+		return err
+	}
 	if err := t.greet(first); err != nil {
 		return err
 	}

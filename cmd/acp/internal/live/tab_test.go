@@ -31,6 +31,12 @@ func (a *asker) Initialize(context.Context, *acp.InitializeRequest) (*acp.Initia
 	return &acp.InitializeResponse{AgentInfo: &acp.Implementation{Name: "asker", Version: "1"}}, nil
 }
 
+func (a *asker) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: acp.SessionID(fmt.Sprintf("%p", new(int))), ConfigOptions: []acp.SessionConfigOption{
+		{ID: "fast", Name: "Fast", Kind: &acp.SessionConfigBoolean{CurrentValue: true}},
+	}}, nil
+}
+
 func (a *asker) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	s, text := a.conn.Session(req.SessionID), acp.PlainText(req.Prompt...)
 	options := []acp.PermissionOption{
@@ -87,7 +93,7 @@ func newSite(t *testing.T) (*Site, chan struct{}) {
 	quiet := slog.New(slog.DiscardHandler)
 	h := hub.New(&hub.Options{Logger: quiet, Agent: supervise.Options{Dial: peertest.Dialer(peertest.Serving(func(c *agent.Conn) acp.Agent {
 		return &asker{conn: c, goOn: goOn}
-	}, nil))}})
+	}, &agent.Options{IgnoreCapabilities: true}))}})
 	t.Cleanup(func() { // a turn that asks would go on
 		ctx, now := context.WithCancel(context.Background())
 		now()
@@ -187,6 +193,14 @@ func (b *browser) begin() string {
 	var opened struct{ Session string }
 	require.NoError(b.t, json.Unmarshal(b.until("opened", ""), &opened))
 	return opened.Session
+}
+
+// The page shows options that are on or off, and tells the hub that it does.
+func TestSwitches(t *testing.T) {
+	site, _ := newSite(t)
+	b := openPage(t, site)
+	b.send("new", map[string]any{"folder": "/work"})
+	b.until("state", `"type":"boolean","on":true`)
 }
 
 // Every page gets the question with our lines and labels, one of them answers it, and it leaves the others.
