@@ -40,7 +40,7 @@ var ofSessions = []Defect{
 			w.pass(m)
 		},
 		Finds: "ACP-SESSION-002 ACP-PROMPT-002 AK-SESSION-002 AK-SESSION-005 AK-DELETE-001 AK-LOAD-005 AK-CLOSE-005"},
-	{Name: "wants_mcp_servers", Does: "starts no session without mcpServers", In: check.V2, ToPeer: answersItself(is("session/new").without("mcpServers"), invalidParams), Finds: "ACP-SESSION-203"},
+	{Name: "wants_mcp_servers", Does: "starts no session without mcpServers", In: check.V2, ToPeer: answersItself(is("session/new").without("mcpServers"), invalidParams), Finds: "ACP-SESSION-203 AK-NULL-002"},
 	{Name: "same_mcp_names", Does: "takes two MCP servers of the same name", In: check.V2, ToPeer: answersItself(is("session/new", `"acptest-twice"`), `"result":{"sessionId":"mcp"}`), Finds: "AK-MCP-001"},
 	{Name: "any_mcp_transport", Does: "takes MCP servers of a transport that it does not advertise", In: check.V2, ToPeer: answersItself(is("session/new", `"type":"_acptest"`, `"mcpServers":[{`), `"result":{"sessionId":"mcp"}`), Finds: "AK-MCP-002"},
 	{Name: "refuses_directories", Does: "starts no session with additional directories", ToPeer: answersItself(is("session/new", "additionalDirectories"), internalError), Finds: "ACP-ADDDIRS-001"},
