@@ -49,7 +49,7 @@ var november = []check.Check{
 				p.Handle("elicitation/create", func(check.Message) any { return map[string]any{"action": "decline"} })
 				other := start(t, p)
 				if t.Opts.Prompts["ask"] != "" {
-					other.endsWell(other.prompt(t.Prompt("ask")), "cancelled")
+					t.Works(func() { other.stopReason(other.prompt(t.Prompt("ask"))) })
 				}
 			}
 			s.Quiet(s.Mark()) // what comes is judged by the rules that are passive
