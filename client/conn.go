@@ -81,7 +81,7 @@ func New(s stream.Stream, newClient func(*Conn) acp.Client, opts *Options) *Conn
 	}
 	cfg.Err = c.build(s, newClient)
 	if cfg.Err == nil {
-		cfg.Entries, cfg.Results = c.table.Entries, reserve.BudgetOf(c)
+		cfg.Entries, cfg.Results = c.table.Entries, reserve.BudgetOf(&c.budgeted)
 		endpoint.Extensions(&cfg, c.client)
 		c.effects.Watch(&cfg)
 		c.idle.Watch(&cfg)

@@ -87,7 +87,7 @@ func newLines(r io.Reader, w io.Writer, opts *LinesOptions) *lines {
 func (l *lines) Features() *Features {
 	f := &Features{WriteBatch: l.WriteBatch, Written: l.written.Load}
 	if l.opts.Tolerant {
-		envelope.SetUnchecked(f, l.leaveUnchecked)
+		envelope.SetUnchecked(&f.unchecked, l.leaveUnchecked)
 	}
 	return f
 }
