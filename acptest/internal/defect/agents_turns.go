@@ -121,7 +121,7 @@ func chosen(text string) match { return responds("session/request_permission", t
 
 var ofPermission = []Defect{
 	{Name: "no_reject", Does: "offers no option to reject", ToCheck: changes(is("session/request_permission"), replace(`"kind":"reject_`, `"kind":"allow_`)), Finds: "ACP-PERM-201"},
-	{Name: "hangs_after_permission", Does: "does not go on after permission was given", Own: true, ToPeer: drops(chosen(`"allow_once"`)), Finds: "AK-PERM-001 AK-PERM-009"},
+	{Name: "hangs_after_permission", Does: "does not go on after permission was given", Own: true, ToPeer: drops(chosen(`"allow_once"`)), Finds: "AK-PERM-001 AK-PERM-009 AK-PERM-010"},
 	{Name: "ignores_reject", Does: "runs tool calls that were rejected", Own: true, ToPeer: changes(chosen(`"reject_once"`), option("allow_once")), Finds: "AK-PERM-002 AK-PERM-009"},
 	{Name: "ignores_cancelled_question", Does: "runs tool calls whose question was cancelled", Own: true, ToPeer: changes(chosen(`"cancelled"`), option("allow_once")), Finds: "AK-PERM-003 AK-PERM-010"},
 	{Name: "ignores_failed_question", Does: "runs tool calls whose question has failed", Own: true, ToPeer: changes(chosen(`"error"`), option("allow_once")), Finds: "AK-PERM-004"},
