@@ -9,220 +9,213 @@ import (
 	"github.com/acpkit/go-sdk/internal/roles"
 )
 
-// Agent is the interface that a coding agent must implement: the baseline of the
-// protocol. Pass an implementation to agent.Serve. The interface never grows within a
-// wire version: small interfaces such as [SessionDeleter] cover the optional methods,
-// and the SDK detects which of them the value implements. A method that the value does
-// not implement fails with -32601.
+// Agent is the interface that a coding agent must implement: the baseline of the protocol. Pass
+// an implementation to agent.Serve. The interface never grows within a wire version: small
+// interfaces such as [SessionDeleter] cover the optional methods, and the SDK detects which of
+// them the value implements. A method that the value does not implement fails with -32601.
 //
 // The client's end of a connection, *client.Conn, is also an Agent, with all optional
-// interfaces: its methods call the agent at the other end. A proxy passes one
-// connection to another.
+// interfaces: its methods call the agent at the other end. A proxy passes one connection to
+// another.
 //
-// All methods may be called concurrently, except that notifications are handled one at
-// a time, in the order of arrival. The ctx of a request is cancelled when the peer
-// cancels the request or the connection ends. It also carries the position of the
-// message in the order of arrival: use it, or a ctx derived from it, to call the peer.
-// The method owns its params. An error with an *rpcerr.RequestError in its chain is
-// sent to the peer; any other error is logged and sent as -32603 without its text. An
-// error of a notification is logged. A nil response is sent as an empty object.
+// All methods may be called concurrently, except that notifications are handled one at a time,
+// in the order of arrival. The ctx of a request is cancelled when the peer cancels the request
+// or the connection ends. It also carries the position of the message in the order of arrival:
+// use it, or a ctx derived from it, to call the peer. The method owns its params. An error with
+// an *rpcerr.RequestError in its chain is sent to the peer; any other error is logged and sent
+// as -32603 without its text. An error of a notification is logged. A nil response is sent as
+// an empty object.
 type Agent interface {
-	// Initialize opens the connection. The client calls it before any other method; it may
-	// call it again, and the latest successful response counts. Requests that arrive
-	// earlier fail with -32600; those that arrive while it runs wait for its response. If
-	// ProtocolVersion is zero or AgentCapabilities is nil, the SDK fills them in from what
-	// the value implements. Initialize should work without credentials. Protocol:
-	// initialize.
+	// Initialize opens the connection. The client calls it before any other method; it may call it
+	// again, and the latest successful response counts. Requests that arrive earlier fail with
+	// -32600; those that arrive while it runs wait for its response. If ProtocolVersion is zero or
+	// AgentCapabilities is nil, the SDK fills them in from what the value implements. Initialize
+	// should work without credentials. Protocol: initialize.
 	Initialize(context.Context, *InitializeRequest) (*InitializeResponse, error)
 
-	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign
-	// in first. To send updates directly after the response, such as the available
-	// commands, use AfterResponse of package agent: the client does not know the session
-	// earlier. Protocol: session/new.
+	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign in
+	// first. To send updates directly after the response, such as the available commands, use
+	// AfterResponse of package agent: the client does not know the session earlier. Protocol:
+	// session/new.
 	NewSession(context.Context, *NewSessionRequest) (*NewSessionResponse, error)
 
-	// Prompt runs one turn, for as long as it takes. Updates that it sends before it
-	// returns reach the client before the response does. When the client cancels the turn,
-	// ctx is cancelled with the cause [ErrTurnCancelled]: stop the work and return. The
-	// client receives [StopReasonCancelled] for any error that the method then returns; a
-	// response is sent as it is, so set that stop reason in it. A client may run turns of
-	// several sessions at a time. Return rpcerr.SessionNotFound for a session that does
-	// not exist. Protocol: session/prompt.
+	// Prompt runs one turn, for as long as it takes. Updates that it sends before it returns reach
+	// the client before the response does. When the client cancels the turn, ctx is cancelled with
+	// the cause [ErrTurnCancelled]: stop the work and return. The client receives
+	// [StopReasonCancelled] for any error that the method then returns; a response is sent as it
+	// is, so set that stop reason in it. A client may run turns of several sessions at a time.
+	// Return rpcerr.SessionNotFound for a session that does not exist. Protocol: session/prompt.
 	Prompt(context.Context, *PromptRequest) (*PromptResponse, error)
 
-	// Cancel is called after the client has cancelled the turn of a session. The ctx of
-	// the corresponding Prompt was already cancelled when the message was read, so most
-	// agents leave the method empty. Cancel is called after that Prompt has been called,
-	// and also if no turn is running. What Prompt registers when it begins may not be
-	// found yet. Protocol: session/cancel.
+	// Cancel is called after the client has cancelled the turn of a session. The ctx of the
+	// corresponding Prompt was already cancelled when the message was read, so most agents leave
+	// the method empty. Cancel is called after that Prompt has been called, and also if no turn is
+	// running. What Prompt registers when it begins may not be found yet. Protocol:
+	// session/cancel.
 	Cancel(context.Context, *CancelNotification) error
 }
 
 // Authenticator is an optional interface for agents that sign users in.
 type Authenticator interface {
-	// Authenticate signs the user in with one of the methods that Initialize listed, and
-	// returns when the user is signed in. Meanwhile it may ask the user for input, with an
-	// elicitation in the scope of the request. A client then repeats the call that failed
-	// with rpcerr.AuthRequired. Methods of the terminal kind are never passed to it.
-	// Protocol: authenticate.
+	// Authenticate signs the user in with one of the methods that Initialize listed, and returns
+	// when the user is signed in. Meanwhile it may ask the user for input, with an elicitation in
+	// the scope of the request. A client then repeats the call that failed with
+	// rpcerr.AuthRequired. Methods of the terminal kind are never passed to it. Protocol:
+	// authenticate.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 }
 
 // LogoutHandler is an optional interface for agents that sign users out. Capability:
 // auth.logout.
 type LogoutHandler interface {
-	// Logout signs the user out. Later calls on open sessions may return
-	// rpcerr.AuthRequired. Protocol: logout.
+	// Logout signs the user out. Later calls on open sessions may return rpcerr.AuthRequired.
+	// Protocol: logout.
 	Logout(context.Context, *LogoutRequest) (*LogoutResponse, error)
 }
 
-// SessionLoader is an optional interface for agents that store sessions and can replay
-// them. Capability: loadSession.
+// SessionLoader is an optional interface for agents that store sessions and can replay them.
+// Capability: loadSession.
 type SessionLoader interface {
-	// LoadSession opens a stored session. It sends the whole conversation as updates
-	// before it returns, so that they arrive before the response. Return
-	// rpcerr.SessionNotFound for an unknown id. Protocol: session/load.
+	// LoadSession opens a stored session. It sends the whole conversation as updates before it
+	// returns, so that they arrive before the response. Return rpcerr.SessionNotFound for an
+	// unknown id. Protocol: session/load.
 	LoadSession(context.Context, *LoadSessionRequest) (*LoadSessionResponse, error)
 }
 
-// SessionResumer is an optional interface for agents that store sessions and can
-// continue them without a replay. Capability: sessionCapabilities.resume.
+// SessionResumer is an optional interface for agents that store sessions and can continue them
+// without a replay. Capability: sessionCapabilities.resume.
 type SessionResumer interface {
 	// ResumeSession opens a stored session without replaying its history. Return
 	// rpcerr.SessionNotFound for an unknown id. Protocol: session/resume.
 	ResumeSession(context.Context, *ResumeSessionRequest) (*ResumeSessionResponse, error)
 }
 
-// SessionLister is an optional interface for agents that can list their sessions.
-// Capability: sessionCapabilities.list.
+// SessionLister is an optional interface for agents that can list their sessions. Capability:
+// sessionCapabilities.list.
 type SessionLister interface {
-	// ListSessions returns one page. Return rpcerr.InvalidParams for an unknown cursor.
-	// Protocol: session/list.
+	// ListSessions returns one page. Return rpcerr.InvalidParams for an unknown cursor. Protocol:
+	// session/list.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 }
 
-// SessionDeleter is an optional interface for agents that can remove sessions from
-// their list. Capability: sessionCapabilities.delete.
+// SessionDeleter is an optional interface for agents that can remove sessions from their list.
+// Capability: sessionCapabilities.delete.
 type SessionDeleter interface {
-	// DeleteSession removes a session from the list. It succeeds if there is no session
-	// with that id. Protocol: session/delete.
+	// DeleteSession removes a session from the list. It succeeds if there is no session with that
+	// id. Protocol: session/delete.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 }
 
-// SessionCloser is an optional interface for agents that can free the resources of a
-// session. Capability: sessionCapabilities.close.
+// SessionCloser is an optional interface for agents that can free the resources of a session.
+// Capability: sessionCapabilities.close.
 type SessionCloser interface {
-	// CloseSession frees the resources of a session and keeps its history. When it is
-	// called, the ctx of the running turn is already cancelled with the cause
-	// [ErrTurnCancelled]. It should succeed for a session that does not exist. Protocol:
-	// session/close.
+	// CloseSession frees the resources of a session and keeps its history. When it is called, the
+	// ctx of the running turn is already cancelled with the cause [ErrTurnCancelled]. It should
+	// succeed for a session that does not exist. Protocol: session/close.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 }
 
-// SessionModeSetter is an optional interface for agents whose sessions have modes. It
-// has no capability: clients call it if the start of the session returned modes. Config
-// options are the newer way to change the mode.
+// SessionModeSetter is an optional interface for agents whose sessions have modes. It has no
+// capability: clients call it if the start of the session returned modes. Config options are
+// the newer way to change the mode.
 type SessionModeSetter interface {
-	// SetSessionMode changes the mode, even during a turn. Return rpcerr.InvalidParams for
-	// an unknown mode. An agent with a config option for the same setting must keep both
-	// consistent. Protocol: session/set_mode.
+	// SetSessionMode changes the mode, even during a turn. Return rpcerr.InvalidParams for an
+	// unknown mode. An agent with a config option for the same setting must keep both consistent.
+	// Protocol: session/set_mode.
 	SetSessionMode(context.Context, *SetSessionModeRequest) (*SetSessionModeResponse, error)
 }
 
-// SessionConfigOptionSetter is an optional interface for agents whose sessions have
-// config options. It has no capability: clients call it if the start of the session
-// returned options.
+// SessionConfigOptionSetter is an optional interface for agents whose sessions have config
+// options. It has no capability: clients call it if the start of the session returned options.
 type SessionConfigOptionSetter interface {
-	// SetSessionConfigOption sets one option, even during a turn, and returns all options.
-	// Return rpcerr.InvalidParams for an unknown option or value. Protocol:
-	// session/set_config_option.
+	// SetSessionConfigOption sets one option, even during a turn, and returns all options. Return
+	// rpcerr.InvalidParams for an unknown option or value. Protocol: session/set_config_option.
 	SetSessionConfigOption(context.Context, *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error)
 }
 
-// ProviderManager is an optional interface for agents that let a client direct their
-// model traffic. Capability: providers. Unstable.
+// ProviderManager is an optional interface for agents that let a client direct their model
+// traffic. Capability: providers. Unstable: may change.
 type ProviderManager interface {
-	// ListProviders returns the providers that can be configured, and their current
-	// endpoints. It never returns headers. Protocol: providers/list.
+	// ListProviders returns the providers that can be configured, and their current endpoints. It
+	// never returns headers. Protocol: providers/list.
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 
-	// SetProvider replaces the whole configuration of one provider. Headers contain
-	// secrets: do not log them. Protocol: providers/set.
+	// SetProvider replaces the whole configuration of one provider. Headers contain secrets: do
+	// not log them. Protocol: providers/set.
 	SetProvider(context.Context, *SetProviderRequest) (*SetProviderResponse, error)
 
-	// DisableProvider disables a provider. Return rpcerr.InvalidParams for one that is
-	// required. Protocol: providers/disable.
+	// DisableProvider disables a provider. Return rpcerr.InvalidParams for one that is required.
+	// Protocol: providers/disable.
 	DisableProvider(context.Context, *DisableProviderRequest) (*DisableProviderResponse, error)
 }
 
-// SessionForker is an optional interface for agents that can fork a session.
-// Capability: sessionCapabilities.fork. Unstable.
+// SessionForker is an optional interface for agents that can fork a session. Capability:
+// sessionCapabilities.fork. Unstable: may change.
 type SessionForker interface {
-	// ForkSession starts a session from a copy of the context of another one, which does
-	// not change. Return rpcerr.SessionNotFound for an unknown id. Protocol: session/fork.
+	// ForkSession starts a session from a copy of the context of another one, which does not
+	// change. Return rpcerr.SessionNotFound for an unknown id. Protocol: session/fork.
 	ForkSession(context.Context, *ForkSessionRequest) (*ForkSessionResponse, error)
 }
 
-// SessionArchiver is an optional interface for agents that can hide sessions from their
-// list. Capability: sessionCapabilities.archive, together with list. Unstable.
+// SessionArchiver is an optional interface for agents that can hide sessions from their list.
+// Capability: sessionCapabilities.archive, together with list. Unstable: may change.
 type SessionArchiver interface {
-	// ArchiveSession hides a session and closes it if it is open. It succeeds if the
-	// session is already archived. Return rpcerr.SessionNotFound for an unknown id.
-	// Protocol: session/archive.
+	// ArchiveSession hides a session and closes it if it is open. It succeeds if the session is
+	// already archived. Return rpcerr.SessionNotFound for an unknown id. Protocol:
+	// session/archive.
 	ArchiveSession(context.Context, *ArchiveSessionRequest) (*ArchiveSessionResponse, error)
 
-	// UnarchiveSession returns a session to the list without opening it. It succeeds if
-	// the session is not archived. Return rpcerr.SessionNotFound for an unknown id.
-	// Protocol: session/unarchive.
+	// UnarchiveSession returns a session to the list without opening it. It succeeds if the
+	// session is not archived. Return rpcerr.SessionNotFound for an unknown id. Protocol:
+	// session/unarchive.
 	UnarchiveSession(context.Context, *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error)
 }
 
-// SessionStatusReporter is an optional interface for agents that report whether a
-// session is open. Capability: sessionCapabilities.status. Unstable.
+// SessionStatusReporter is an optional interface for agents that report whether a session is
+// open. Capability: sessionCapabilities.status. Unstable: may change.
 type SessionStatusReporter interface {
 	// SessionStatus reports whether a session is open. It changes nothing. Return
 	// rpcerr.SessionNotFound for an unknown id. Protocol: session/status.
 	SessionStatus(context.Context, *SessionStatusRequest) (*SessionStatusResponse, error)
 }
 
-// SessionOptionsReporter is an optional interface for agents that report the settings
-// of a session before it starts, and that accept their initial values when it starts.
-// Both have one capability. Capability: sessionCapabilities.options. Unstable.
+// SessionOptionsReporter is an optional interface for agents that report the settings of a
+// session before it starts, and that accept their initial values when it starts. Both have one
+// capability. Capability: sessionCapabilities.options. Unstable: may change.
 type SessionOptionsReporter interface {
-	// SessionOptions reports what a session would start with; with SessionID, what that
-	// stored session would. It must not create, open or change a session, and sends no
-	// update. It should not connect to MCP servers. Protocol: session/options.
+	// SessionOptions reports what a session would start with; with SessionID, what that stored
+	// session would. It must not create, open or change a session, and sends no update. It should
+	// not connect to MCP servers. Protocol: session/options.
 	SessionOptions(context.Context, *SessionOptionsRequest) (*SessionOptionsResponse, error)
 }
 
-// SessionTitleSetter is an optional interface for agents that let clients rename
-// sessions. Capability: sessionCapabilities.title. Unstable.
+// SessionTitleSetter is an optional interface for agents that let clients rename sessions.
+// Capability: sessionCapabilities.title. Unstable: may change.
 type SessionTitleSetter interface {
-	// SetSessionTitle renames a session that can be listed and returns the stored title.
-	// Return rpcerr.InvalidParams for a title of which nothing is left; blank ones are
-	// refused before. Protocol: session/set_title.
+	// SetSessionTitle renames a session that can be listed and returns the stored title. Return
+	// rpcerr.InvalidParams for a title of which nothing is left; blank ones are refused before.
+	// Protocol: session/set_title.
 	SetSessionTitle(context.Context, *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
 }
 
-// AuthStatusReporter is an optional interface for agents that report whether the user
-// is signed in. Capability: auth.status. Unstable.
+// AuthStatusReporter is an optional interface for agents that report whether the user is signed
+// in. Capability: auth.status. Unstable: may change.
 type AuthStatusReporter interface {
-	// AuthStatus reports whether the user is signed in. It should return at once, with
-	// what is known. Protocol: auth/status.
+	// AuthStatus reports whether the user is signed in. It should return at once, with what is
+	// known. Protocol: auth/status.
 	AuthStatus(context.Context, *AuthStatusRequest) (*AuthStatusResponse, error)
 }
 
-// MCPNotificationHandler is an optional interface for agents that use MCP servers of
-// the client over this connection. Capability: mcpCapabilities.acp. Unstable.
+// MCPNotificationHandler is an optional interface for agents that use MCP servers of the client
+// over this connection. Capability: mcpCapabilities.acp. Unstable: may change.
 type MCPNotificationHandler interface {
-	// MessageMCPNotification receives a notification of an MCP server while an MCP request
-	// of the agent is in flight. Drop it if no such request is in flight. It is handled
-	// before the response to that request. Protocol: mcp/message.
+	// MessageMCPNotification receives a notification of an MCP server while an MCP request of the
+	// agent is in flight. Drop it if no such request is in flight. It is handled before the
+	// response to that request. Protocol: mcp/message.
 	MessageMCPNotification(context.Context, *MessageMCPNotification) error
 }
 
-// Handles implements [Selective]: it reports whether the wrapped agent serves the
-// method.
+// Handles implements [Selective]: it reports whether the wrapped agent serves the method.
 func (w AgentWrapper) Handles(method string) bool {
 	switch method {
 	case MethodAuthenticate:

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// AuthMethod is one way to sign in. A method without a type is an [AuthMethodAgent].
-// The variants are *[AuthMethodTerminal], *[AuthMethodAgent] and *[UnknownAuthMethod].
+// AuthMethod is one way to sign in. A method without a type is an [AuthMethodAgent]. The
+// variants are *[AuthMethodTerminal], *[AuthMethodAgent] and *[UnknownAuthMethod].
 type AuthMethod interface{ isAuthMethod() }
 
 func (*AuthMethodTerminal) isAuthMethod() {}
@@ -24,10 +24,9 @@ type UnknownAuthMethod struct {
 // AuthMethodID identifies one authentication method. The agent chooses it.
 type AuthMethodID string
 
-// AuthMethodTerminal is an authentication method that requires a person at a terminal:
-// the client runs the command of the agent once more, interactively. Exit code 0 means
-// success; the client then connects again. It is offered only to clients with the
-// auth.terminal capability.
+// AuthMethodTerminal is an authentication method that requires a person at a terminal: the
+// client runs the command of the agent once more, interactively. Exit code 0 means success; the
+// client then connects again. It is offered only to clients with the auth.terminal capability.
 type AuthMethodTerminal struct {
 	// ID identifies the method. It must not be passed to authenticate.
 	ID AuthMethodID `json:"id" acp:"id"`
@@ -36,14 +35,13 @@ type AuthMethodTerminal struct {
 	Description string `json:"description,omitempty"`
 	// Args is appended to the arguments with which the client started the agent.
 	Args []string `json:"args,omitzero"`
-	// Env is added to the environment with which the client started the agent, and
-	// overrides it.
+	// Env is added to the environment with which the client started the agent, and overrides it.
 	Env  map[string]string `json:"env,omitzero"`
 	Meta Meta              `json:"_meta,omitempty"`
 }
 
-// AuthMethodAgent is an authentication method that the agent carries out when the
-// client calls authenticate.
+// AuthMethodAgent is an authentication method that the agent carries out when the client calls
+// authenticate.
 type AuthMethodAgent struct {
 	// ID is the id to pass to authenticate.
 	ID AuthMethodID `json:"id" acp:"id"`
@@ -53,8 +51,8 @@ type AuthMethodAgent struct {
 	Meta        Meta   `json:"_meta,omitempty"`
 }
 
-// AuthenticateResponse reports that the user is signed in. A client then repeats, once,
-// the call that failed with -32000.
+// AuthenticateResponse reports that the user is signed in. A client then repeats, once, the
+// call that failed with -32000.
 type AuthenticateResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -64,8 +62,8 @@ type LogoutResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AuthStatusResponse reports whether the user is signed in. Only the state is
-// significant; the accounts are for display. Unstable.
+// AuthStatusResponse reports whether the user is signed in. Only the state is significant; the
+// accounts are for display. Unstable: may change.
 type AuthStatusResponse struct {
 	State AuthState `json:"state" acp:"filled"`
 	// Accounts lists the known accounts, for display only. Malformed entries are skipped.
@@ -74,7 +72,7 @@ type AuthStatusResponse struct {
 }
 
 // AuthState is the authentication state. Treat an unknown value as [AuthStateUnknown].
-// Unstable.
+// Unstable: may change.
 type AuthState string
 
 const (
@@ -84,7 +82,7 @@ const (
 	AuthStateUnknown         AuthState = "unknown"         // the agent does not know
 )
 
-// AuthAccount is one account, for display. Unstable.
+// AuthAccount is one account, for display. Unstable: may change.
 type AuthAccount struct {
 	// Label is the label of the account, in one line.
 	Label string `json:"label"`
@@ -97,7 +95,7 @@ type AuthAccount struct {
 }
 
 // AuthStatusUpdateNotification reports a change of the authentication state. Protocol:
-// auth/status_update. Unstable.
+// auth/status_update. Unstable: may change.
 type AuthStatusUpdateNotification struct {
 	State    AuthState     `json:"state" acp:"filled"`
 	Accounts []AuthAccount `json:"accounts,omitzero"`
@@ -116,8 +114,8 @@ type LogoutRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AuthStatusRequest asks the agent whether the user is signed in. Protocol:
-// auth/status. Unstable.
+// AuthStatusRequest asks the agent whether the user is signed in. Protocol: auth/status.
+// Unstable: may change.
 type AuthStatusRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -9,85 +9,81 @@ import (
 	"github.com/acpkit/go-sdk/internal/roles"
 )
 
-// Client is the interface that a program must implement to drive an agent: the baseline
-// of the protocol. Pass an implementation to client.New. The interface never grows
-// within a wire version: small interfaces such as [Elicitor] cover the optional
-// methods, and the SDK detects which of them the value implements. A method that the
-// value does not implement fails with -32601.
+// Client is the interface that a program must implement to drive an agent: the baseline of the
+// protocol. Pass an implementation to client.New. The interface never grows within a wire
+// version: small interfaces such as [Elicitor] cover the optional methods, and the SDK detects
+// which of them the value implements. A method that the value does not implement fails with
+// -32601.
 //
-// The agent's end of a connection, *agent.Conn, is also a Client, with all optional
-// interfaces: its methods call the client at the other end. A proxy passes one
-// connection to another.
+// The agent's end of a connection, *agent.Conn, is also a Client, with all optional interfaces:
+// its methods call the client at the other end. A proxy passes one connection to another.
 //
-// Requests are handled concurrently, notifications one at a time, in the order of
-// arrival. The handler of a request starts after all notifications that arrived earlier
-// have been handled, so a permission request never overtakes the update that explains
-// it. The ctx of a request is cancelled when the agent cancels the request or the
-// connection ends. It also carries the position of the message in the order of arrival:
-// use it, or a ctx derived from it, to call the peer. The method owns its params.
-// Errors are treated as described for [Agent].
+// Requests are handled concurrently, notifications one at a time, in the order of arrival. The
+// handler of a request starts after all notifications that arrived earlier have been handled,
+// so a permission request never overtakes the update that explains it. The ctx of a request is
+// cancelled when the agent cancels the request or the connection ends. It also carries the
+// position of the message in the order of arrival: use it, or a ctx derived from it, to call
+// the peer. The method owns its params. Errors are treated as described for [Agent].
 type Client interface {
-	// RequestPermission asks the user whether a tool call may proceed, for as long as it
-	// takes. If the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; a
-	// Session of package client does so for the turns that it cancels. A program that
-	// decides without a user must choose by the kinds of the options, never by position,
-	// and return the cancelled outcome if no kind fits. Protocol:
-	// session/request_permission.
+	// RequestPermission asks the user whether a tool call may proceed, for as long as it takes. If
+	// the turn is cancelled meanwhile, return a *CancelledPermissionOutcome; a Session of package
+	// client does so for the turns that it cancels. A program that decides without a user must
+	// choose by the kinds of the options, never by position, and return the cancelled outcome if
+	// no kind fits. Protocol: session/request_permission.
 	RequestPermission(context.Context, *RequestPermissionRequest) (*RequestPermissionResponse, error)
 
-	// SessionUpdate handles one update of a session. Updates are handled one at a time for
-	// the whole connection, in the order of arrival. Do not block: until SessionUpdate
-	// returns, no other update is handled and no call returns. It may call the agent with
-	// its ctx. An update may arrive at any time, even if no prompt is in flight. Ignore
-	// unknown sessions and unknown updates. Protocol: session/update.
+	// SessionUpdate handles one update of a session. Updates are handled one at a time for the
+	// whole connection, in the order of arrival. Do not block: until SessionUpdate returns, no
+	// other update is handled and no call returns. It may call the agent with its ctx. An update
+	// may arrive at any time, even if no prompt is in flight. Ignore unknown sessions and unknown
+	// updates. Protocol: session/update.
 	SessionUpdate(context.Context, *SessionNotification) error
 }
 
-// TextFileReader is an optional interface for clients that let agents read files.
-// Capability: fs.readTextFile.
+// TextFileReader is an optional interface for clients that let agents read files. Capability:
+// fs.readTextFile.
 type TextFileReader interface {
-	// ReadTextFile returns the text of a file as the editor sees it, including unsaved
-	// changes. Return rpcerr.ResourceNotFound for a missing file. The path may come from a
-	// misled program: refuse paths outside the directories of the session, and relative
-	// ones, which some agents send. Protocol: fs/read_text_file.
+	// ReadTextFile returns the text of a file as the editor sees it, including unsaved changes.
+	// Return rpcerr.ResourceNotFound for a missing file. The path may come from a misled program:
+	// refuse paths outside the directories of the session, and relative ones, which some agents
+	// send. Protocol: fs/read_text_file.
 	ReadTextFile(context.Context, *ReadTextFileRequest) (*ReadTextFileResponse, error)
 }
 
-// TextFileWriter is an optional interface for clients that let agents write files.
-// Capability: fs.writeTextFile.
+// TextFileWriter is an optional interface for clients that let agents write files. Capability:
+// fs.writeTextFile.
 type TextFileWriter interface {
-	// WriteTextFile replaces the whole text of a file and creates the file if it does not
-	// exist. The path may come from a misled program: refuse paths outside the directories
-	// of the session, and relative ones, which some agents send. Protocol:
-	// fs/write_text_file.
+	// WriteTextFile replaces the whole text of a file and creates the file if it does not exist.
+	// The path may come from a misled program: refuse paths outside the directories of the
+	// session, and relative ones, which some agents send. Protocol: fs/write_text_file.
 	WriteTextFile(context.Context, *WriteTextFileRequest) (*WriteTextFileResponse, error)
 }
 
-// TerminalHost is an optional interface for clients that run commands for agents.
-// Capability: terminal, which covers all five methods.
+// TerminalHost is an optional interface for clients that run commands for agents. Capability:
+// terminal, which covers all five methods.
 //
-// Release the terminals of a session when the session or the connection ends, in case
-// the agent did not. Return rpcerr.ResourceNotFound for an unknown terminal.
+// Release the terminals of a session when the session or the connection ends, in case the agent
+// did not. Return rpcerr.ResourceNotFound for an unknown terminal.
 type TerminalHost interface {
-	// CreateTerminal starts a command and returns at once. Running commands is the most
-	// powerful thing that an agent can do on a machine: let the user decide what may run.
-	// Protocol: terminal/create.
+	// CreateTerminal starts a command and returns at once. Running commands is the most powerful
+	// thing that an agent can do on a machine: let the user decide what may run. Protocol:
+	// terminal/create.
 	CreateTerminal(context.Context, *CreateTerminalRequest) (*CreateTerminalResponse, error)
 
-	// TerminalOutput returns the output so far without waiting. If there is a limit, it
-	// returns the most recent output. Protocol: terminal/output.
+	// TerminalOutput returns the output so far without waiting. If there is a limit, it returns
+	// the most recent output. Protocol: terminal/output.
 	TerminalOutput(context.Context, *TerminalOutputRequest) (*TerminalOutputResponse, error)
 
-	// WaitForTerminalExit returns when the command has ended or ctx is done. Other methods
-	// may be called meanwhile. Protocol: terminal/wait_for_exit.
+	// WaitForTerminalExit returns when the command has ended or ctx is done. Other methods may be
+	// called meanwhile. Protocol: terminal/wait_for_exit.
 	WaitForTerminalExit(context.Context, *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error)
 
-	// KillTerminal ends the command and keeps the terminal. It succeeds if the command has
-	// already ended. Protocol: terminal/kill.
+	// KillTerminal ends the command and keeps the terminal. It succeeds if the command has already
+	// ended. Protocol: terminal/kill.
 	KillTerminal(context.Context, *KillTerminalRequest) (*KillTerminalResponse, error)
 
-	// ReleaseTerminal ends the command if it is still running, and frees the terminal,
-	// except for output that a tool call displays. Protocol: terminal/release.
+	// ReleaseTerminal ends the command if it is still running, and frees the terminal, except for
+	// output that a tool call displays. Protocol: terminal/release.
 	ReleaseTerminal(context.Context, *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error)
 }
 
@@ -95,42 +91,42 @@ type TerminalHost interface {
 // Capabilities: elicitation.form, and elicitation.url for a client that also implements
 // [ElicitationCompleter].
 type Elicitor interface {
-	// CreateElicitation asks the user for input, for as long as it takes. It may be called
-	// while a call of this client, such as Authenticate, is in flight. For a web page,
-	// show the whole address, ask before opening it, and do not fetch it; package client
-	// passes only http and https URLs. Return rpcerr.InvalidParams for a mode that was not
-	// advertised. Protocol: elicitation/create.
+	// CreateElicitation asks the user for input, for as long as it takes. It may be called while a
+	// call of this client, such as Authenticate, is in flight. For a web page, show the whole
+	// address, ask before opening it, and do not fetch it; package client passes only http and
+	// https URLs. Return rpcerr.InvalidParams for a mode that was not advertised. Protocol:
+	// elicitation/create.
 	CreateElicitation(context.Context, *CreateElicitationRequest) (*CreateElicitationResponse, error)
 }
 
-// ElicitationCompleter is an optional interface for clients that need to know when
-// their user has finished on a web page. Capability: elicitation.url.
+// ElicitationCompleter is an optional interface for clients that need to know when their user
+// has finished on a web page. Capability: elicitation.url.
 type ElicitationCompleter interface {
-	// CompleteElicitation is called when the user has finished on a web page. Agents may
-	// omit it; ignore unknown ids. Protocol: elicitation/complete.
+	// CompleteElicitation is called when the user has finished on a web page. Agents may omit it;
+	// ignore unknown ids. Protocol: elicitation/complete.
 	CompleteElicitation(context.Context, *CompleteElicitationNotification) error
 }
 
 // AuthStatusUpdater is an optional interface for clients that handle changes of the
-// authentication state of the agent. Capability: auth.status of the agent. Unstable.
+// authentication state of the agent. Capability: auth.status of the agent. Unstable: may
+// change.
 type AuthStatusUpdater interface {
 	// AuthStatusUpdate receives the new state. Protocol: auth/status_update.
 	AuthStatusUpdate(context.Context, *AuthStatusUpdateNotification) error
 }
 
-// MCPMessageHandler is an optional interface for clients that serve MCP to the agent
-// over this connection. They pass an [MCPServerACP] when a session starts. Capability:
-// mcpCapabilities.acp of the agent. Unstable.
+// MCPMessageHandler is an optional interface for clients that serve MCP to the agent over this
+// connection. They pass an [MCPServerACP] when a session starts. Capability:
+// mcpCapabilities.acp of the agent. Unstable: may change.
 type MCPMessageHandler interface {
-	// MessageMCP handles one MCP request. Put errors of MCP into the response; a Go error
-	// means that the server could not be reached. Send notifications of the server for
-	// this request before returning. The ctx is cancelled when the agent cancels the
-	// request. Protocol: mcp/message.
+	// MessageMCP handles one MCP request. Put errors of MCP into the response; a Go error means
+	// that the server could not be reached. Send notifications of the server for this request
+	// before returning. The ctx is cancelled when the agent cancels the request. Protocol:
+	// mcp/message.
 	MessageMCP(context.Context, *MessageMCPRequest) (*MessageMCPResponse, error)
 }
 
-// Handles implements [Selective]: it reports whether the wrapped client serves the
-// method.
+// Handles implements [Selective]: it reports whether the wrapped client serves the method.
 func (w ClientWrapper) Handles(method string) bool {
 	switch method {
 	case MethodFSReadTextFile:

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// SessionModeState contains the modes of a session and the current one. It is nil if
-// the session has no modes. Clients ignore it if the agent also sent config options.
+// SessionModeState contains the modes of a session and the current one. It is nil if the
+// session has no modes. Clients ignore it if the agent also sent config options.
 type SessionModeState struct {
 	CurrentModeID SessionModeID `json:"currentModeId" acp:"id"`
 	// AvailableModes lists the available modes. Malformed items are skipped.
@@ -28,10 +28,10 @@ type SessionMode struct {
 	Meta        Meta   `json:"_meta,omitempty"`
 }
 
-// SessionConfigOption is one setting of a session with its current value. Every option
-// has a usable value from the start. A list of options is complete, in the agent's
-// order of importance, and replaces the previous list. Malformed options are skipped;
-// those of an unknown kind are kept as [UnknownSessionConfigKind].
+// SessionConfigOption is one setting of a session with its current value. Every option has a
+// usable value from the start. A list of options is complete, in the agent's order of
+// importance, and replaces the previous list. Malformed options are skipped; those of an
+// unknown kind are kept as [UnknownSessionConfigKind].
 type SessionConfigOption struct {
 	// ID is the id to pass to session/set_config_option.
 	ID SessionConfigID `json:"id" acp:"id"`
@@ -40,23 +40,22 @@ type SessionConfigOption struct {
 	Description string `json:"description,omitempty"`
 	// Category is the category of the option, for its placement; empty means none.
 	Category SessionConfigOptionCategory `json:"category,omitempty"`
-	// Kind contains the possible values and the current one. Clients should leave options
-	// of an unknown kind unchanged.
+	// Kind contains the possible values and the current one. Clients should leave options of an
+	// unknown kind unchanged.
 	Kind SessionConfigKind `json:"-" acp:"required"`
 	Meta Meta              `json:"_meta,omitempty"`
 }
 
-// SessionConfigKind contains the possible values of a config option and the current
-// one. The variants are *[SessionConfigSelect], *[SessionConfigBoolean] and
-// *[UnknownSessionConfigKind].
+// SessionConfigKind contains the possible values of a config option and the current one. The
+// variants are *[SessionConfigSelect], *[SessionConfigBoolean] and *[UnknownSessionConfigKind].
 type SessionConfigKind interface{ isSessionConfigKind() }
 
 func (*SessionConfigSelect) isSessionConfigKind()      {}
 func (*SessionConfigBoolean) isSessionConfigKind()     {}
 func (*UnknownSessionConfigKind) isSessionConfigKind() {}
 
-// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this
-// package unchanged.
+// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this package
+// unchanged.
 type UnknownSessionConfigKind struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the object without the members that all variants share
@@ -65,9 +64,8 @@ type UnknownSessionConfigKind struct {
 // SessionConfigID identifies one config option of a session.
 type SessionConfigID string
 
-// SessionConfigOptionCategory is the category of a config option. It is for display
-// only. Other values are allowed; those that begin with an underscore are
-// vendor-specific.
+// SessionConfigOptionCategory is the category of a config option. It is for display only. Other
+// values are allowed; those that begin with an underscore are vendor-specific.
 type SessionConfigOptionCategory string
 
 const (
@@ -112,8 +110,8 @@ type SessionConfigSelect struct {
 	Options SessionConfigSelectOptions `json:"options"`
 }
 
-// SessionConfigBoolean is an option that is on or off. Agents may offer it only to
-// clients with the session.configOptions.boolean capability.
+// SessionConfigBoolean is an option that is on or off. Agents may offer it only to clients with
+// the session.configOptions.boolean capability.
 type SessionConfigBoolean struct {
 	CurrentValue bool `json:"currentValue"`
 }
@@ -129,8 +127,7 @@ type SetSessionConfigOptionResponse struct {
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// CurrentModeUpdate reports that the mode of the session has changed, whatever the
-// cause.
+// CurrentModeUpdate reports that the mode of the session has changed, whatever the cause.
 type CurrentModeUpdate struct {
 	CurrentModeID SessionModeID `json:"currentModeId" acp:"id"`
 	Meta          Meta          `json:"_meta,omitempty"`
@@ -151,31 +148,30 @@ type SetSessionModeRequest struct {
 	Meta   Meta          `json:"_meta,omitempty"`
 }
 
-// SetSessionConfigOptionRequest asks the agent to set one config option of a session.
-// Protocol: session/set_config_option.
+// SetSessionConfigOptionRequest asks the agent to set one config option of a session. Protocol:
+// session/set_config_option.
 type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ConfigID is the id of one of the options of the session.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
-	// Value is the new value: the id of one of the values of a select option, or a
-	// boolean.
+	// Value is the new value: the id of one of the values of a select option, or a boolean.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
-// InitialSessionConfigOption is the value that a config option should have from the
-// start of a session. Unstable.
+// InitialSessionConfigOption is the value that a config option should have from the start of a
+// session. Unstable: may change.
 type InitialSessionConfigOption struct {
 	// ConfigID is the id of the option. Agents ignore an option that they do not know.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
-	// Value is the value. Agents ignore a value that the option cannot have; the response
-	// to the request lists the values that hold.
+	// Value is the value. Agents ignore a value that the option cannot have; the response to the
+	// request lists the values that hold.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionOptionsRequest asks what a session would start with. The rest is as in
-// [NewSessionRequest]. Protocol: session/options. Unstable.
+// [NewSessionRequest]. Protocol: session/options. Unstable: may change.
 type SessionOptionsRequest struct {
 	Cwd                   string   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
@@ -184,7 +180,8 @@ type SessionOptionsRequest struct {
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionOptionsResponse is what a session would start with at this moment. Unstable.
+// SessionOptionsResponse is what a session would start with at this moment. Unstable: may
+// change.
 type SessionOptionsResponse struct {
 	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`

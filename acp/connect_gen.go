@@ -7,29 +7,28 @@ import (
 	"encoding/json"
 )
 
-// InitializeResponse is the response of the agent to the first request. It fixes the
-// version and the capabilities.
+// InitializeResponse is the response of the agent to the first request. It fixes the version
+// and the capabilities.
 type InitializeResponse struct {
-	// ProtocolVersion is the version that both ends will use: the requested one if the
-	// agent supports it, otherwise the latest that the agent supports. A client that does
-	// not support it closes the connection.
+	// ProtocolVersion is the version that both ends will use: the requested one if the agent
+	// supports it, otherwise the latest that the agent supports. A client that does not support it
+	// closes the connection.
 	ProtocolVersion uint16 `json:"protocolVersion"`
-	// AgentCapabilities describes which optional methods and content the client may use.
-	// If it is nil, the agent's end of this SDK fills in what the agent's Go type
-	// implements; on the wire, absence means only the baseline.
+	// AgentCapabilities describes which optional methods and content the client may use. If it is
+	// nil, the agent's end of this SDK fills in what the agent's Go type implements; on the wire,
+	// absence means only the baseline.
 	AgentCapabilities *AgentCapabilities `json:"agentCapabilities,omitempty"`
-	// AuthMethods lists the authentication methods, in the agent's order of preference. An
-	// empty list means that authentication is not required or not possible. Malformed
-	// entries are skipped.
+	// AuthMethods lists the authentication methods, in the agent's order of preference. An empty
+	// list means that authentication is not required or not possible. Malformed entries are
+	// skipped.
 	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive,required"`
 	// AgentInfo describes the agent program, for logs and display only.
 	AgentInfo *Implementation `json:"agentInfo,omitempty"`
 	Meta      Meta            `json:"_meta,omitempty"`
 }
 
-// AgentCapabilities describes what an agent supports beyond the baseline of
-// session/new, session/prompt, session/cancel and session/update. A client must not use
-// what is absent.
+// AgentCapabilities describes what an agent supports beyond the baseline of session/new,
+// session/prompt, session/cancel and session/update. A client must not use what is absent.
 type AgentCapabilities struct {
 	// LoadSession means session/load, which replays a stored session.
 	LoadSession         bool                   `json:"loadSession,omitempty"`
@@ -37,53 +36,51 @@ type AgentCapabilities struct {
 	MCPCapabilities     *MCPCapabilities       `json:"mcpCapabilities,omitempty"`
 	SessionCapabilities *SessionCapabilities   `json:"sessionCapabilities,omitempty"`
 	Auth                *AgentAuthCapabilities `json:"auth,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
 	Meta      Meta                   `json:"_meta,omitempty"`
 }
 
-// PromptCapabilities describes the content that a prompt may contain beyond text and
-// resource links, which every agent accepts. It does not limit what the agent sends.
+// PromptCapabilities describes the content that a prompt may contain beyond text and resource
+// links, which every agent accepts. It does not limit what the agent sends.
 type PromptCapabilities struct {
 	Image bool `json:"image,omitempty"`
 	Audio bool `json:"audio,omitempty"`
-	// EmbeddedContext reports whether a prompt may contain [EmbeddedResource] blocks,
-	// which include the content of a file.
+	// EmbeddedContext reports whether a prompt may contain [EmbeddedResource] blocks, which
+	// include the content of a file.
 	EmbeddedContext bool `json:"embeddedContext,omitempty"`
 	Meta            Meta `json:"_meta,omitempty"`
 }
 
-// MCPCapabilities describes the kinds of MCP servers that an agent can reach beyond
-// stdio, which all agents support.
+// MCPCapabilities describes the kinds of MCP servers that an agent can reach beyond stdio,
+// which all agents support.
 type MCPCapabilities struct {
-	// HTTP reports whether servers of type http, the streamable HTTP transport, are
-	// supported.
+	// HTTP reports whether servers of type http, the streamable HTTP transport, are supported.
 	HTTP bool `json:"http,omitempty"`
-	// SSE reports whether servers of type sse are supported. MCP has retired that
-	// transport.
+	// SSE reports whether servers of type sse are supported. MCP has retired that transport.
 	SSE bool `json:"sse,omitempty"`
-	// ACP reports whether servers of type acp are supported, which the client serves over
-	// this connection. Unstable.
+	// ACP reports whether servers of type acp are supported, which the client serves over this
+	// connection. Unstable: may change.
 	ACP  bool `json:"acp,omitempty"`
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionCapabilities describes the optional session methods and params that an agent
-// supports. Each field is a marker: non-nil means supported. Archive requires List.
+// SessionCapabilities describes the optional session methods and params that an agent supports.
+// Each field is a marker: non-nil means supported. Archive requires List.
 type SessionCapabilities struct {
 	List                  *SessionListCapabilities                  `json:"list,omitempty"`
 	Delete                *SessionDeleteCapabilities                `json:"delete,omitempty"`
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
 	SystemPrompt          *SessionSystemPromptCapabilities          `json:"systemPrompt,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Options *SessionOptionsCapabilities `json:"options,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Fork *SessionForkCapabilities `json:"fork,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Archive *SessionArchiveCapabilities `json:"archive,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Status *SessionStatusCapabilities `json:"status,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Title  *SessionTitleCapabilities  `json:"title,omitempty"`
 	Resume *SessionResumeCapabilities `json:"resume,omitempty"`
 	Close  *SessionCloseCapabilities  `json:"close,omitempty"`
@@ -105,49 +102,50 @@ type SessionDeleteCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionAdditionalDirectoriesCapabilities means that an agent accepts additional
-// directories when a session starts.
+// SessionAdditionalDirectoriesCapabilities means that an agent accepts additional directories
+// when a session starts.
 type SessionAdditionalDirectoriesCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionSystemPromptCapabilities means that an agent appends a system prompt of the
-// client to its own.
+// SessionSystemPromptCapabilities means that an agent appends a system prompt of the client to
+// its own.
 type SessionSystemPromptCapabilities struct {
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitempty"`
 	Meta Meta                                 `json:"_meta,omitempty"`
 }
 
-// SessionSystemPromptModeCapabilities describes the modes of a system prompt that an
-// agent supports beyond append.
+// SessionSystemPromptModeCapabilities describes the modes of a system prompt that an agent
+// supports beyond append.
 type SessionSystemPromptModeCapabilities struct {
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitempty"`
 	Meta     Meta                                     `json:"_meta,omitempty"`
 }
 
-// SessionSystemPromptOverrideCapabilities means that a client may replace the system
-// prompt of an agent.
+// SessionSystemPromptOverrideCapabilities means that a client may replace the system prompt of
+// an agent.
 type SessionSystemPromptOverrideCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionForkCapabilities means that an agent supports session/fork. Unstable.
+// SessionForkCapabilities means that an agent supports session/fork. Unstable: may change.
 type SessionForkCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // SessionArchiveCapabilities means that an agent supports session/archive and
-// session/unarchive. Unstable.
+// session/unarchive. Unstable: may change.
 type SessionArchiveCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionStatusCapabilities means that an agent supports session/status. Unstable.
+// SessionStatusCapabilities means that an agent supports session/status. Unstable: may change.
 type SessionStatusCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionTitleCapabilities means that an agent supports session/set_title. Unstable.
+// SessionTitleCapabilities means that an agent supports session/set_title. Unstable: may
+// change.
 type SessionTitleCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -162,17 +160,17 @@ type SessionCloseCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AgentAuthCapabilities describes the optional authentication methods of the protocol
-// that an agent supports. Each field is a marker: non-nil means supported.
+// AgentAuthCapabilities describes the optional authentication methods of the protocol that an
+// agent supports. Each field is a marker: non-nil means supported.
 type AgentAuthCapabilities struct {
-	// Unstable.
+	// Unstable: may change.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
 	Logout *LogoutCapabilities     `json:"logout,omitempty"`
 	Meta   Meta                    `json:"_meta,omitempty"`
 }
 
 // AuthStatusCapabilities means that an agent supports auth/status and may send
-// auth/status_update. Unstable.
+// auth/status_update. Unstable: may change.
 type AuthStatusCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -182,8 +180,8 @@ type LogoutCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ProvidersCapabilities means that the client may direct the model traffic of the agent
-// with the providers methods. Unstable.
+// ProvidersCapabilities means that the client may direct the model traffic of the agent with
+// the providers methods. Unstable: may change.
 type ProvidersCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
@@ -198,8 +196,8 @@ type Implementation struct {
 	Meta    Meta   `json:"_meta,omitempty"`
 }
 
-// Error is a JSON-RPC error inside a message. Failed calls return an
-// rpcerr.RequestError instead.
+// Error is a JSON-RPC error inside a message. Failed calls return an rpcerr.RequestError
+// instead.
 type Error struct {
 	Code    ErrorCode `json:"code"`
 	Message string    `json:"message"`
@@ -223,26 +221,25 @@ const (
 
 // InitializeRequest is the first request of the client. Protocol: initialize.
 type InitializeRequest struct {
-	// ProtocolVersion is the highest version that the client supports, normally
-	// [ProtocolVersion].
+	// ProtocolVersion is the highest version that the client supports, normally [ProtocolVersion].
 	ProtocolVersion uint16 `json:"protocolVersion"`
-	// ClientCapabilities describes what the agent may request of the client. Nil means
-	// only the baseline: permission requests and session updates.
+	// ClientCapabilities describes what the agent may request of the client. Nil means only the
+	// baseline: permission requests and session updates.
 	ClientCapabilities *ClientCapabilities `json:"clientCapabilities,omitempty"`
-	// ClientInfo describes the client program. Agents should use it only for logs and
-	// display, never to infer behavior.
+	// ClientInfo describes the client program. Agents should use it only for logs and display,
+	// never to infer behavior.
 	ClientInfo *Implementation `json:"clientInfo,omitempty"`
 	Meta       Meta            `json:"_meta,omitempty"`
 }
 
-// ClientCapabilities describes what a client supports beyond the baseline. An agent
-// must not use what is absent.
+// ClientCapabilities describes what a client supports beyond the baseline. An agent must not
+// use what is absent.
 type ClientCapabilities struct {
 	FS *FileSystemCapabilities `json:"fs,omitempty"`
 	// Terminal reports whether the client supports all five terminal methods.
 	Terminal bool                       `json:"terminal,omitempty"`
 	Session  *ClientSessionCapabilities `json:"session,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Subagents   *SubagentCapabilities    `json:"subagents,omitempty"`
 	Plan        *PlanCapabilities        `json:"plan,omitempty"`
 	Auth        *AuthCapabilities        `json:"auth,omitempty"`
@@ -250,74 +247,72 @@ type ClientCapabilities struct {
 	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
-// FileSystemCapabilities describes the file methods that a client supports. Both use
-// the editor's view of a file, which includes unsaved changes.
+// FileSystemCapabilities describes the file methods that a client supports. Both use the
+// editor's view of a file, which includes unsaved changes.
 type FileSystemCapabilities struct {
 	ReadTextFile  bool `json:"readTextFile,omitempty"`
 	WriteTextFile bool `json:"writeTextFile,omitempty"`
 	Meta          Meta `json:"_meta,omitempty"`
 }
 
-// ClientSessionCapabilities describes the optional parts of a session that a client
-// supports.
+// ClientSessionCapabilities describes the optional parts of a session that a client supports.
 type ClientSessionCapabilities struct {
 	Compaction    *CompactionCapabilities           `json:"compaction,omitempty"`
 	ConfigOptions *SessionConfigOptionsCapabilities `json:"configOptions,omitempty"`
 	Notices       *NoticeCapabilities               `json:"notices,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	PromptSuggestions *PromptSuggestionsCapabilities `json:"promptSuggestions,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Cursors *SessionCursorsCapabilities `json:"cursors,omitempty"`
 	Meta    Meta                        `json:"_meta,omitempty"`
 }
 
-// CompactionCapabilities means that a client displays compactions; otherwise the agent
-// must not send [CompactionUpdate] and [CompactionSummaryChunk]. Its members are
-// reserved.
+// CompactionCapabilities means that a client displays compactions; otherwise the agent must not
+// send [CompactionUpdate] and [CompactionSummaryChunk]. Its members are reserved.
 type CompactionCapabilities struct {
 }
 
-// SessionConfigOptionsCapabilities describes the kinds of config options that a client
-// can display beyond select, which all clients support.
+// SessionConfigOptionsCapabilities describes the kinds of config options that a client can
+// display beyond select, which all clients support.
 type SessionConfigOptionsCapabilities struct {
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitempty"`
 	Meta    Meta                             `json:"_meta,omitempty"`
 }
 
-// BooleanConfigOptionCapabilities means that a client can display options that are on
-// or off. Otherwise an agent should offer a select option with two values.
+// BooleanConfigOptionCapabilities means that a client can display options that are on or off.
+// Otherwise an agent should offer a select option with two values.
 type BooleanConfigOptionCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// NoticeCapabilities means that a client displays notices; otherwise the agent must not
-// send [Notice]. Its members are reserved.
+// NoticeCapabilities means that a client displays notices; otherwise the agent must not send
+// [Notice]. Its members are reserved.
 type NoticeCapabilities struct {
 }
 
-// SubagentCapabilities means that a client displays subagents; otherwise the agent must
-// not send [SubagentUpdate], [SessionMessage] and [SessionMessageChunk]. Unstable.
+// SubagentCapabilities means that a client displays subagents; otherwise the agent must not
+// send [SubagentUpdate], [SessionMessage] and [SessionMessageChunk]. Unstable: may change.
 type SubagentCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PlanCapabilities means that a client supports plans with an id; otherwise the agent
-// must not send [PlanUpdate] and [PlanRemoved].
+// PlanCapabilities means that a client supports plans with an id; otherwise the agent must not
+// send [PlanUpdate] and [PlanRemoved].
 type PlanCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AuthCapabilities describes the kinds of authentication methods that a client can
-// carry out itself. Nil means only those that the agent runs.
+// AuthCapabilities describes the kinds of authentication methods that a client can carry out
+// itself. Nil means only those that the agent runs.
 type AuthCapabilities struct {
-	// Terminal reports whether the client can run the command of the agent in an
-	// interactive terminal; otherwise the agent must not offer methods of that kind.
+	// Terminal reports whether the client can run the command of the agent in an interactive
+	// terminal; otherwise the agent must not offer methods of that kind.
 	Terminal bool `json:"terminal,omitempty"`
 	Meta     Meta `json:"_meta,omitempty"`
 }
 
-// ElicitationCapabilities describes how a client can ask its user for input. A value
-// with neither form nor URL means not at all.
+// ElicitationCapabilities describes how a client can ask its user for input. A value with
+// neither form nor URL means not at all.
 type ElicitationCapabilities struct {
 	Form *ElicitationFormCapabilities `json:"form,omitempty"`
 	URL  *ElicitationURLCapabilities  `json:"url,omitempty"`
@@ -334,8 +329,8 @@ type ElicitationURLCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionOptionsCapabilities means that an agent supports session/options and initial
-// values for config options. Unstable.
+// SessionOptionsCapabilities means that an agent supports session/options and initial values
+// for config options. Unstable: may change.
 type SessionOptionsCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

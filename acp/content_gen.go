@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 )
 
-// ContentBlock is one piece of content: text, an image, audio, a link to a resource, or
-// a resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
+// ContentBlock is one piece of content: text, an image, audio, a link to a resource, or a
+// resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
 // *[ResourceLink], *[EmbeddedResource] and *[UnknownContentBlock].
 //
-// [PromptCapabilities] determine which kinds a prompt may contain. They do not limit
-// what an agent sends. Blocks have the form of MCP's content, so an agent can pass the
-// output of an MCP tool on unchanged.
+// [PromptCapabilities] determine which kinds a prompt may contain. They do not limit what an
+// agent sends. Blocks have the form of MCP's content, so an agent can pass the output of an MCP
+// tool on unchanged.
 type ContentBlock interface{ isContentBlock() }
 
 func (*TextContent) isContentBlock()         {}
@@ -23,22 +23,21 @@ func (*ResourceLink) isContentBlock()        {}
 func (*EmbeddedResource) isContentBlock()    {}
 func (*UnknownContentBlock) isContentBlock() {}
 
-// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package
-// unchanged.
+// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package unchanged.
 type UnknownContentBlock struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// Annotations contains hints for the use of a piece of content. They come from the
-// author of the content and deserve no more trust than it does.
+// Annotations contains hints for the use of a piece of content. They come from the author of
+// the content and deserve no more trust than it does.
 type Annotations struct {
 	// Audience is the intended audience; empty means both.
 	Audience []Role `json:"audience,omitzero"`
 	// LastModified is the time of the last change, as RFC 3339 text; empty means unknown.
 	LastModified string `json:"lastModified,omitempty"`
-	// Priority is the importance of the content from 0, optional, to 1, required; nil
-	// means unspecified.
+	// Priority is the importance of the content from 0, optional, to 1, required; nil means
+	// unspecified.
 	Priority *float64 `json:"priority,omitempty"`
 	Meta     Meta     `json:"_meta,omitempty"`
 }
@@ -51,8 +50,8 @@ const (
 	RoleUser      Role = "user"      // the user
 )
 
-// TextContent is text. In messages of agents it is usually Markdown. A chunk may end
-// anywhere, even inside a word or a code fence; join chunks in order.
+// TextContent is text. In messages of agents it is usually Markdown. A chunk may end anywhere,
+// even inside a word or a code fence; join chunks in order.
 type TextContent struct {
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Text        string       `json:"text"`
@@ -81,8 +80,8 @@ type AudioContent struct {
 	Meta     Meta   `json:"_meta,omitempty"`
 }
 
-// ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
-// Every agent accepts it in prompts.
+// ResourceLink refers to a resource that the receiver can fetch itself, such as a file. Every
+// agent accepts it in prompts.
 type ResourceLink struct {
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Description string       `json:"description,omitempty"`
@@ -98,18 +97,17 @@ type ResourceLink struct {
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// EmbeddedResourceResource is the content of an embedded resource: text or binary data.
-// A value with the members of both is read as text if it fits. The variants are
-// *[TextResourceContents], *[BlobResourceContents] and
-// *[UnknownEmbeddedResourceResource].
+// EmbeddedResourceResource is the content of an embedded resource: text or binary data. A value
+// with the members of both is read as text if it fits. The variants are
+// *[TextResourceContents], *[BlobResourceContents] and *[UnknownEmbeddedResourceResource].
 type EmbeddedResourceResource interface{ isEmbeddedResourceResource() }
 
 func (*TextResourceContents) isEmbeddedResourceResource()            {}
 func (*BlobResourceContents) isEmbeddedResourceResource()            {}
 func (*UnknownEmbeddedResourceResource) isEmbeddedResourceResource() {}
 
-// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown
-// to this package unchanged.
+// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown to this
+// package unchanged.
 type UnknownEmbeddedResourceResource struct {
 	Raw json.RawMessage // the whole object
 }
@@ -133,8 +131,8 @@ type BlobResourceContents struct {
 	Meta     Meta   `json:"_meta,omitempty"`
 }
 
-// EmbeddedResource contains the content of a resource, so that the agent need not fetch
-// it. In prompts it requires the embeddedContext capability.
+// EmbeddedResource contains the content of a resource, so that the agent need not fetch it. In
+// prompts it requires the embeddedContext capability.
 type EmbeddedResource struct {
 	Annotations *Annotations             `json:"annotations,omitempty"`
 	Resource    EmbeddedResourceResource `json:"resource" acp:"required"`
@@ -144,15 +142,16 @@ type EmbeddedResource struct {
 // PromptResponse is the result of a turn.
 type PromptResponse struct {
 	StopReason StopReason `json:"stopReason" acp:"filled"`
-	// Usage is the number of tokens that the turn consumed; nil means unknown. Unstable.
+	// Usage is the number of tokens that the turn consumed; nil means unknown. Unstable: may
+	// change.
 	Usage *Usage `json:"usage,omitempty"`
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
-// StopReason is the reason why a turn ended. Newer agents may send other values; treat
-// them as the end of the turn. After a refusal, the prompt and everything after it are
-// not part of the context of the next turn; a client should show that. Every cancelled
-// prompt ends with [StopReasonCancelled], even if the work stopped with an error.
+// StopReason is the reason why a turn ended. Newer agents may send other values; treat them as
+// the end of the turn. After a refusal, the prompt and everything after it are not part of the
+// context of the next turn; a client should show that. Every cancelled prompt ends with
+// [StopReasonCancelled], even if the work stopped with an error.
 type StopReason string
 
 const (
@@ -163,8 +162,8 @@ const (
 	StopReasonCancelled       StopReason = "cancelled"         // the client cancelled the turn
 )
 
-// Usage counts the tokens of one finished piece of work. The counts are not accumulated
-// over turns. Unstable.
+// Usage counts the tokens of one finished piece of work. The counts are not accumulated over
+// turns. Unstable: may change.
 type Usage struct {
 	// TotalTokens is the total number of tokens.
 	TotalTokens uint64 `json:"totalTokens"`
@@ -172,14 +171,14 @@ type Usage struct {
 	InputTokens uint64 `json:"inputTokens"`
 	// OutputTokens is the number of tokens that the model produced.
 	OutputTokens uint64 `json:"outputTokens"`
-	// ThoughtTokens is the number of tokens that the model used for reasoning; nil means
-	// unknown, not zero.
+	// ThoughtTokens is the number of tokens that the model used for reasoning; nil means unknown,
+	// not zero.
 	ThoughtTokens *uint64 `json:"thoughtTokens,omitempty"`
-	// CachedReadTokens is the number of input tokens read from the cache of the provider;
-	// nil means unknown.
+	// CachedReadTokens is the number of input tokens read from the cache of the provider; nil
+	// means unknown.
 	CachedReadTokens *uint64 `json:"cachedReadTokens,omitempty"`
-	// CachedWriteTokens is the number of input tokens written to the cache of the
-	// provider; nil means unknown.
+	// CachedWriteTokens is the number of input tokens written to the cache of the provider; nil
+	// means unknown.
 	CachedWriteTokens *uint64 `json:"cachedWriteTokens,omitempty"`
 	Meta              Meta    `json:"_meta,omitempty"`
 }
@@ -187,9 +186,8 @@ type Usage struct {
 // PromptRequest is a message of the user. It starts a turn. Protocol: session/prompt.
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Prompt is the content of the message, in order. Text and resource links are always
-	// allowed; images, audio and embedded resources require the corresponding prompt
-	// capability.
+	// Prompt is the content of the message, in order. Text and resource links are always allowed;
+	// images, audio and embedded resources require the corresponding prompt capability.
 	Prompt []ContentBlock `json:"prompt" acp:"dive,required"`
 	Meta   Meta           `json:"_meta,omitempty"`
 }

@@ -7,23 +7,24 @@ import (
 	"encoding/json"
 )
 
-// CursorID identifies one position in a session. The agent chooses it; clients compare
-// it byte by byte. Unstable.
+// CursorID identifies one position in a session. The agent chooses it; clients compare it byte
+// by byte. Unstable: may change.
 type CursorID string
 
-// CursorForkCapabilities means that a session can be forked at a cursor. Unstable.
+// CursorForkCapabilities means that a session can be forked at a cursor. Unstable: may change.
 type CursorForkCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// CursorCapabilities describes what can be done at a position of a session. Unstable.
+// CursorCapabilities describes what can be done at a position of a session. Unstable: may
+// change.
 type CursorCapabilities struct {
 	Fork *CursorForkCapabilities `json:"fork,omitempty"`
 	Meta Meta                    `json:"_meta,omitempty"`
 }
 
-// CursorAnchorPosition is the side of a part of the history on which the cursor is.
-// Unstable.
+// CursorAnchorPosition is the side of a part of the history on which the cursor is. Unstable:
+// may change.
 type CursorAnchorPosition string
 
 const (
@@ -31,33 +32,32 @@ const (
 	CursorAnchorPositionAfter  CursorAnchorPosition = "after"  // the history up to the cursor ends with the part
 )
 
-// CursorMessageAnchor has the members of the anchors at messages. Unstable.
+// CursorMessageAnchor has the members of the anchors at messages. Unstable: may change.
 type CursorMessageAnchor struct {
 	MessageID MessageID            `json:"messageId" acp:"id"`
 	Position  CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorToolCallAnchor is a position beside a tool call. Unstable.
+// CursorToolCallAnchor is a position beside a tool call. Unstable: may change.
 type CursorToolCallAnchor struct {
 	ToolCallID ToolCallID           `json:"toolCallId" acp:"id"`
 	Position   CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta       Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorCompactionAnchor is a position beside a compaction. Unstable.
+// CursorCompactionAnchor is a position beside a compaction. Unstable: may change.
 type CursorCompactionAnchor struct {
 	CompactionID CompactionID         `json:"compactionId" acp:"id"`
 	Position     CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta         Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorAnchor is a position before or after one part of the history: a message, a tool
-// call or a compaction. A client that does not know the type or the position cannot
-// place the cursor. The variants are *[CursorUserMessageAnchor],
-// *[CursorAgentMessageAnchor], *[CursorAgentThoughtAnchor],
-// *[CursorSessionMessageAnchor], *[CursorToolCallAnchor], *[CursorCompactionAnchor] and
-// *[UnknownCursorAnchor]. Unstable.
+// CursorAnchor is a position before or after one part of the history: a message, a tool call or
+// a compaction. A client that does not know the type or the position cannot place the cursor.
+// The variants are *[CursorUserMessageAnchor], *[CursorAgentMessageAnchor],
+// *[CursorAgentThoughtAnchor], *[CursorSessionMessageAnchor], *[CursorToolCallAnchor],
+// *[CursorCompactionAnchor] and *[UnknownCursorAnchor]. Unstable: may change.
 type CursorAnchor interface{ isCursorAnchor() }
 
 func (*CursorUserMessageAnchor) isCursorAnchor()    {}
@@ -68,56 +68,56 @@ func (*CursorToolCallAnchor) isCursorAnchor()       {}
 func (*CursorCompactionAnchor) isCursorAnchor()     {}
 func (*UnknownCursorAnchor) isCursorAnchor()        {}
 
-// UnknownCursorAnchor keeps a [CursorAnchor] of a kind unknown to this package
-// unchanged. Unstable.
+// UnknownCursorAnchor keeps a [CursorAnchor] of a kind unknown to this package unchanged.
+// Unstable: may change.
 type UnknownCursorAnchor struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// CursorSessionMessageAnchor is a position beside a message between sessions. Unstable.
+// CursorSessionMessageAnchor is a position beside a message between sessions. Unstable: may
+// change.
 type CursorSessionMessageAnchor struct {
 	MessageID MessageID            `json:"messageId" acp:"id"`
 	Position  CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorAgentThoughtAnchor is a position beside a thought of the agent. Unstable.
+// CursorAgentThoughtAnchor is a position beside a thought of the agent. Unstable: may change.
 type CursorAgentThoughtAnchor struct {
 	MessageID MessageID            `json:"messageId" acp:"id"`
 	Position  CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorAgentMessageAnchor is a position beside a message of the agent. Unstable.
+// CursorAgentMessageAnchor is a position beside a message of the agent. Unstable: may change.
 type CursorAgentMessageAnchor struct {
 	MessageID MessageID            `json:"messageId" acp:"id"`
 	Position  CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorUserMessageAnchor is a position beside a message of the user. Unstable.
+// CursorUserMessageAnchor is a position beside a message of the user. Unstable: may change.
 type CursorUserMessageAnchor struct {
 	MessageID MessageID            `json:"messageId" acp:"id"`
 	Position  CursorAnchorPosition `json:"position" acp:"filled"`
 	Meta      Meta                 `json:"_meta,omitempty"`
 }
 
-// CursorUpdate creates or changes a cursor: a position in the history of the session.
-// The first update of a cursor has its anchor. Unstable.
+// CursorUpdate creates or changes a cursor: a position in the history of the session. The first
+// update of a cursor has its anchor. Unstable: may change.
 type CursorUpdate struct {
 	CursorID CursorID `json:"cursorId" acp:"id"`
-	// Capabilities is what can be done at the position. Absent means unchanged, null means
-	// nothing any more, and a value replaces the previous one.
+	// Capabilities is what can be done at the position. Absent means unchanged, null means nothing
+	// any more, and a value replaces the previous one.
 	Capabilities Opt[CursorCapabilities] `json:"capabilities,omitzero"`
-	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never
-	// changes.
+	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never changes.
 	Anchor CursorAnchor `json:"anchor,omitempty"`
 	Meta   Meta         `json:"_meta,omitempty"`
 }
 
-// SessionCursorsCapabilities means that a client keeps cursors of sessions; otherwise
-// the agent must not send [CursorUpdate]. Unstable.
+// SessionCursorsCapabilities means that a client keeps cursors of sessions; otherwise the agent
+// must not send [CursorUpdate]. Unstable: may change.
 type SessionCursorsCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

@@ -126,6 +126,6 @@
 //
 // # Unstable parts
 //
-// The word "Unstable." in a comment marks what may change or be removed. Unstable methods
+// The word "Unstable:" in a comment marks what may change or be removed. Unstable methods
 // work only if the Options of the connection allow them.
 package acp

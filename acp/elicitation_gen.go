@@ -7,20 +7,19 @@ import (
 	"encoding/json"
 )
 
-// CreateElicitationRequest asks the user for input. Do not ask for secrets with a form;
-// send the user to a web page instead. Protocol: elicitation/create.
+// CreateElicitationRequest asks the user for input. Do not ask for secrets with a form; send
+// the user to a web page instead. Protocol: elicitation/create.
 type CreateElicitationRequest struct {
 	// Message explains to the user which input is requested, and why.
 	Message string `json:"message"`
-	// Mode is the way to ask: with a form or on a web page. On the wire its members are
-	// members of the request.
+	// Mode is the way to ask: with a form or on a web page. On the wire its members are members of
+	// the request.
 	Mode ElicitationMode `json:"-" acp:"required"`
 	Meta Meta            `json:"_meta,omitempty"`
 }
 
-// ElicitationMode is the way to ask the user: with a form or on a web page. The
-// variants are *[ElicitationFormMode], *[ElicitationURLMode] and
-// *[UnknownElicitationMode].
+// ElicitationMode is the way to ask the user: with a form or on a web page. The variants are
+// *[ElicitationFormMode], *[ElicitationURLMode] and *[UnknownElicitationMode].
 type ElicitationMode interface{ isElicitationMode() }
 
 func (*ElicitationFormMode) isElicitationMode()    {}
@@ -41,8 +40,8 @@ type ElicitationSessionScope struct {
 	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
 }
 
-// ElicitationRequestScope means that the question belongs to a request of the client
-// that is in flight and belongs to no session, such as authenticate.
+// ElicitationRequestScope means that the question belongs to a request of the client that is in
+// flight and belongs to no session, such as authenticate.
 type ElicitationRequestScope struct {
 	// RequestID is the JSON-RPC id of that request, exactly as the client sent it.
 	RequestID RequestID `json:"requestId"`
@@ -54,9 +53,8 @@ type ElicitationFormMode struct {
 	Scope           ElicitationScope  `json:"-" acp:"required"`
 }
 
-// ElicitationScope is the session, or the request outside any session, that the
-// question belongs to. The variants are *[ElicitationSessionScope] and
-// *[ElicitationRequestScope].
+// ElicitationScope is the session, or the request outside any session, that the question
+// belongs to. The variants are *[ElicitationSessionScope] and *[ElicitationRequestScope].
 type ElicitationScope interface{ isElicitationScope() }
 
 func (*ElicitationSessionScope) isElicitationScope() {}
@@ -74,8 +72,8 @@ type ElicitationURLMode struct {
 	Scope         ElicitationScope `json:"-" acp:"required"`
 }
 
-// CompleteElicitationNotification reports that the user has finished on the web page of
-// an elicitation. Protocol: elicitation/complete.
+// CompleteElicitationNotification reports that the user has finished on the web page of an
+// elicitation. Protocol: elicitation/complete.
 type CompleteElicitationNotification struct {
 	// ElicitationID is the id in the request of the elicitation.
 	ElicitationID ElicitationID `json:"elicitationId" acp:"id"`
@@ -89,8 +87,8 @@ type CreateElicitationResponse struct {
 }
 
 // ElicitationAction is the reaction of the user to the question. The variants are
-// *[ElicitationAcceptAction], *[ElicitationDeclineAction], *[ElicitationCancelAction]
-// and *[UnknownElicitationAction].
+// *[ElicitationAcceptAction], *[ElicitationDeclineAction], *[ElicitationCancelAction] and
+// *[UnknownElicitationAction].
 type ElicitationAction interface{ isElicitationAction() }
 
 func (*ElicitationAcceptAction) isElicitationAction()  {}
@@ -98,15 +96,15 @@ func (*ElicitationDeclineAction) isElicitationAction() {}
 func (*ElicitationCancelAction) isElicitationAction()  {}
 func (*UnknownElicitationAction) isElicitationAction() {}
 
-// UnknownElicitationAction keeps an [ElicitationAction] of a kind unknown to this
-// package unchanged.
+// UnknownElicitationAction keeps an [ElicitationAction] of a kind unknown to this package
+// unchanged.
 type UnknownElicitationAction struct {
 	Type string          // the member action
 	Raw  json.RawMessage // the object without the members that all variants share
 }
 
-// ElicitationCancelAction means that the user closed the question. Agents treat unknown
-// actions in the same way.
+// ElicitationCancelAction means that the user closed the question. Agents treat unknown actions
+// in the same way.
 type ElicitationCancelAction struct {
 }
 
@@ -114,8 +112,8 @@ type ElicitationCancelAction struct {
 type ElicitationDeclineAction struct {
 }
 
-// ElicitationAcceptAction means that the user agreed: to submit the form, or to open
-// the web page. For a web page it does not mean that the user has finished there.
+// ElicitationAcceptAction means that the user agreed: to submit the form, or to open the web
+// page. For a web page it does not mean that the user has finished there.
 type ElicitationAcceptAction struct {
 	// Content contains the values of the form by property name. It is nil for a web page.
 	Content map[string]ElicitationContentValue `json:"content,omitzero" acp:"dive,required"`

@@ -7,33 +7,33 @@ import (
 	"encoding/json"
 )
 
-// MessageMCPRequest carries an MCP request from the agent to a server of the client. To
-// cancel the MCP request, cancel the call. Protocol: mcp/message. Unstable.
+// MessageMCPRequest carries an MCP request from the agent to a server of the client. To cancel
+// the MCP request, cancel the call. Protocol: mcp/message. Unstable: may change.
 type MessageMCPRequest struct {
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	// RequestID identifies the MCP request in notifications. It is not the JSON-RPC id.
 	RequestID MCPRequestID `json:"requestId" acp:"id"`
 	// Method is the MCP method, such as "tools/call".
 	Method string `json:"method"`
-	// Params contains the MCP params unchanged, including the members of `_meta` that MCP
-	// requires of every request; nil means none.
+	// Params contains the MCP params unchanged, including the members of `_meta` that MCP requires
+	// of every request; nil means none.
 	Params json.RawMessage `json:"params,omitempty"`
 	Meta   Meta            `json:"_meta,omitempty"`
 }
 
-// MCPServerACPID identifies one MCP server that the client serves over this connection.
-// The client chooses it and must not reuse it for another server on the same
-// connection. Unstable.
+// MCPServerACPID identifies one MCP server that the client serves over this connection. The
+// client chooses it and must not reuse it for another server on the same connection. Unstable:
+// may change.
 type MCPServerACPID string
 
-// MCPRequestID identifies one MCP request on this connection. The agent chooses a new
-// id for each request. Unstable.
+// MCPRequestID identifies one MCP request on this connection. The agent chooses a new id for
+// each request. Unstable: may change.
 type MCPRequestID string
 
-// MCPServer describes how the agent reaches one MCP server. Its name is for display and
-// logs. A server without a type, or with an unknown type and the members of a stdio
-// server, is read as [MCPServerStdio]. The variants are *[MCPServerHTTP],
-// *[MCPServerSSE], *[MCPServerACP], *[MCPServerStdio] and *[UnknownMCPServer].
+// MCPServer describes how the agent reaches one MCP server. Its name is for display and logs. A
+// server without a type, or with an unknown type and the members of a stdio server, is read as
+// [MCPServerStdio]. The variants are *[MCPServerHTTP], *[MCPServerSSE], *[MCPServerACP],
+// *[MCPServerStdio] and *[UnknownMCPServer].
 type MCPServer interface{ isMCPServer() }
 
 func (*MCPServerHTTP) isMCPServer()    {}
@@ -56,8 +56,8 @@ type HTTPHeader struct {
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
-// MCPServerHTTP is an MCP server over streamable HTTP. It requires the
-// mcpCapabilities.http capability.
+// MCPServerHTTP is an MCP server over streamable HTTP. It requires the mcpCapabilities.http
+// capability.
 type MCPServerHTTP struct {
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
@@ -66,8 +66,8 @@ type MCPServerHTTP struct {
 	Meta    Meta         `json:"_meta,omitempty"`
 }
 
-// MCPServerSSE is an MCP server over HTTP with server-sent events, a transport that MCP
-// has retired. It requires the mcpCapabilities.sse capability.
+// MCPServerSSE is an MCP server over HTTP with server-sent events, a transport that MCP has
+// retired. It requires the mcpCapabilities.sse capability.
 type MCPServerSSE struct {
 	Name string `json:"name"`
 	URL  string `json:"url" acp:"uri"`
@@ -76,8 +76,8 @@ type MCPServerSSE struct {
 	Meta    Meta         `json:"_meta,omitempty"`
 }
 
-// MCPServerACP is an MCP server that the client serves over this connection with
-// mcp/message. It requires the mcpCapabilities.acp capability. Unstable.
+// MCPServerACP is an MCP server that the client serves over this connection with mcp/message.
+// It requires the mcpCapabilities.acp capability. Unstable: may change.
 type MCPServerACP struct {
 	Name     string         `json:"name"`
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
@@ -88,8 +88,8 @@ type MCPServerACP struct {
 // supports it.
 type MCPServerStdio struct {
 	Name string `json:"name"`
-	// Command is the absolute path of the program to start. The SDK also sends and accepts
-	// a name, which many configurations contain.
+	// Command is the absolute path of the program to start. The SDK also sends and accepts a name,
+	// which many configurations contain.
 	Command string   `json:"command" acp:"filled"`
 	Args    []string `json:"args"`
 	// Env sets environment variables for the process. Values may be secret.
@@ -97,20 +97,19 @@ type MCPServerStdio struct {
 	Meta Meta          `json:"_meta,omitempty"`
 }
 
-// MCPError is an error of an MCP server. Unstable.
+// MCPError is an error of an MCP server. Unstable: may change.
 type MCPError struct {
 	Code    int32  `json:"code"`
 	Message string `json:"message"`
-	// Data is additional data of the server, any JSON. Nil means absent, which differs
-	// from null.
+	// Data is additional data of the server, any JSON. Nil means absent, which differs from null.
 	Data json.RawMessage `json:"data,omitempty"`
 	// Extra contains the members that the protocol does not define.
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// MessageMCPNotification carries an MCP notification from a server of the client to the
-// agent, while the corresponding request is in flight. Later notifications are dropped.
-// Protocol: mcp/message. Unstable.
+// MessageMCPNotification carries an MCP notification from a server of the client to the agent,
+// while the corresponding request is in flight. Later notifications are dropped. Protocol:
+// mcp/message. Unstable: may change.
 type MessageMCPNotification struct {
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	// RequestID identifies the MCP request of the notification.

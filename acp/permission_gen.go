@@ -11,8 +11,8 @@ import (
 // session/request_permission.
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// ToolCall describes the tool call. It also creates or changes the call, as
-	// [ToolCallUpdate] does as an update.
+	// ToolCall describes the tool call. It also creates or changes the call, as [ToolCallUpdate]
+	// does as an update.
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	// Options lists the options for the user, in display order.
 	Options []PermissionOption `json:"options" acp:"dive"`
@@ -32,9 +32,9 @@ type PermissionOption struct {
 // PermissionOptionID identifies one option of a permission request.
 type PermissionOptionID string
 
-// PermissionOptionKind is the meaning of a permission option. Remembering an "always",
-// so that the user is not asked again, is the responsibility of the agent. An unknown
-// value permits nothing.
+// PermissionOptionKind is the meaning of a permission option. Remembering an "always", so that
+// the user is not asked again, is the responsibility of the agent. An unknown value permits
+// nothing.
 type PermissionOptionKind string
 
 const (
@@ -50,18 +50,18 @@ type RequestPermissionResponse struct {
 	Meta    Meta                     `json:"_meta,omitempty"`
 }
 
-// RequestPermissionOutcome is the decision of the user: one of the options, or none
-// because the turn was cancelled. An agent must not treat an unknown outcome as
-// consent. The variants are *[CancelledPermissionOutcome], *[SelectedPermissionOutcome]
-// and *[UnknownRequestPermissionOutcome].
+// RequestPermissionOutcome is the decision of the user: one of the options, or none because the
+// turn was cancelled. An agent must not treat an unknown outcome as consent. The variants are
+// *[CancelledPermissionOutcome], *[SelectedPermissionOutcome] and
+// *[UnknownRequestPermissionOutcome].
 type RequestPermissionOutcome interface{ isRequestPermissionOutcome() }
 
 func (*CancelledPermissionOutcome) isRequestPermissionOutcome()      {}
 func (*SelectedPermissionOutcome) isRequestPermissionOutcome()       {}
 func (*UnknownRequestPermissionOutcome) isRequestPermissionOutcome() {}
 
-// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown
-// to this package unchanged.
+// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown to this
+// package unchanged.
 type UnknownRequestPermissionOutcome struct {
 	Type string          // the member outcome
 	Raw  json.RawMessage // the whole object
@@ -73,8 +73,8 @@ type CancelledPermissionOutcome struct {
 
 // SelectedPermissionOutcome is the option that the user chose.
 type SelectedPermissionOutcome struct {
-	// OptionID is the id of one of the options of the request. The kind of that option
-	// determines what it permits.
+	// OptionID is the id of one of the options of the request. The kind of that option determines
+	// what it permits.
 	OptionID PermissionOptionID `json:"optionId" acp:"id"`
 	Meta     Meta               `json:"_meta,omitempty"`
 }

@@ -41,25 +41,23 @@ type Plan struct {
 	Meta    Meta        `json:"_meta,omitempty"`
 }
 
-// PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in
-// files, of type file, existed until schema 1.32; they are decoded as
-// [UnknownPlanUpdateContent]. The variants are *[PlanItems], *[PlanMarkdown] and
-// *[UnknownPlanUpdateContent].
+// PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in files, of
+// type file, existed until schema 1.32; they are decoded as [UnknownPlanUpdateContent]. The
+// variants are *[PlanItems], *[PlanMarkdown] and *[UnknownPlanUpdateContent].
 type PlanUpdateContent interface{ isPlanUpdateContent() }
 
 func (*PlanItems) isPlanUpdateContent()                {}
 func (*PlanMarkdown) isPlanUpdateContent()             {}
 func (*UnknownPlanUpdateContent) isPlanUpdateContent() {}
 
-// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this
-// package unchanged.
+// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this package
+// unchanged.
 type UnknownPlanUpdateContent struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// PlanID identifies one plan of a session, which may have several. The agent chooses
-// it.
+// PlanID identifies one plan of a session, which may have several. The agent chooses it.
 type PlanID string
 
 // PlanItems is a plan that consists of steps.
@@ -75,15 +73,14 @@ type PlanMarkdown struct {
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Content is the whole plan in Markdown.
 	Content string `json:"content"`
-	// Path is the absolute path of the file that the plan is kept in; empty means none. It
-	// only names the file: the plan is in Content.
+	// Path is the absolute path of the file that the plan is kept in; empty means none. It only
+	// names the file: the plan is in Content.
 	Path string `json:"path,omitempty" acp:"omitempty,abspath"`
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// PlanUpdate creates or replaces one of several plans. The content replaces that of the
-// plan with the same id, whatever its kind. It requires the plan capability of the
-// client.
+// PlanUpdate creates or replaces one of several plans. The content replaces that of the plan
+// with the same id, whatever its kind. It requires the plan capability of the client.
 type PlanUpdate struct {
 	Plan PlanUpdateContent `json:"plan" acp:"required"`
 	Meta Meta              `json:"_meta,omitempty"`

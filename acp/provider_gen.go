@@ -3,31 +3,31 @@
 
 package acp
 
-// ListProvidersResponse is the list of an agent's providers. Unstable.
+// ListProvidersResponse is the list of an agent's providers. Unstable: may change.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
 	Meta      Meta           `json:"_meta,omitempty"`
 }
 
-// ProviderInfo describes one provider. Unstable.
+// ProviderInfo describes one provider. Unstable: may change.
 type ProviderInfo struct {
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Supported lists the supported protocols of an endpoint. Malformed items are skipped.
 	Supported []LLMProtocol `json:"supported" acp:"dive,filled"`
-	// Required reports whether the agent cannot work without the provider, so that it
-	// cannot be disabled.
+	// Required reports whether the agent cannot work without the provider, so that it cannot be
+	// disabled.
 	Required bool `json:"required"`
-	// Current is the current endpoint; nil means that the provider is disabled. It never
-	// contains headers.
+	// Current is the current endpoint; nil means that the provider is disabled. It never contains
+	// headers.
 	Current *ProviderCurrentConfig `json:"current,omitempty"`
 	Meta    Meta                   `json:"_meta,omitempty"`
 }
 
-// ProviderID identifies one model provider in the list of an agent. Unstable.
+// ProviderID identifies one model provider in the list of an agent. Unstable: may change.
 type ProviderID string
 
-// LLMProtocol is the protocol of an endpoint for model traffic. Other values are
-// allowed; those that begin with an underscore are vendor-specific. Unstable.
+// LLMProtocol is the protocol of an endpoint for model traffic. Other values are allowed; those
+// that begin with an underscore are vendor-specific. Unstable: may change.
 type LLMProtocol string
 
 const (
@@ -38,32 +38,32 @@ const (
 	LLMProtocolBedrock   LLMProtocol = "bedrock"   // the API of Amazon Bedrock
 )
 
-// ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
-// Unstable.
+// ProviderCurrentConfig is the current endpoint of a provider, without its secrets. Unstable:
+// may change.
 type ProviderCurrentConfig struct {
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	BaseURL string      `json:"baseUrl" acp:"uri"`
 	Meta    Meta        `json:"_meta,omitempty"`
 }
 
-// SetProviderResponse reports that the provider was configured. Unstable.
+// SetProviderResponse reports that the provider was configured. Unstable: may change.
 type SetProviderResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// DisableProviderResponse reports that the provider is disabled. Unstable.
+// DisableProviderResponse reports that the provider is disabled. Unstable: may change.
 type DisableProviderResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ListProvidersRequest asks the agent for its providers. Protocol: providers/list.
-// Unstable.
+// ListProvidersRequest asks the agent for its providers. Protocol: providers/list. Unstable:
+// may change.
 type ListProvidersRequest struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SetProviderRequest asks the agent to replace the configuration of a provider. The
-// provider must support APIType. Protocol: providers/set. Unstable.
+// SetProviderRequest asks the agent to replace the configuration of a provider. The provider
+// must support APIType. Protocol: providers/set. Unstable: may change.
 type SetProviderRequest struct {
 	ProviderID ProviderID  `json:"providerId" acp:"id"`
 	APIType    LLMProtocol `json:"apiType" acp:"filled"`
@@ -73,8 +73,8 @@ type SetProviderRequest struct {
 	Meta    Meta              `json:"_meta,omitempty"`
 }
 
-// DisableProviderRequest asks the agent to disable a provider. Protocol:
-// providers/disable. Unstable.
+// DisableProviderRequest asks the agent to disable a provider. Protocol: providers/disable.
+// Unstable: may change.
 type DisableProviderRequest struct {
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`

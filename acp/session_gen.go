@@ -3,8 +3,8 @@
 
 package acp
 
-// SessionID identifies one session. The agent chooses it; clients compare it byte by
-// byte and must not interpret it.
+// SessionID identifies one session. The agent chooses it; clients compare it byte by byte and
+// must not interpret it.
 type SessionID string
 
 // NewSessionResponse is the response to session/new.
@@ -15,15 +15,14 @@ type NewSessionResponse struct {
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// LoadSessionResponse is the response to session/load. It follows the last replayed
-// update.
+// LoadSessionResponse is the response to session/load. It follows the last replayed update.
 type LoadSessionResponse struct {
 	Modes         *SessionModeState     `json:"modes,omitempty"`
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// ForkSessionResponse is the response to session/fork. Unstable.
+// ForkSessionResponse is the response to session/fork. Unstable: may change.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
 	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
@@ -46,25 +45,23 @@ type CloseSessionResponse struct {
 
 // NewSessionRequest asks the agent to start an empty session. Protocol: session/new.
 type NewSessionRequest struct {
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
+	// Cwd is the absolute path of the working directory of the session on the machine of the
+	// agent. It does not change during the life of the session.
 	Cwd string `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the additionalDirectories capability.
+	// AdditionalDirectories lists further directories that the session may work in, as absolute
+	// paths. The list is always complete: an absent list means none, even for a session that had
+	// some. It requires the additionalDirectories capability.
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
+	// MCPServers lists the MCP servers that the agent should connect to for the session. The list
+	// is always complete. Headers and environment may contain secrets: never log them.
 	MCPServers []MCPServer `json:"mcpServers" acp:"dive,required"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the systemPrompt capability; an agent without it refuses
-	// the request. It does not outlive the connection: send it again when you load or
-	// resume the session.
+	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the agent's own.
+	// It requires the systemPrompt capability; an agent without it refuses the request. It does
+	// not outlive the connection: send it again when you load or resume the session.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions. Unstable.
+	// ConfigOptions lists values for config options of the session. Agents ignore what they do not
+	// know; the response contains the values that hold. They require the options capability of
+	// sessions. Unstable: may change.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
@@ -72,15 +69,15 @@ type NewSessionRequest struct {
 // SystemPrompt is text of the client for the model, outside the conversation.
 type SystemPrompt struct {
 	Mode SystemPromptMode `json:"mode" acp:"filled"`
-	// Content is the text: text blocks, of which at least one is not blank. Agents refuse
-	// other content with -32602.
+	// Content is the text: text blocks, of which at least one is not blank. Agents refuse other
+	// content with -32602.
 	Content []ContentBlock `json:"content" acp:"dive,required"`
 	Meta    Meta           `json:"_meta,omitempty"`
 }
 
-// SystemPromptMode is how the system prompt of a client combines with that of the
-// agent. Override requires the capability systemPrompt.mode.override among those of
-// sessions. Agents refuse unknown modes with -32602.
+// SystemPromptMode is how the system prompt of a client combines with that of the agent.
+// Override requires the capability systemPrompt.mode.override among those of sessions. Agents
+// refuse unknown modes with -32602.
 type SystemPromptMode string
 
 const (
@@ -88,51 +85,51 @@ const (
 	SystemPromptModeOverride SystemPromptMode = "override" // replaces the system prompt of the agent
 )
 
-// LoadSessionRequest asks the agent to open a stored session and to replay its history.
-// The rest is as in [NewSessionRequest]. Protocol: session/load.
+// LoadSessionRequest asks the agent to open a stored session and to replay its history. The
+// rest is as in [NewSessionRequest]. Protocol: session/load.
 type LoadSessionRequest struct {
 	MCPServers            []MCPServer   `json:"mcpServers" acp:"dive,required"`
 	Cwd                   string        `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []string      `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	SessionID             SessionID     `json:"sessionId" acp:"id"`
 	SystemPrompt          *SystemPrompt `json:"systemPrompt,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
-// ForkSessionRequest asks the agent to start a new session from a copy of the context
-// of another one. The rest is as in [NewSessionRequest]. Protocol: session/fork.
-// Unstable.
+// ForkSessionRequest asks the agent to start a new session from a copy of the context of
+// another one. The rest is as in [NewSessionRequest]. Protocol: session/fork. Unstable: may
+// change.
 type ForkSessionRequest struct {
 	// SessionID identifies the session to copy.
 	SessionID             SessionID   `json:"sessionId" acp:"id"`
 	Cwd                   string      `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []string    `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	MCPServers            []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
-	// CursorID is the cursor at which to fork; empty means the end of the session. The
-	// cursor must have the capability fork.
+	// CursorID is the cursor at which to fork; empty means the end of the session. The cursor must
+	// have the capability fork.
 	CursorID      CursorID                     `json:"cursorId,omitempty"`
 	SystemPrompt  *SystemPrompt                `json:"systemPrompt,omitempty"`
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
-// ResumeSessionRequest asks the agent to continue a stored session without replaying
-// it. The rest is as in [NewSessionRequest]. Protocol: session/resume.
+// ResumeSessionRequest asks the agent to continue a stored session without replaying it. The
+// rest is as in [NewSessionRequest]. Protocol: session/resume.
 type ResumeSessionRequest struct {
 	SessionID             SessionID     `json:"sessionId" acp:"id"`
 	Cwd                   string        `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []string      `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	MCPServers            []MCPServer   `json:"mcpServers,omitzero" acp:"dive,required"`
 	SystemPrompt          *SystemPrompt `json:"systemPrompt,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
 
-// CloseSessionRequest asks the agent to close a session on this connection and to free
-// its resources. Protocol: session/close.
+// CloseSessionRequest asks the agent to close a session on this connection and to free its
+// resources. Protocol: session/close.
 type CloseSessionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`

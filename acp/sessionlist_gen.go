@@ -5,11 +5,11 @@ package acp
 
 // ListSessionsResponse is one page of sessions.
 type ListSessionsResponse struct {
-	// Sessions contains the sessions of this page. It may be empty even if there are more
-	// pages. Malformed entries are skipped.
+	// Sessions contains the sessions of this page. It may be empty even if there are more pages.
+	// Malformed entries are skipped.
 	Sessions []SessionInfo `json:"sessions" acp:"dive"`
-	// NextCursor is the cursor of the next page; empty means that this is the last one. It
-	// is opaque to clients.
+	// NextCursor is the cursor of the next page; empty means that this is the last one. It is
+	// opaque to clients.
 	NextCursor string `json:"nextCursor,omitempty"`
 	Meta       Meta   `json:"_meta,omitempty"`
 }
@@ -23,7 +23,7 @@ type SessionInfo struct {
 	Title string `json:"title,omitempty"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text; empty means unknown.
 	UpdatedAt string `json:"updatedAt,omitempty"`
-	// Archived reports whether the session is archived; nil means unknown. Unstable.
+	// Archived reports whether the session is archived; nil means unknown. Unstable: may change.
 	Archived *bool `json:"archived,omitempty"`
 	Meta     Meta  `json:"_meta,omitempty"`
 }
@@ -33,24 +33,25 @@ type DeleteSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ArchiveSessionResponse reports that the session is archived. Unstable.
+// ArchiveSessionResponse reports that the session is archived. Unstable: may change.
 type ArchiveSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// UnarchiveSessionResponse reports that the session is in the default list. Unstable.
+// UnarchiveSessionResponse reports that the session is in the default list. Unstable: may
+// change.
 type UnarchiveSessionResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SessionStatusResponse reports whether a session is open. Unstable.
+// SessionStatusResponse reports whether a session is open. Unstable: may change.
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	Meta   Meta          `json:"_meta,omitempty"`
 }
 
-// SessionStatus is the status of a session: open, or only stored. Treat an unknown
-// value as [SessionStatusSaved]. Unstable.
+// SessionStatus is the status of a session: open, or only stored. Treat an unknown value as
+// [SessionStatusSaved]. Unstable: may change.
 type SessionStatus string
 
 const (
@@ -58,30 +59,28 @@ const (
 	SessionStatusSaved SessionStatus = "saved" // the session is only stored; load or resume it before use
 )
 
-// SetSessionTitleResponse is the response to session/set_title. Unstable.
+// SetSessionTitleResponse is the response to session/set_title. Unstable: may change.
 type SetSessionTitleResponse struct {
 	// Title is the display name that the agent stored.
 	Title string `json:"title"`
 	Meta  Meta   `json:"_meta,omitempty"`
 }
 
-// ListSessionsRequest asks the agent for one page of its sessions. Protocol:
-// session/list.
+// ListSessionsRequest asks the agent for one page of its sessions. Protocol: session/list.
 type ListSessionsRequest struct {
-	// Cwd selects the sessions with this working directory, an absolute path. Empty
-	// selects all.
+	// Cwd selects the sessions with this working directory, an absolute path. Empty selects all.
 	Cwd string `json:"cwd,omitempty" acp:"omitempty,abspath"`
-	// Cursor is the NextCursor of the previous page, unchanged; empty requests the first
-	// page. An unknown cursor fails with -32602.
+	// Cursor is the NextCursor of the previous page, unchanged; empty requests the first page. An
+	// unknown cursor fails with -32602.
 	Cursor string `json:"cursor,omitempty"`
-	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude].
-	// Unstable.
+	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude]. Unstable: may
+	// change.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
 	Meta     Meta                 `json:"_meta,omitempty"`
 }
 
-// SessionArchiveFilter selects whether a list contains archived sessions. Agents refuse
-// unknown values with -32602. Unstable.
+// SessionArchiveFilter selects whether a list contains archived sessions. Agents refuse unknown
+// values with -32602. Unstable: may change.
 type SessionArchiveFilter string
 
 const (
@@ -97,29 +96,29 @@ type DeleteSessionRequest struct {
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// ArchiveSessionRequest asks the agent to hide a session from the default list and to
-// close it if it is open. Protocol: session/archive. Unstable.
+// ArchiveSessionRequest asks the agent to hide a session from the default list and to close it
+// if it is open. Protocol: session/archive. Unstable: may change.
 type ArchiveSessionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// UnarchiveSessionRequest asks the agent to return a session to the default list.
-// Protocol: session/unarchive. Unstable.
+// UnarchiveSessionRequest asks the agent to return a session to the default list. Protocol:
+// session/unarchive. Unstable: may change.
 type UnarchiveSessionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionStatusRequest asks the agent whether a session is open. Protocol:
-// session/status. Unstable.
+// SessionStatusRequest asks the agent whether a session is open. Protocol: session/status.
+// Unstable: may change.
 type SessionStatusRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SetSessionTitleRequest asks the agent to rename a session. Protocol:
-// session/set_title. Unstable.
+// SetSessionTitleRequest asks the agent to rename a session. Protocol: session/set_title.
+// Unstable: may change.
 type SetSessionTitleRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Title     string    `json:"title"`

@@ -7,22 +7,21 @@ import (
 	"encoding/json"
 )
 
-// SubagentSessionCapabilities describes what a client may do with the session of a
-// subagent. Unstable.
+// SubagentSessionCapabilities describes what a client may do with the session of a subagent.
+// Unstable: may change.
 type SubagentSessionCapabilities struct {
 	Cancel *SessionCancelCapabilities `json:"cancel,omitempty"`
 	Meta   Meta                       `json:"_meta,omitempty"`
 }
 
-// SessionCancelCapabilities means that a session may be cancelled. Unstable.
+// SessionCancelCapabilities means that a session may be cancelled. Unstable: may change.
 type SessionCancelCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// StateUpdate is the current state of a session. Treat an unknown state as busy, never
-// as idle. The variants are *[RunningStateUpdate], *[IdleStateUpdate],
-// *[RequiresActionStateUpdate], *[UnknownStateUpdate] and *[OtherStateUpdate].
-// Unstable.
+// StateUpdate is the current state of a session. Treat an unknown state as busy, never as idle.
+// The variants are *[RunningStateUpdate], *[IdleStateUpdate], *[RequiresActionStateUpdate],
+// *[UnknownStateUpdate] and *[OtherStateUpdate]. Unstable: may change.
 type StateUpdate interface{ isStateUpdate() }
 
 func (*RunningStateUpdate) isStateUpdate()        {}
@@ -31,19 +30,19 @@ func (*RequiresActionStateUpdate) isStateUpdate() {}
 func (*UnknownStateUpdate) isStateUpdate()        {}
 func (*OtherStateUpdate) isStateUpdate()          {}
 
-// OtherStateUpdate keeps a [StateUpdate] of a kind unknown to this package unchanged.
-// Unstable.
+// OtherStateUpdate keeps a [StateUpdate] of a kind unknown to this package unchanged. Unstable:
+// may change.
 type OtherStateUpdate struct {
 	Type string          // the member state
 	Raw  json.RawMessage // the whole object
 }
 
-// RunningStateUpdate means that the session is working. Unstable.
+// RunningStateUpdate means that the session is working. Unstable: may change.
 type RunningStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// IdleStateUpdate means that the session waits for its next prompt. Unstable.
+// IdleStateUpdate means that the session waits for its next prompt. Unstable: may change.
 type IdleStateUpdate struct {
 	// Usage is the number of tokens that the last work consumed; nil means unknown.
 	Usage *Usage `json:"usage,omitempty"`
@@ -56,7 +55,7 @@ type IdleStateUpdate struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// IdleStopReason is the reason why a subagent stopped working. Unstable.
+// IdleStopReason is the reason why a subagent stopped working. Unstable: may change.
 type IdleStopReason string
 
 const (
@@ -68,24 +67,23 @@ const (
 	IdleStopReasonError           IdleStopReason = "error"             // the work ended with an error
 )
 
-// RequiresActionStateUpdate means that the session waits for the user, for example for
-// a permission. Unstable.
+// RequiresActionStateUpdate means that the session waits for the user, for example for a
+// permission. Unstable: may change.
 type RequiresActionStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// UnknownStateUpdate means that the agent does not know the state of the session.
-// Unstable.
+// UnknownStateUpdate means that the agent does not know the state of the session. Unstable: may
+// change.
 type UnknownStateUpdate struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SubagentUpdate reports a child session: a session that the agent started within the
-// session of the update. The first update with an id announces the child and precedes
-// everything in it; afterwards updates of the child arrive under its own id, without
-// loading it. Later updates with the same id change the description: absent fields keep
-// their value; null clears them. It requires the subagents capability of the client.
-// Unstable.
+// SubagentUpdate reports a child session: a session that the agent started within the session
+// of the update. The first update with an id announces the child and precedes everything in it;
+// afterwards updates of the child arrive under its own id, without loading it. Later updates
+// with the same id change the description: absent fields keep their value; null clears them. It
+// requires the subagents capability of the client. Unstable: may change.
 type SubagentUpdate struct {
 	// SessionID identifies the child session.
 	SessionID SessionID `json:"sessionId" acp:"id"`
@@ -93,8 +91,7 @@ type SubagentUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Description describes the work in more detail than the title.
 	Description Opt[string] `json:"description,omitzero"`
-	// Capabilities describes what the client may do with the child; everything else is
-	// forbidden.
+	// Capabilities describes what the client may do with the child; everything else is forbidden.
 	Capabilities Opt[SubagentSessionCapabilities] `json:"capabilities,omitzero"`
 	// State is the current state of the child. Null means unknown, not idle.
 	State Opt[StateUpdate] `json:"state,omitzero"`
@@ -105,10 +102,10 @@ type SubagentUpdate struct {
 	Meta                  Meta          `json:"_meta,omitempty"`
 }
 
-// SessionMessage reports a message that one session sent to another. The first update
-// with an id creates the message; later ones change it: absent fields keep their value,
-// null clears them, and content replaces all previous content and chunks. It requires
-// the subagents capability of the client. Unstable.
+// SessionMessage reports a message that one session sent to another. The first update with an
+// id creates the message; later ones change it: absent fields keep their value, null clears
+// them, and content replaces all previous content and chunks. It requires the subagents
+// capability of the client. Unstable: may change.
 type SessionMessage struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID `json:"messageId" acp:"id"`
@@ -125,8 +122,8 @@ type SessionMessage struct {
 	Meta    Meta                `json:"_meta,omitempty"`
 }
 
-// SessionMessageChunk appends a piece of content to a message between sessions. It
-// requires the subagents capability of the client. Unstable.
+// SessionMessageChunk appends a piece of content to a message between sessions. It requires the
+// subagents capability of the client. Unstable: may change.
 type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`

@@ -3,47 +3,46 @@
 
 package acp
 
-// PromptSuggestion is a prompt that the user may want to send. Unstable.
+// PromptSuggestion is a prompt that the user may want to send. Unstable: may change.
 type PromptSuggestion struct {
 	// Prompt is the prompt, at least one block. The client may send it unchanged. Text and
-	// resource links are always possible; other kinds require that both the client's
-	// capability session.promptSuggestions and the agent's capabilities for prompts have
-	// them.
+	// resource links are always possible; other kinds require that both the client's capability
+	// session.promptSuggestions and the agent's capabilities for prompts have them.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
 	Meta   Meta           `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
-// likely first. The list replaces the previous one; an empty list withdraws it. It is
-// not part of the history and should not be replayed. It requires the
-// session.promptSuggestions capability of the client. Unstable.
+// PromptSuggestionsUpdate lists prompts that the user may want to send next, the most likely
+// first. The list replaces the previous one; an empty list withdraws it. It is not part of the
+// history and should not be replayed. It requires the session.promptSuggestions capability of
+// the client. Unstable: may change.
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`
 	Meta        Meta               `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsImageCapabilities means that suggested prompts may contain images.
-// Unstable.
+// PromptSuggestionsImageCapabilities means that suggested prompts may contain images. Unstable:
+// may change.
 type PromptSuggestionsImageCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsAudioCapabilities means that suggested prompts may contain audio.
-// Unstable.
+// PromptSuggestionsAudioCapabilities means that suggested prompts may contain audio. Unstable:
+// may change.
 type PromptSuggestionsAudioCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // PromptSuggestionsEmbeddedContextCapabilities means that suggested prompts may contain
-// embedded resources. Unstable.
+// embedded resources. Unstable: may change.
 type PromptSuggestionsEmbeddedContextCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsCapabilities describes the content that suggested prompts may
-// contain beyond text and resource links. Without it the agent must not send
-// [PromptSuggestionsUpdate]. Unstable.
+// PromptSuggestionsCapabilities describes the content that suggested prompts may contain beyond
+// text and resource links. Without it the agent must not send [PromptSuggestionsUpdate].
+// Unstable: may change.
 type PromptSuggestionsCapabilities struct {
 	Image           *PromptSuggestionsImageCapabilities           `json:"image,omitempty"`
 	Audio           *PromptSuggestionsAudioCapabilities           `json:"audio,omitempty"`

@@ -14,8 +14,7 @@ type WriteTextFileRequest struct {
 	Meta    Meta   `json:"_meta,omitempty"`
 }
 
-// ReadTextFileRequest asks the client for the text of a file. Protocol:
-// fs/read_text_file.
+// ReadTextFileRequest asks the client for the text of a file. Protocol: fs/read_text_file.
 type ReadTextFileRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// Path is the absolute path of the file.
@@ -41,9 +40,9 @@ type CreateTerminalRequest struct {
 	Env []EnvVariable `json:"env,omitzero"`
 	// Cwd is the absolute path of the directory to run in; empty means the session's.
 	Cwd string `json:"cwd,omitempty" acp:"omitempty,abspath"`
-	// OutputByteLimit is the maximum number of bytes of output that the client keeps. The
-	// client drops the oldest output beyond it, at a character boundary. Nil means that
-	// the agent sets no limit; 0 keeps nothing.
+	// OutputByteLimit is the maximum number of bytes of output that the client keeps. The client
+	// drops the oldest output beyond it, at a character boundary. Nil means that the agent sets no
+	// limit; 0 keeps nothing.
 	OutputByteLimit *uint64 `json:"outputByteLimit,omitempty"`
 	Meta            Meta    `json:"_meta,omitempty"`
 }
@@ -64,24 +63,23 @@ type TerminalOutputRequest struct {
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// ReleaseTerminalRequest asks the client to free a terminal. Protocol:
-// terminal/release.
+// ReleaseTerminalRequest asks the client to free a terminal. Protocol: terminal/release.
 type ReleaseTerminalRequest struct {
 	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// WaitForTerminalExitRequest asks the client to wait until a command has ended.
-// Protocol: terminal/wait_for_exit.
+// WaitForTerminalExitRequest asks the client to wait until a command has ended. Protocol:
+// terminal/wait_for_exit.
 type WaitForTerminalExitRequest struct {
 	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// KillTerminalRequest asks the client to end a command and to keep its terminal.
-// Protocol: terminal/kill.
+// KillTerminalRequest asks the client to end a command and to keep its terminal. Protocol:
+// terminal/kill.
 type KillTerminalRequest struct {
 	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
@@ -117,14 +115,13 @@ type TerminalOutputResponse struct {
 	Meta       Meta                `json:"_meta,omitempty"`
 }
 
-// TerminalExitStatus is the exit status of a command. Usually one of the fields is set;
-// some systems report neither.
+// TerminalExitStatus is the exit status of a command. Usually one of the fields is set; some
+// systems report neither.
 type TerminalExitStatus struct {
-	// ExitCode is the exit code of the process; nil if a signal ended it or the code is
-	// unknown.
+	// ExitCode is the exit code of the process; nil if a signal ended it or the code is unknown.
 	ExitCode *uint32 `json:"exitCode,omitempty"`
-	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
-	// none did.
+	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if none
+	// did.
 	Signal string `json:"signal,omitempty"`
 	Meta   Meta   `json:"_meta,omitempty"`
 }
@@ -134,8 +131,7 @@ type ReleaseTerminalResponse struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// WaitForTerminalExitResponse is the exit status of a command, as in
-// [TerminalExitStatus].
+// WaitForTerminalExitResponse is the exit status of a command, as in [TerminalExitStatus].
 type WaitForTerminalExitResponse struct {
 	ExitCode *uint32 `json:"exitCode,omitempty"`
 	Signal   string  `json:"signal,omitempty"`

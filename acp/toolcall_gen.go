@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 )
 
-// ToolCallUpdate changes a tool call. Absent and null fields keep their value, except
-// that null is a value of RawInput and RawOutput; a list replaces the previous list as
-// a whole. An update with an unknown id creates the call: a permission request may be
-// the first message that mentions it.
+// ToolCallUpdate changes a tool call. Absent and null fields keep their value, except that null
+// is a value of RawInput and RawOutput; a list replaces the previous list as a whole. An update
+// with an unknown id creates the call: a permission request may be the first message that
+// mentions it.
 type ToolCallUpdate struct {
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Kind replaces the kind; empty keeps it.
@@ -21,11 +21,11 @@ type ToolCallUpdate struct {
 	Title string `json:"title,omitempty"`
 	// Name replaces the programmatic name of the tool; empty keeps it.
 	Name string `json:"name,omitempty"`
-	// Content replaces the whole content; nil keeps it, an empty list clears it. Malformed
-	// items are skipped.
+	// Content replaces the whole content; nil keeps it, an empty list clears it. Malformed items
+	// are skipped.
 	Content []ToolCallContent `json:"content,omitzero" acp:"dive,required"`
-	// Locations replaces the whole list; nil keeps it, an empty list clears it. Malformed
-	// items are skipped.
+	// Locations replaces the whole list; nil keeps it, an empty list clears it. Malformed items
+	// are skipped.
 	Locations []ToolCallLocation `json:"locations,omitzero" acp:"dive"`
 	// RawInput replaces the input, any JSON; nil keeps it.
 	RawInput json.RawMessage `json:"rawInput,omitempty"`
@@ -34,12 +34,12 @@ type ToolCallUpdate struct {
 	Meta      Meta            `json:"_meta,omitempty"`
 }
 
-// ToolCallID identifies one tool call of a session. The agent chooses it; clients
-// compare it byte by byte.
+// ToolCallID identifies one tool call of a session. The agent chooses it; clients compare it
+// byte by byte.
 type ToolCallID string
 
-// ToolKind is the category of a tool call, for icons and layout. It is a hint:
-// permissions must not depend on it.
+// ToolKind is the category of a tool call, for icons and layout. It is a hint: permissions must
+// not depend on it.
 type ToolKind string
 
 const (
@@ -55,9 +55,9 @@ const (
 	ToolKindOther      ToolKind = "other"       // any other tool, the default
 )
 
-// ToolCallStatus is the status of a tool call. A pending call waits for permission, or
-// its input is still streaming. The protocol has no status for a cancelled call:
-// clients mark the open calls of a cancelled turn themselves.
+// ToolCallStatus is the status of a tool call. A pending call waits for permission, or its
+// input is still streaming. The protocol has no status for a cancelled call: clients mark the
+// open calls of a cancelled turn themselves.
 type ToolCallStatus string
 
 const (
@@ -67,8 +67,8 @@ const (
 	ToolCallStatusFailed     ToolCallStatus = "failed"      // the tool failed
 )
 
-// ToolCallContent is one piece of the output of a tool call. The variants are
-// *[Content], *[Diff], *[Terminal] and *[UnknownToolCallContent].
+// ToolCallContent is one piece of the output of a tool call. The variants are *[Content],
+// *[Diff], *[Terminal] and *[UnknownToolCallContent].
 type ToolCallContent interface{ isToolCallContent() }
 
 func (*Content) isToolCallContent()                {}
@@ -76,8 +76,7 @@ func (*Diff) isToolCallContent()                   {}
 func (*Terminal) isToolCallContent()               {}
 func (*UnknownToolCallContent) isToolCallContent() {}
 
-// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package
-// unchanged.
+// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package unchanged.
 type UnknownToolCallContent struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
@@ -89,8 +88,8 @@ type Content struct {
 	Meta    Meta         `json:"_meta,omitempty"`
 }
 
-// Diff is a change of one file, with the full text before and after it. There is no
-// form for deleting a file.
+// Diff is a change of one file, with the full text before and after it. There is no form for
+// deleting a file.
 type Diff struct {
 	// Path is the absolute path of the file.
 	Path string `json:"path" acp:"abspath"`
@@ -100,8 +99,8 @@ type Diff struct {
 	Meta    Meta    `json:"_meta,omitempty"`
 }
 
-// Terminal displays the live output of a terminal that the agent created at the client.
-// It remains visible after the terminal is released.
+// Terminal displays the live output of a terminal that the agent created at the client. It
+// remains visible after the terminal is released.
 type Terminal struct {
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	Meta       Meta       `json:"_meta,omitempty"`
@@ -129,14 +128,12 @@ type ToolCall struct {
 	Status ToolCallStatus `json:"status,omitempty"`
 	// Content is the output of the call so far, for display. Malformed items are skipped.
 	Content []ToolCallContent `json:"content,omitzero" acp:"dive,required"`
-	// Locations lists the files that the call works on, so that an editor can follow.
-	// Malformed items are skipped.
+	// Locations lists the files that the call works on, so that an editor can follow. Malformed
+	// items are skipped.
 	Locations []ToolCallLocation `json:"locations,omitzero" acp:"dive"`
-	// RawInput is the input of the tool, any JSON. It may be large and may contain
-	// secrets.
+	// RawInput is the input of the tool, any JSON. It may be large and may contain secrets.
 	RawInput json.RawMessage `json:"rawInput,omitempty"`
-	// RawOutput is the output of the tool, any JSON. It may be large and may contain
-	// secrets.
+	// RawOutput is the output of the tool, any JSON. It may be large and may contain secrets.
 	RawOutput json.RawMessage `json:"rawOutput,omitempty"`
 	Meta      Meta            `json:"_meta,omitempty"`
 }

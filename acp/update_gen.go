@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// SessionNotification carries one update of one session from the agent to the client.
-// Protocol: session/update.
+// SessionNotification carries one update of one session from the agent to the client. Protocol:
+// session/update.
 type SessionNotification struct {
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
@@ -18,14 +18,13 @@ type SessionNotification struct {
 // SessionUpdate is one event of a session. The variants are *[UserMessageChunk],
 // *[AgentMessageChunk], *[AgentThoughtChunk], *[ToolCall], *[ToolCallUpdate], *[Plan],
 // *[PlanUpdate], *[PlanRemoved], *[AvailableCommandsUpdate], *[CurrentModeUpdate],
-// *[ConfigOptionUpdate], *[SessionInfoUpdate], *[UsageUpdate], *[Notice],
-// *[CompactionUpdate], *[CompactionSummaryChunk], *[PromptSuggestionsUpdate],
-// *[CursorUpdate], *[SubagentUpdate], *[SessionMessage], *[SessionMessageChunk] and
-// *[UnknownSessionUpdate].
+// *[ConfigOptionUpdate], *[SessionInfoUpdate], *[UsageUpdate], *[Notice], *[CompactionUpdate],
+// *[CompactionSummaryChunk], *[PromptSuggestionsUpdate], *[CursorUpdate], *[SubagentUpdate],
+// *[SessionMessage], *[SessionMessageChunk] and *[UnknownSessionUpdate].
 //
-// [UserMessageChunk], [AgentMessageChunk] and [AgentThoughtChunk] carry text;
-// [ToolCall] and [ToolCallUpdate] report work; the other variants report changes of the
-// session. Clients should ignore unknown variants.
+// [UserMessageChunk], [AgentMessageChunk] and [AgentThoughtChunk] carry text; [ToolCall] and
+// [ToolCallUpdate] report work; the other variants report changes of the session. Clients
+// should ignore unknown variants.
 type SessionUpdate interface{ isSessionUpdate() }
 
 func (*UserMessageChunk) isSessionUpdate()        {}
@@ -51,15 +50,14 @@ func (*SessionMessage) isSessionUpdate()          {}
 func (*SessionMessageChunk) isSessionUpdate()     {}
 func (*UnknownSessionUpdate) isSessionUpdate()    {}
 
-// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package
-// unchanged.
+// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package unchanged.
 type UnknownSessionUpdate struct {
 	Type string          // the member sessionUpdate
 	Raw  json.RawMessage // the whole object
 }
 
-// AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it
-// folded or not at all.
+// AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it folded or
+// not at all.
 type AgentThoughtChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
 	// MessageID identifies the message of the piece; empty if the agent does not say.
@@ -75,8 +73,8 @@ type AgentMessageChunk struct {
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// UserMessageChunk is a piece of a message of the user. Agents send it when they replay
-// a session, and may send it to echo a prompt.
+// UserMessageChunk is a piece of a message of the user. Agents send it when they replay a
+// session, and may send it to echo a prompt.
 type UserMessageChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
 	// MessageID identifies the message of the piece; empty if the agent does not say.
@@ -84,13 +82,13 @@ type UserMessageChunk struct {
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// MessageID identifies one message of a session. The agent chooses it; clients compare
-// it byte by byte.
+// MessageID identifies one message of a session. The agent chooses it; clients compare it byte
+// by byte.
 type MessageID string
 
-// ContentChunk is a piece of a message. The pieces of a message arrive in order. A
-// different MessageID starts a new message; without ids, adjacent pieces of the same
-// kind form one message.
+// ContentChunk is a piece of a message. The pieces of a message arrive in order. A different
+// MessageID starts a new message; without ids, adjacent pieces of the same kind form one
+// message.
 type ContentChunk struct {
 	Content ContentBlock `json:"content" acp:"required"`
 	// MessageID identifies the message of the piece; empty if the agent does not say.
@@ -116,30 +114,30 @@ type AvailableCommandInput interface{ isAvailableCommandInput() }
 func (*UnstructuredCommandInput) isAvailableCommandInput()     {}
 func (*UnknownAvailableCommandInput) isAvailableCommandInput() {}
 
-// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to
-// this package unchanged.
+// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to this
+// package unchanged.
 type UnknownAvailableCommandInput struct {
 	Raw json.RawMessage // the whole object
 }
 
-// UnstructuredCommandInput means that a slash command takes all text after its name as
-// its argument.
+// UnstructuredCommandInput means that a slash command takes all text after its name as its
+// argument.
 type UnstructuredCommandInput struct {
 	// Hint is displayed while the argument is empty.
 	Hint string `json:"hint"`
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// AvailableCommandsUpdate lists the slash commands that the session now has. The list
-// replaces the previous one; an empty list means none. The user runs a command with a
-// prompt that starts with "/name" and the arguments.
+// AvailableCommandsUpdate lists the slash commands that the session now has. The list replaces
+// the previous one; an empty list means none. The user runs a command with a prompt that starts
+// with "/name" and the arguments.
 type AvailableCommandsUpdate struct {
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	Meta              Meta               `json:"_meta,omitempty"`
 }
 
-// SessionInfoUpdate changes the metadata of the session. Absent fields keep their
-// value; null clears them.
+// SessionInfoUpdate changes the metadata of the session. Absent fields keep their value; null
+// clears them.
 type SessionInfoUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
@@ -156,8 +154,8 @@ type Cost struct {
 	Meta     Meta   `json:"_meta,omitempty"`
 }
 
-// UsageUpdate reports how much of the context window of the model is used, and the cost
-// of the session so far.
+// UsageUpdate reports how much of the context window of the model is used, and the cost of the
+// session so far.
 type UsageUpdate struct {
 	// Used is the number of tokens that are now in the context.
 	Used uint64 `json:"used"`
@@ -177,10 +175,10 @@ const (
 	NoticeSeverityError   NoticeSeverity = "error"   // reports a failure
 )
 
-// Notice is a short message to the user outside the conversation, such as a warning
-// about a rate limit. A client displays it when it arrives; it is neither stored nor
-// replayed. Put what must not be lost into a message. Notices require the
-// session.notices capability of the client.
+// Notice is a short message to the user outside the conversation, such as a warning about a
+// rate limit. A client displays it when it arrives; it is neither stored nor replayed. Put what
+// must not be lost into a message. Notices require the session.notices capability of the
+// client.
 type Notice struct {
 	Severity NoticeSeverity `json:"severity" acp:"filled"`
 	// Title is the text of the notice, in one line. It must not be empty.
@@ -189,12 +187,11 @@ type Notice struct {
 	Meta        Meta   `json:"_meta,omitempty"`
 }
 
-// CompactionID identifies one compaction of a session. The agent chooses it; clients
-// compare it byte by byte.
+// CompactionID identifies one compaction of a session. The agent chooses it; clients compare it
+// byte by byte.
 type CompactionID string
 
-// CompactionStatus is the status of a compaction. Treat an unknown value as in
-// progress.
+// CompactionStatus is the status of a compaction. Treat an unknown value as in progress.
 type CompactionStatus string
 
 const (
@@ -204,24 +201,24 @@ const (
 	CompactionStatusCancelled  CompactionStatus = "cancelled"   // the compaction was stopped and the context is unchanged
 )
 
-// CompactionUpdate reports that the agent replaces old parts of the context by a
-// summary. The first update with an id fixes the place of the compaction in the
-// conversation; later updates change it. Absent fields keep their value; null clears
-// them. Compactions require the session.compaction capability of the client.
+// CompactionUpdate reports that the agent replaces old parts of the context by a summary. The
+// first update with an id fixes the place of the compaction in the conversation; later updates
+// change it. Absent fields keep their value; null clears them. Compactions require the
+// session.compaction capability of the client.
 type CompactionUpdate struct {
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
 	Status       CompactionStatus `json:"status" acp:"filled"`
-	// Summary is the whole summary. It replaces what was collected from
-	// [CompactionSummaryChunk] so far.
+	// Summary is the whole summary. It replaces what was collected from [CompactionSummaryChunk]
+	// so far.
 	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`
 	// Error is the reason why the compaction failed, for display.
 	Error Opt[string] `json:"error,omitzero"`
 	Meta  Meta        `json:"_meta,omitempty"`
 }
 
-// CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
-// previous pieces. With an unknown id it starts a compaction that is in progress.
-// Compactions require the session.compaction capability of the client.
+// CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the previous
+// pieces. With an unknown id it starts a compaction that is in progress. Compactions require
+// the session.compaction capability of the client.
 type CompactionSummaryChunk struct {
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`

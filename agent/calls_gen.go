@@ -24,9 +24,9 @@ var (
 	_ acp.ExtensionNotificationHandler = (*Conn)(nil)
 )
 
-// RequestPermission asks the user of the client whether a tool call may proceed, and
-// waits for the response as long as it takes. If the turn is cancelled meanwhile, the
-// outcome is an [acp.CancelledPermissionOutcome] or ctx is cancelled.
+// RequestPermission asks the user of the client whether a tool call may proceed, and waits for
+// the response as long as it takes. If the turn is cancelled meanwhile, the outcome is an
+// [acp.CancelledPermissionOutcome] or ctx is cancelled.
 //
 // Protocol: session/request_permission.
 func (c *Conn) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -34,17 +34,17 @@ func (c *Conn) RequestPermission(ctx context.Context, req *acp.RequestPermission
 }
 
 // SessionUpdate sends one update of a session. It returns when the update is queued for
-// sending, and waits while the queue is full. An update that a handler sends before it
-// returns is written before the response of that handler. [Session] has shorter forms,
-// whose ctx survives a cancelled turn.
+// sending, and waits while the queue is full. An update that a handler sends before it returns
+// is written before the response of that handler. [Session] has shorter forms, whose ctx
+// survives a cancelled turn.
 //
 // Protocol: session/update.
 func (c *Conn) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	return methodSessionUpdate.Notify(ctx, &c.out, n)
 }
 
-// ReadTextFile reads a text file as the client sees it, including unsaved changes. If
-// the file does not exist, the error matches rpcerr.ErrResourceNotFound.
+// ReadTextFile reads a text file as the client sees it, including unsaved changes. If the file
+// does not exist, the error matches rpcerr.ErrResourceNotFound.
 //
 // Protocol: fs/read_text_file. Capability: fs.readTextFile.
 func (c *Conn) ReadTextFile(ctx context.Context, req *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
@@ -58,8 +58,8 @@ func (c *Conn) WriteTextFile(ctx context.Context, req *acp.WriteTextFileRequest)
 	return methodWriteTextFile.Call(ctx, &c.out, req, nil)
 }
 
-// CreateTerminal starts a command at the client and returns at once. The terminal must
-// be released; [Conn.StartTerminal] and [Conn.RunTerminal] do that for you.
+// CreateTerminal starts a command at the client and returns at once. The terminal must be
+// released; [Conn.StartTerminal] and [Conn.RunTerminal] do that for you.
 //
 // Protocol: terminal/create. Capability: terminal.
 func (c *Conn) CreateTerminal(ctx context.Context, req *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
@@ -80,25 +80,25 @@ func (c *Conn) WaitForTerminalExit(ctx context.Context, req *acp.WaitForTerminal
 	return methodWaitForTerminalExit.Call(ctx, &c.out, req, nil)
 }
 
-// KillTerminal ends the command. The terminal remains valid: its output and exit status
-// can still be read, and it must still be released.
+// KillTerminal ends the command. The terminal remains valid: its output and exit status can
+// still be read, and it must still be released.
 //
 // Protocol: terminal/kill. Capability: terminal.
 func (c *Conn) KillTerminal(ctx context.Context, req *acp.KillTerminalRequest) (*acp.KillTerminalResponse, error) {
 	return methodKillTerminal.Call(ctx, &c.out, req, nil)
 }
 
-// ReleaseTerminal ends the command if it is still running, and frees the terminal,
-// whose id becomes invalid. A tool call that displays it continues to show its output.
+// ReleaseTerminal ends the command if it is still running, and frees the terminal, whose id
+// becomes invalid. A tool call that displays it continues to show its output.
 //
 // Protocol: terminal/release. Capability: terminal.
 func (c *Conn) ReleaseTerminal(ctx context.Context, req *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
 	return methodReleaseTerminal.Call(ctx, &c.out, req, nil)
 }
 
-// CreateElicitation asks the user of the client to fill in a form or to visit a web
-// page, and waits for the response. Treat an unknown action as cancel. Only http and
-// https URLs can be sent.
+// CreateElicitation asks the user of the client to fill in a form or to visit a web page, and
+// waits for the response. Treat an unknown action as cancel. Only http and https URLs can be
+// sent.
 //
 // Protocol: elicitation/create. Capability: elicitation.form or elicitation.url.
 func (c *Conn) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
@@ -112,16 +112,16 @@ func (c *Conn) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitati
 	return methodCompleteElicitation.Notify(ctx, &c.out, n)
 }
 
-// AuthStatusUpdate notifies the client of a change of the authentication state, at any
-// time after initialize.
+// AuthStatusUpdate notifies the client of a change of the authentication state, at any time
+// after initialize.
 //
 // Unstable: see Options.Unstable. Protocol: auth/status_update.
 func (c *Conn) AuthStatusUpdate(ctx context.Context, n *acp.AuthStatusUpdateNotification) error {
 	return methodAuthStatusUpdate.Notify(ctx, &c.out, n)
 }
 
-// MessageMCP sends a request to an MCP server that the client provides over this
-// connection. An error of the MCP server is in the response, not in err.
+// MessageMCP sends a request to an MCP server that the client provides over this connection. An
+// error of the MCP server is in the response, not in err.
 //
 // Unstable: see Options.Unstable. Protocol: mcp/message.
 func (c *Conn) MessageMCP(ctx context.Context, req *acp.MessageMCPRequest) (*acp.MessageMCPResponse, error) {

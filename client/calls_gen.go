@@ -35,24 +35,21 @@ var (
 )
 
 // Initialize opens the connection. Every other call of the protocol fails before it; an
-// extension method may be called, but an agent made with this module responds to it
-// only after it has responded to initialize. Use a ctx with a deadline or
-// Options.Handshake: a program that is not an agent, or one that waits for the user,
-// may never respond.
+// extension method may be called, but an agent made with this module responds to it only after
+// it has responded to initialize. Use a ctx with a deadline or Options.Handshake: a program
+// that is not an agent, or one that waits for the user, may never respond.
 //
-// If req is nil, or its ProtocolVersion is 0, or its ClientCapabilities are nil, the
-// defaults are used, for the capabilities those of [Capabilities]; req itself is not
-// changed. Initialize returns a *[acp.VersionError] if the agent speaks another
-// version.
+// If req is nil, or its ProtocolVersion is 0, or its ClientCapabilities are nil, the defaults
+// are used, for the capabilities those of [Capabilities]; req itself is not changed. Initialize
+// returns a *[acp.VersionError] if the agent speaks another version.
 //
 // Protocol: initialize.
 func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return c.initialize(ctx, req)
 }
 
-// Authenticate signs the user in with one of [Conn.AuthMethods] that the agent carries
-// out. It may take as long as a person takes; meanwhile the agent may send
-// elicitations.
+// Authenticate signs the user in with one of [Conn.AuthMethods] that the agent carries out. It
+// may take as long as a person takes; meanwhile the agent may send elicitations.
 //
 // Protocol: authenticate.
 func (c *Conn) Authenticate(ctx context.Context, req *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
@@ -66,49 +63,47 @@ func (c *Conn) Logout(ctx context.Context, req *acp.LogoutRequest) (*acp.LogoutR
 	return methodLogout.Call(ctx, &c.out, req, nil)
 }
 
-// NewSession starts an empty session. Some agents send its first updates before the
-// response. [Conn.StartSession] is the simpler form.
+// NewSession starts an empty session. Some agents send its first updates before the response.
+// [Conn.StartSession] is the simpler form.
 //
 // Protocol: session/new.
 func (c *Conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	return c.newSession(ctx, req)
 }
 
-// LoadSession opens a stored session. The agent replays its history as updates; all of
-// them have been handled when LoadSession returns. [Conn.StartLoadedSession] is the
-// simpler form.
+// LoadSession opens a stored session. The agent replays its history as updates; all of them
+// have been handled when LoadSession returns. [Conn.StartLoadedSession] is the simpler form.
 //
 // Protocol: session/load. Capability: loadSession.
 func (c *Conn) LoadSession(ctx context.Context, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	return c.loadSession(ctx, req)
 }
 
-// ResumeSession opens a stored session without a replay. [Conn.StartResumedSession] is
-// the simpler form.
+// ResumeSession opens a stored session without a replay. [Conn.StartResumedSession] is the
+// simpler form.
 //
 // Protocol: session/resume. Capability: sessionCapabilities.resume.
 func (c *Conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	return c.resumeSession(ctx, req)
 }
 
-// ListSessions returns one page of the sessions of the agent. Pass NextCursor of the
-// response as Cursor to get the next page; it is empty on the last page.
+// ListSessions returns one page of the sessions of the agent. Pass NextCursor of the response
+// as Cursor to get the next page; it is empty on the last page.
 //
 // Protocol: session/list. Capability: sessionCapabilities.list.
 func (c *Conn) ListSessions(ctx context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	return methodListSessions.Call(ctx, &c.out, req, nil)
 }
 
-// DeleteSession removes a session from the list. For most agents a session that does
-// not exist is not an error; see [Session.Delete].
+// DeleteSession removes a session from the list. For most agents a session that does not exist
+// is not an error; see [Session.Delete].
 //
 // Protocol: session/delete. Capability: sessionCapabilities.delete.
 func (c *Conn) DeleteSession(ctx context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	return c.deleteSession(ctx, req)
 }
 
-// CloseSession cancels the turns of a session and frees its resources. The history is
-// kept.
+// CloseSession cancels the turns of a session and frees its resources. The history is kept.
 //
 // Protocol: session/close. Capability: sessionCapabilities.close.
 func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
@@ -122,30 +117,29 @@ func (c *Conn) SetSessionMode(ctx context.Context, req *acp.SetSessionModeReques
 	return c.setSessionMode(ctx, req)
 }
 
-// SetSessionConfigOption sets one option of a session, at any time. The response
-// contains all options, because one may change others.
+// SetSessionConfigOption sets one option of a session, at any time. The response contains all
+// options, because one may change others.
 //
 // Protocol: session/set_config_option.
 func (c *Conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	return c.setSessionConfigOption(ctx, req)
 }
 
-// Prompt runs a turn and returns when it is over and all its updates have been handled.
-// If ctx is done first, the agent is asked to cancel the turn and has
-// Options.CancelGrace to end it: a response within that time is returned, usually with
-// the stop reason "cancelled"; otherwise Prompt returns the error of ctx. Turns of one
-// session may overlap; agents differ in what they then do. [Session.Prompt] is the
-// simpler form.
+// Prompt runs a turn and returns when it is over and all its updates have been handled. If ctx
+// is done first, the agent is asked to cancel the turn and has Options.CancelGrace to end it: a
+// response within that time is returned, usually with the stop reason "cancelled"; otherwise
+// Prompt returns the error of ctx. Turns of one session may overlap; agents differ in what they
+// then do. [Session.Prompt] is the simpler form.
 //
 // Protocol: session/prompt.
 func (c *Conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	return c.prompt(ctx, req)
 }
 
-// Cancel asks the agent to end the turns of a session. They then return with the stop
-// reason "cancelled"; updates may arrive until then. Requests of the agent to the user
-// that are in flight for the session get the outcome "cancelled". Without a running
-// turn Cancel has no effect.
+// Cancel asks the agent to end the turns of a session. They then return with the stop reason
+// "cancelled"; updates may arrive until then. Requests of the agent to the user that are in
+// flight for the session get the outcome "cancelled". Without a running turn Cancel has no
+// effect.
 //
 // Protocol: session/cancel.
 func (c *Conn) Cancel(ctx context.Context, n *acp.CancelNotification) error {
@@ -161,8 +155,8 @@ func (c *Conn) ListProviders(ctx context.Context, req *acp.ListProvidersRequest)
 }
 
 // SetProvider replaces the whole configuration of one provider. Call it before starting
-// sessions: the effect on running sessions depends on the agent. The headers may
-// contain secrets; they are never logged.
+// sessions: the effect on running sessions depends on the agent. The headers may contain
+// secrets; they are never logged.
 //
 // Unstable: see Options.Unstable. Protocol: providers/set. Capability: providers.
 func (c *Conn) SetProvider(ctx context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
@@ -176,11 +170,10 @@ func (c *Conn) DisableProvider(ctx context.Context, req *acp.DisableProviderRequ
 	return methodDisableProvider.Call(ctx, &c.out, req, nil)
 }
 
-// ForkSession starts a session from a copy of the context of another one, which does
-// not change.
+// ForkSession starts a session from a copy of the context of another one, which does not
+// change.
 //
-// Unstable: see Options.Unstable. Protocol: session/fork. Capability:
-// sessionCapabilities.fork.
+// Unstable: see Options.Unstable. Protocol: session/fork. Capability: sessionCapabilities.fork.
 func (c *Conn) ForkSession(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
 	return c.forkSession(ctx, req)
 }
@@ -193,8 +186,7 @@ func (c *Conn) ArchiveSession(ctx context.Context, req *acp.ArchiveSessionReques
 	return methodArchiveSession.Call(ctx, &c.out, req, nil)
 }
 
-// UnarchiveSession returns an archived session to the list. It does not open the
-// session.
+// UnarchiveSession returns an archived session to the list. It does not open the session.
 //
 // Unstable: see Options.Unstable. Protocol: session/unarchive. Capability:
 // sessionCapabilities.archive.
@@ -210,8 +202,8 @@ func (c *Conn) SessionStatus(ctx context.Context, req *acp.SessionStatusRequest)
 	return methodSessionStatus.Call(ctx, &c.out, req, nil)
 }
 
-// SessionOptions reports what a session would start with, without starting one. What
-// the start of the session returns may differ, and decides.
+// SessionOptions reports what a session would start with, without starting one. What the start
+// of the session returns may differ, and decides.
 //
 // Unstable: see Options.Unstable. Protocol: session/options. Capability:
 // sessionCapabilities.options.
@@ -234,11 +226,10 @@ func (c *Conn) AuthStatus(ctx context.Context, req *acp.AuthStatusRequest) (*acp
 	return methodAuthStatus.Call(ctx, &c.out, req, nil)
 }
 
-// MessageMCPNotification sends a notification of an MCP server that this client
-// provides, for a request of the agent that is in flight.
+// MessageMCPNotification sends a notification of an MCP server that this client provides, for a
+// request of the agent that is in flight.
 //
-// Unstable: see Options.Unstable. Protocol: mcp/message. Capability:
-// mcpCapabilities.acp.
+// Unstable: see Options.Unstable. Protocol: mcp/message. Capability: mcpCapabilities.acp.
 func (c *Conn) MessageMCPNotification(ctx context.Context, n *acp.MessageMCPNotification) error {
 	return methodMessageMCPNotification.Notify(ctx, &c.out, n)
 }

@@ -9,202 +9,193 @@ import (
 	"github.com/acpkit/go-sdk/internal/roles"
 )
 
-// Agent is the interface that a coding agent must implement: the baseline of the
-// protocol. Pass an implementation to agent.Serve. The interface never grows within a
-// wire version: small interfaces such as [SessionDeleter] cover the optional methods,
-// and the SDK detects which of them the value implements. A method that the value does
-// not implement fails with -32601.
+// Agent is the interface that a coding agent must implement: the baseline of the protocol. Pass
+// an implementation to agent.Serve. The interface never grows within a wire version: small
+// interfaces such as [SessionDeleter] cover the optional methods, and the SDK detects which of
+// them the value implements. A method that the value does not implement fails with -32601.
 //
 // The client's end of a connection, *client.Conn, is also an Agent, with all optional
-// interfaces: its methods call the agent at the other end. A proxy passes one
-// connection to another.
+// interfaces: its methods call the agent at the other end. A proxy passes one connection to
+// another.
 //
-// All methods may be called concurrently, except that notifications are handled one at
-// a time, in the order of arrival. The ctx of a request is cancelled when the peer
-// cancels the request or the connection ends. It also carries the position of the
-// message in the order of arrival: use it, or a ctx derived from it, to call the peer.
-// The method owns its params. An error with an *rpcerr.RequestError in its chain is
-// sent to the peer; any other error is logged and sent as -32603 without its text. An
-// error of a notification is logged. A nil response is sent as an empty object.
+// All methods may be called concurrently, except that notifications are handled one at a time,
+// in the order of arrival. The ctx of a request is cancelled when the peer cancels the request
+// or the connection ends. It also carries the position of the message in the order of arrival:
+// use it, or a ctx derived from it, to call the peer. The method owns its params. An error with
+// an *rpcerr.RequestError in its chain is sent to the peer; any other error is logged and sent
+// as -32603 without its text. An error of a notification is logged. A nil response is sent as
+// an empty object.
 type Agent interface {
-	// Initialize opens the connection. The client calls it before any other method. It may
-	// repeat it before it sends any other request, with version 2 or later; the latest
-	// successful response counts. Requests that arrive earlier fail with -32600; those
-	// that arrive while it runs wait for its response. If ProtocolVersion is zero or
-	// Capabilities is nil, the SDK fills them in from what the value implements.
-	// Initialize should work without credentials. Protocol: initialize.
+	// Initialize opens the connection. The client calls it before any other method. It may repeat
+	// it before it sends any other request, with version 2 or later; the latest successful
+	// response counts. Requests that arrive earlier fail with -32600; those that arrive while it
+	// runs wait for its response. If ProtocolVersion is zero or Capabilities is nil, the SDK fills
+	// them in from what the value implements. Initialize should work without credentials.
+	// Protocol: initialize.
 	Initialize(context.Context, *InitializeRequest) (*InitializeResponse, error)
 
-	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign
-	// in first. To send updates directly after the response, such as the available
-	// commands, use AfterResponse of package draft2/agent: the client does not know the
-	// session earlier. Protocol: session/new.
+	// NewSession starts an empty session. Return rpcerr.AuthRequired if the user must sign in
+	// first. To send updates directly after the response, such as the available commands, use
+	// AfterResponse of package draft2/agent: the client does not know the session earlier.
+	// Protocol: session/new.
 	NewSession(context.Context, *NewSessionRequest) (*NewSessionResponse, error)
 
-	// ListSessions returns one page. Return rpcerr.InvalidParams for an unknown cursor.
-	// Protocol: session/list.
+	// ListSessions returns one page. Return rpcerr.InvalidParams for an unknown cursor. Protocol:
+	// session/list.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 
-	// ResumeSession opens a stored session. With ReplayFrom, send the history first, with
-	// the ctx of the handler; other updates of the session wait until the Conn has marked
-	// the end of the history. Then send a state update, and return. Return
-	// rpcerr.SessionNotFound for an unknown id, and rpcerr.InvalidParams for an unknown
-	// kind of ReplayFrom. Protocol: session/resume.
+	// ResumeSession opens a stored session. With ReplayFrom, send the history first, with the ctx
+	// of the handler; other updates of the session wait until the Conn has marked the end of the
+	// history. Then send a state update, and return. Return rpcerr.SessionNotFound for an unknown
+	// id, and rpcerr.InvalidParams for an unknown kind of ReplayFrom. Protocol: session/resume.
 	ResumeSession(context.Context, *ResumeSessionRequest) (*ResumeSessionResponse, error)
 
-	// CloseSession closes the session. When it is called, the ctx of all its work,
-	// including background work, is already cancelled. Send the last updates and the idle
-	// state, and return; send no message of the session after that. Protocol:
-	// session/close.
+	// CloseSession closes the session. When it is called, the ctx of all its work, including
+	// background work, is already cancelled. Send the last updates and the idle state, and return;
+	// send no message of the session after that. Protocol: session/close.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 
-	// Prompt accepts a prompt and returns when its message is part of the conversation.
-	// Several prompts may be in flight: hold those that are not inserted yet, in the order
-	// of arrival. Send the message as an update too, before or after the response. The
-	// work continues after that; report its end with a state update. If the session is
-	// cancelled or closed before the message is inserted, return ctx.Err(): the client
-	// receives -32800. Protocol: session/prompt.
+	// Prompt accepts a prompt and returns when its message is part of the conversation. Several
+	// prompts may be in flight: hold those that are not inserted yet, in the order of arrival.
+	// Send the message as an update too, before or after the response. The work continues after
+	// that; report its end with a state update. If the session is cancelled or closed before the
+	// message is inserted, return ctx.Err(): the client receives -32800. Protocol: session/prompt.
 	Prompt(context.Context, *PromptRequest) (*PromptResponse, error)
 
-	// Cancel is called after the ctx of the foreground work of the session was cancelled.
-	// Most agents leave it empty. Protocol: session/cancel.
+	// Cancel is called after the ctx of the foreground work of the session was cancelled. Most
+	// agents leave it empty. Protocol: session/cancel.
 	Cancel(context.Context, *CancelSessionNotification) error
 }
 
-// SessionConfigOptionSetter is an optional interface for agents whose sessions have
-// config options. It has no capability: clients call it if the start of the session
-// returned options.
+// SessionConfigOptionSetter is an optional interface for agents whose sessions have config
+// options. It has no capability: clients call it if the start of the session returned options.
 type SessionConfigOptionSetter interface {
-	// SetSessionConfigOption sets one option, even during a turn, and returns all options.
-	// Return rpcerr.InvalidParams for an unknown option or value. Protocol:
-	// session/set_config_option.
+	// SetSessionConfigOption sets one option, even during a turn, and returns all options. Return
+	// rpcerr.InvalidParams for an unknown option or value. Protocol: session/set_config_option.
 	SetSessionConfigOption(context.Context, *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error)
 }
 
-// SessionDeleter is an optional interface for agents that can remove sessions from
-// their list. Capability: session.delete.
+// SessionDeleter is an optional interface for agents that can remove sessions from their list.
+// Capability: session.delete.
 type SessionDeleter interface {
-	// DeleteSession removes a session from the list. It succeeds if there is no session
-	// with that id. Protocol: session/delete.
+	// DeleteSession removes a session from the list. It succeeds if there is no session with that
+	// id. Protocol: session/delete.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 }
 
-// ToolCallCanceller is an optional interface for agents whose tool calls can be
-// cancelled individually.
+// ToolCallCanceller is an optional interface for agents whose tool calls can be cancelled
+// individually.
 type ToolCallCanceller interface {
-	// CancelToolCall accepts the cancellation of a tool call. Report the end of the call
-	// with an update. Return rpcerr.InvalidParams for a call that is unknown, has ended or
-	// cannot be cancelled. Protocol: tool_call/cancel.
+	// CancelToolCall accepts the cancellation of a tool call. Report the end of the call with an
+	// update. Return rpcerr.InvalidParams for a call that is unknown, has ended or cannot be
+	// cancelled. Protocol: tool_call/cancel.
 	CancelToolCall(context.Context, *CancelToolCallRequest) (*CancelToolCallResponse, error)
 }
 
-// TerminalCanceller is an optional interface for agents whose terminals can be
-// cancelled.
+// TerminalCanceller is an optional interface for agents whose terminals can be cancelled.
 type TerminalCanceller interface {
-	// CancelTerminal accepts the cancellation of the command of a terminal. Report the end
-	// with an update. Return rpcerr.InvalidParams for a terminal that is unknown, has
-	// ended or cannot be cancelled. Protocol: terminal/cancel.
+	// CancelTerminal accepts the cancellation of the command of a terminal. Report the end with an
+	// update. Return rpcerr.InvalidParams for a terminal that is unknown, has ended or cannot be
+	// cancelled. Protocol: terminal/cancel.
 	CancelTerminal(context.Context, *CancelTerminalRequest) (*CancelTerminalResponse, error)
 }
 
-// Authenticator is an optional interface for agents that sign users in. An agent that
-// lists authentication methods must handle both auth/login and auth/logout.
+// Authenticator is an optional interface for agents that sign users in. An agent that lists
+// authentication methods must handle both auth/login and auth/logout.
 type Authenticator interface {
-	// Login signs the user in with one of the methods that Initialize listed, and returns
-	// when the user is signed in. Meanwhile it may ask the user for input, with an
-	// elicitation in the scope of the request. Methods of the terminal kind are never
-	// passed to it. Protocol: auth/login.
+	// Login signs the user in with one of the methods that Initialize listed, and returns when the
+	// user is signed in. Meanwhile it may ask the user for input, with an elicitation in the scope
+	// of the request. Methods of the terminal kind are never passed to it. Protocol: auth/login.
 	Login(context.Context, *LoginAuthRequest) (*LoginAuthResponse, error)
 
-	// Logout signs the user out. Later calls on open sessions may return
-	// rpcerr.AuthRequired. Protocol: auth/logout.
+	// Logout signs the user out. Later calls on open sessions may return rpcerr.AuthRequired.
+	// Protocol: auth/logout.
 	Logout(context.Context, *LogoutAuthRequest) (*LogoutAuthResponse, error)
 }
 
-// ProviderManager is an optional interface for agents that let a client direct their
-// model traffic. Capability: providers. Unstable.
+// ProviderManager is an optional interface for agents that let a client direct their model
+// traffic. Capability: providers. Unstable: may change.
 type ProviderManager interface {
-	// ListProviders returns the providers that can be configured, and their current
-	// endpoints. It never returns headers. Protocol: providers/list.
+	// ListProviders returns the providers that can be configured, and their current endpoints. It
+	// never returns headers. Protocol: providers/list.
 	ListProviders(context.Context, *ListProvidersRequest) (*ListProvidersResponse, error)
 
-	// SetProvider replaces the whole configuration of one provider. Headers contain
-	// secrets: do not log them. Protocol: providers/set.
+	// SetProvider replaces the whole configuration of one provider. Headers contain secrets: do
+	// not log them. Protocol: providers/set.
 	SetProvider(context.Context, *SetProviderRequest) (*SetProviderResponse, error)
 
-	// DisableProvider disables a provider. Return rpcerr.InvalidParams for one that is
-	// required. Protocol: providers/disable.
+	// DisableProvider disables a provider. Return rpcerr.InvalidParams for one that is required.
+	// Protocol: providers/disable.
 	DisableProvider(context.Context, *DisableProviderRequest) (*DisableProviderResponse, error)
 }
 
-// SessionForker is an optional interface for agents that can fork a session.
-// Capability: session.fork. Unstable.
+// SessionForker is an optional interface for agents that can fork a session. Capability:
+// session.fork. Unstable: may change.
 type SessionForker interface {
-	// ForkSession starts a session from a copy of the context of another one, which does
-	// not change. Return rpcerr.SessionNotFound for an unknown id. Protocol: session/fork.
+	// ForkSession starts a session from a copy of the context of another one, which does not
+	// change. Return rpcerr.SessionNotFound for an unknown id. Protocol: session/fork.
 	ForkSession(context.Context, *ForkSessionRequest) (*ForkSessionResponse, error)
 }
 
-// SessionArchiver is an optional interface for agents that can hide sessions from their
-// list. Capability: session.archive. Unstable.
+// SessionArchiver is an optional interface for agents that can hide sessions from their list.
+// Capability: session.archive. Unstable: may change.
 type SessionArchiver interface {
-	// ArchiveSession hides a session and closes it if it is open. It succeeds if the
-	// session is already archived. Return rpcerr.SessionNotFound for an unknown id.
-	// Protocol: session/archive.
+	// ArchiveSession hides a session and closes it if it is open. It succeeds if the session is
+	// already archived. Return rpcerr.SessionNotFound for an unknown id. Protocol:
+	// session/archive.
 	ArchiveSession(context.Context, *ArchiveSessionRequest) (*ArchiveSessionResponse, error)
 
-	// UnarchiveSession returns a session to the list without opening it. It succeeds if
-	// the session is not archived. Return rpcerr.SessionNotFound for an unknown id.
-	// Protocol: session/unarchive.
+	// UnarchiveSession returns a session to the list without opening it. It succeeds if the
+	// session is not archived. Return rpcerr.SessionNotFound for an unknown id. Protocol:
+	// session/unarchive.
 	UnarchiveSession(context.Context, *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error)
 }
 
-// SessionStatusReporter is an optional interface for agents that report whether a
-// session is open. Capability: session.status. Unstable.
+// SessionStatusReporter is an optional interface for agents that report whether a session is
+// open. Capability: session.status. Unstable: may change.
 type SessionStatusReporter interface {
 	// SessionStatus reports whether a session is open. It changes nothing. Return
 	// rpcerr.SessionNotFound for an unknown id. Protocol: session/status.
 	SessionStatus(context.Context, *SessionStatusRequest) (*SessionStatusResponse, error)
 }
 
-// SessionOptionsReporter is an optional interface for agents that report the settings
-// of a session before it starts, and that accept their initial values when it starts.
-// Both have one capability. Capability: session.options. Unstable.
+// SessionOptionsReporter is an optional interface for agents that report the settings of a
+// session before it starts, and that accept their initial values when it starts. Both have one
+// capability. Capability: session.options. Unstable: may change.
 type SessionOptionsReporter interface {
-	// SessionOptions reports what a session would start with; with SessionID, what that
-	// stored session would. It must not create, open or change a session, and sends no
-	// update. It should not connect to MCP servers. Protocol: session/options.
+	// SessionOptions reports what a session would start with; with SessionID, what that stored
+	// session would. It must not create, open or change a session, and sends no update. It should
+	// not connect to MCP servers. Protocol: session/options.
 	SessionOptions(context.Context, *SessionOptionsRequest) (*SessionOptionsResponse, error)
 }
 
-// SessionTitleSetter is an optional interface for agents that let clients rename
-// sessions. Capability: session.title. Unstable.
+// SessionTitleSetter is an optional interface for agents that let clients rename sessions.
+// Capability: session.title. Unstable: may change.
 type SessionTitleSetter interface {
-	// SetSessionTitle renames a session that can be listed and returns the stored title.
-	// Return rpcerr.InvalidParams for a title of which nothing is left; blank ones are
-	// refused before. Protocol: session/set_title.
+	// SetSessionTitle renames a session that can be listed and returns the stored title. Return
+	// rpcerr.InvalidParams for a title of which nothing is left; blank ones are refused before.
+	// Protocol: session/set_title.
 	SetSessionTitle(context.Context, *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
 }
 
-// AuthStatusReporter is an optional interface for agents that report whether the user
-// is signed in. Capability: auth.status. Unstable.
+// AuthStatusReporter is an optional interface for agents that report whether the user is signed
+// in. Capability: auth.status. Unstable: may change.
 type AuthStatusReporter interface {
-	// AuthStatus reports whether the user is signed in. It should return at once, with
-	// what is known. Protocol: auth/status.
+	// AuthStatus reports whether the user is signed in. It should return at once, with what is
+	// known. Protocol: auth/status.
 	AuthStatus(context.Context, *AuthStatusRequest) (*AuthStatusResponse, error)
 }
 
-// MCPNotificationHandler is an optional interface for agents that use MCP servers of
-// the client over this connection. Capability: session.mcp.acp. Unstable.
+// MCPNotificationHandler is an optional interface for agents that use MCP servers of the client
+// over this connection. Capability: session.mcp.acp. Unstable: may change.
 type MCPNotificationHandler interface {
-	// MessageMCPNotification receives a notification of an MCP server while an MCP request
-	// of the agent is in flight. Drop it if no such request is in flight. It is handled
-	// before the response to that request. Protocol: mcp/message.
+	// MessageMCPNotification receives a notification of an MCP server while an MCP request of the
+	// agent is in flight. Drop it if no such request is in flight. It is handled before the
+	// response to that request. Protocol: mcp/message.
 	MessageMCPNotification(context.Context, *MessageMCPNotification) error
 }
 
-// Handles implements [Selective]: it reports whether the wrapped agent serves the
-// method.
+// Handles implements [Selective]: it reports whether the wrapped agent serves the method.
 func (w AgentWrapper) Handles(method string) bool {
 	switch method {
 	case MethodSessionSetConfigOption:

@@ -59,8 +59,7 @@ const (
 	PermissionOptionKindRejectAlways PermissionOptionKind = v1.PermissionOptionKindRejectAlways
 )
 
-// ElicitationSchemaType is the same type as in version 1; see
-// [v1.ElicitationSchemaType].
+// ElicitationSchemaType is the same type as in version 1; see [v1.ElicitationSchemaType].
 type ElicitationSchemaType = v1.ElicitationSchemaType
 
 // ElicitationSchemaTypeObject is the only known value of [ElicitationSchemaType].
@@ -115,8 +114,7 @@ type SessionSystemPromptModeCapabilities = v1.SessionSystemPromptModeCapabilitie
 // [v1.SessionSystemPromptOverrideCapabilities].
 type SessionSystemPromptOverrideCapabilities = v1.SessionSystemPromptOverrideCapabilities
 
-// SessionForkCapabilities is the same type as in version 1; see
-// [v1.SessionForkCapabilities].
+// SessionForkCapabilities is the same type as in version 1; see [v1.SessionForkCapabilities].
 type SessionForkCapabilities = v1.SessionForkCapabilities
 
 // SessionArchiveCapabilities is the same type as in version 1; see
@@ -127,16 +125,13 @@ type SessionArchiveCapabilities = v1.SessionArchiveCapabilities
 // [v1.SessionStatusCapabilities].
 type SessionStatusCapabilities = v1.SessionStatusCapabilities
 
-// SessionTitleCapabilities is the same type as in version 1; see
-// [v1.SessionTitleCapabilities].
+// SessionTitleCapabilities is the same type as in version 1; see [v1.SessionTitleCapabilities].
 type SessionTitleCapabilities = v1.SessionTitleCapabilities
 
-// AuthStatusCapabilities is the same type as in version 1; see
-// [v1.AuthStatusCapabilities].
+// AuthStatusCapabilities is the same type as in version 1; see [v1.AuthStatusCapabilities].
 type AuthStatusCapabilities = v1.AuthStatusCapabilities
 
-// ProvidersCapabilities is the same type as in version 1; see
-// [v1.ProvidersCapabilities].
+// ProvidersCapabilities is the same type as in version 1; see [v1.ProvidersCapabilities].
 type ProvidersCapabilities = v1.ProvidersCapabilities
 
 // AuthMethodID is the same type as in version 1; see [v1.AuthMethodID].
@@ -163,8 +158,7 @@ const (
 // SetProviderResponse is the same type as in version 1; see [v1.SetProviderResponse].
 type SetProviderResponse = v1.SetProviderResponse
 
-// DisableProviderResponse is the same type as in version 1; see
-// [v1.DisableProviderResponse].
+// DisableProviderResponse is the same type as in version 1; see [v1.DisableProviderResponse].
 type DisableProviderResponse = v1.DisableProviderResponse
 
 // AuthStatusResponse is the same type as in version 1; see [v1.AuthStatusResponse].
@@ -210,16 +204,13 @@ type SessionConfigSelectOption = v1.SessionConfigSelectOption
 // SessionConfigGroupID is the same type as in version 1; see [v1.SessionConfigGroupID].
 type SessionConfigGroupID = v1.SessionConfigGroupID
 
-// DeleteSessionResponse is the same type as in version 1; see
-// [v1.DeleteSessionResponse].
+// DeleteSessionResponse is the same type as in version 1; see [v1.DeleteSessionResponse].
 type DeleteSessionResponse = v1.DeleteSessionResponse
 
-// ArchiveSessionResponse is the same type as in version 1; see
-// [v1.ArchiveSessionResponse].
+// ArchiveSessionResponse is the same type as in version 1; see [v1.ArchiveSessionResponse].
 type ArchiveSessionResponse = v1.ArchiveSessionResponse
 
-// UnarchiveSessionResponse is the same type as in version 1; see
-// [v1.UnarchiveSessionResponse].
+// UnarchiveSessionResponse is the same type as in version 1; see [v1.UnarchiveSessionResponse].
 type UnarchiveSessionResponse = v1.UnarchiveSessionResponse
 
 // SessionStatus is the same type as in version 1; see [v1.SessionStatus].
@@ -234,8 +225,7 @@ const (
 // Usage is the same type as in version 1; see [v1.Usage].
 type Usage = v1.Usage
 
-// SetSessionTitleResponse is the same type as in version 1; see
-// [v1.SetSessionTitleResponse].
+// SetSessionTitleResponse is the same type as in version 1; see [v1.SetSessionTitleResponse].
 type SetSessionTitleResponse = v1.SetSessionTitleResponse
 
 // CloseSessionResponse is the same type as in version 1; see [v1.CloseSessionResponse].
@@ -300,8 +290,7 @@ type CompleteElicitationNotification = v1.CompleteElicitationNotification
 // [v1.AuthStatusUpdateNotification].
 type AuthStatusUpdateNotification = v1.AuthStatusUpdateNotification
 
-// ElicitationCapabilities is the same type as in version 1; see
-// [v1.ElicitationCapabilities].
+// ElicitationCapabilities is the same type as in version 1; see [v1.ElicitationCapabilities].
 type ElicitationCapabilities = v1.ElicitationCapabilities
 
 // ElicitationFormCapabilities is the same type as in version 1; see
@@ -315,8 +304,7 @@ type ElicitationURLCapabilities = v1.ElicitationURLCapabilities
 // ListProvidersRequest is the same type as in version 1; see [v1.ListProvidersRequest].
 type ListProvidersRequest = v1.ListProvidersRequest
 
-// DisableProviderRequest is the same type as in version 1; see
-// [v1.DisableProviderRequest].
+// DisableProviderRequest is the same type as in version 1; see [v1.DisableProviderRequest].
 type DisableProviderRequest = v1.DisableProviderRequest
 
 // AuthStatusRequest is the same type as in version 1; see [v1.AuthStatusRequest].
@@ -347,19 +335,16 @@ const (
 // DeleteSessionRequest is the same type as in version 1; see [v1.DeleteSessionRequest].
 type DeleteSessionRequest = v1.DeleteSessionRequest
 
-// ArchiveSessionRequest is the same type as in version 1; see
-// [v1.ArchiveSessionRequest].
+// ArchiveSessionRequest is the same type as in version 1; see [v1.ArchiveSessionRequest].
 type ArchiveSessionRequest = v1.ArchiveSessionRequest
 
-// UnarchiveSessionRequest is the same type as in version 1; see
-// [v1.UnarchiveSessionRequest].
+// UnarchiveSessionRequest is the same type as in version 1; see [v1.UnarchiveSessionRequest].
 type UnarchiveSessionRequest = v1.UnarchiveSessionRequest
 
 // SessionStatusRequest is the same type as in version 1; see [v1.SessionStatusRequest].
 type SessionStatusRequest = v1.SessionStatusRequest
 
-// SetSessionTitleRequest is the same type as in version 1; see
-// [v1.SetSessionTitleRequest].
+// SetSessionTitleRequest is the same type as in version 1; see [v1.SetSessionTitleRequest].
 type SetSessionTitleRequest = v1.SetSessionTitleRequest
 
 // CloseSessionRequest is the same type as in version 1; see [v1.CloseSessionRequest].
@@ -371,8 +356,7 @@ type MessageMCPResponse = v1.MessageMCPResponse
 // MCPError is the same type as in version 1; see [v1.MCPError].
 type MCPError = v1.MCPError
 
-// MessageMCPNotification is the same type as in version 1; see
-// [v1.MessageMCPNotification].
+// MessageMCPNotification is the same type as in version 1; see [v1.MessageMCPNotification].
 type MessageMCPNotification = v1.MessageMCPNotification
 
 // SessionOptionsCapabilities is the same type as in version 1; see
@@ -398,8 +382,7 @@ type PromptSuggestionsCapabilities = v1.PromptSuggestionsCapabilities
 // CursorID is the same type as in version 1; see [v1.CursorID].
 type CursorID = v1.CursorID
 
-// CursorForkCapabilities is the same type as in version 1; see
-// [v1.CursorForkCapabilities].
+// CursorForkCapabilities is the same type as in version 1; see [v1.CursorForkCapabilities].
 type CursorForkCapabilities = v1.CursorForkCapabilities
 
 // CursorCapabilities is the same type as in version 1; see [v1.CursorCapabilities].
@@ -420,8 +403,7 @@ type CursorMessageAnchor = v1.CursorMessageAnchor
 // CursorToolCallAnchor is the same type as in version 1; see [v1.CursorToolCallAnchor].
 type CursorToolCallAnchor = v1.CursorToolCallAnchor
 
-// CursorCompactionAnchor is the same type as in version 1; see
-// [v1.CursorCompactionAnchor].
+// CursorCompactionAnchor is the same type as in version 1; see [v1.CursorCompactionAnchor].
 type CursorCompactionAnchor = v1.CursorCompactionAnchor
 
 // CursorAnchor is the same type as in version 1; see [v1.CursorAnchor].
@@ -436,14 +418,11 @@ type UnknownCursorAnchor = v1.UnknownCursorAnchor
 // [v1.CursorSessionMessageAnchor].
 type CursorSessionMessageAnchor = v1.CursorSessionMessageAnchor
 
-// CursorAgentThoughtAnchor is the same type as in version 1; see
-// [v1.CursorAgentThoughtAnchor].
+// CursorAgentThoughtAnchor is the same type as in version 1; see [v1.CursorAgentThoughtAnchor].
 type CursorAgentThoughtAnchor = v1.CursorAgentThoughtAnchor
 
-// CursorAgentMessageAnchor is the same type as in version 1; see
-// [v1.CursorAgentMessageAnchor].
+// CursorAgentMessageAnchor is the same type as in version 1; see [v1.CursorAgentMessageAnchor].
 type CursorAgentMessageAnchor = v1.CursorAgentMessageAnchor
 
-// CursorUserMessageAnchor is the same type as in version 1; see
-// [v1.CursorUserMessageAnchor].
+// CursorUserMessageAnchor is the same type as in version 1; see [v1.CursorUserMessageAnchor].
 type CursorUserMessageAnchor = v1.CursorUserMessageAnchor

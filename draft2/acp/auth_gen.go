@@ -21,8 +21,8 @@ type UnknownAuthMethod struct {
 	Raw  json.RawMessage // the whole object
 }
 
-// AuthMethodTerminal is an authentication method that runs the command of the agent in
-// a terminal. It requires the auth.terminal capability of the client.
+// AuthMethodTerminal is an authentication method that runs the command of the agent in a
+// terminal. It requires the auth.terminal capability of the client.
 type AuthMethodTerminal struct {
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
 	// Name is the label to display.
@@ -30,14 +30,13 @@ type AuthMethodTerminal struct {
 	Description string `json:"description,omitempty"`
 	// Args is appended to the arguments with which the client started the agent.
 	Args []string `json:"args,omitzero"`
-	// Env is added to the environment with which the client started the agent, and
-	// overrides it.
+	// Env is added to the environment with which the client started the agent, and overrides it.
 	Env  []EnvVariable `json:"env,omitzero"`
 	Meta Meta          `json:"_meta,omitempty"`
 }
 
-// AuthMethodAgent is an authentication method that the agent carries out when the
-// client calls auth/login.
+// AuthMethodAgent is an authentication method that the agent carries out when the client calls
+// auth/login.
 type AuthMethodAgent struct {
 	MethodID AuthMethodID `json:"methodId" acp:"id"`
 	// Name is the label to display.

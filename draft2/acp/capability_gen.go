@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Has reports whether the agent advertises the capability at path, which consists of
-// the wire names of its members, separated by dots, such as "session.delete". It
-// returns false for a nil receiver, an absent group and an unknown path.
+// Has reports whether the agent advertises the capability at path, which consists of the wire
+// names of its members, separated by dots, such as "session.delete". It returns false for a nil
+// receiver, an absent group and an unknown path.
 func (c *AgentCapabilities) Has(path string) bool {
 	return c != nil && path != "" && hasAgentCapabilities(c, path)
 }
@@ -114,10 +114,10 @@ func hasAgentAuthCapabilities(c *AgentAuthCapabilities, path string) bool {
 	return false
 }
 
-// Has reports whether the client advertises the capability at path, which consists of
-// the wire names of its members, separated by dots, such as "elicitation.url". It
-// returns false for a nil receiver, an absent group and an unknown path. The path
-// "elicitation" alone requires that one of its members is set.
+// Has reports whether the client advertises the capability at path, which consists of the wire
+// names of its members, separated by dots, such as "elicitation.url". It returns false for a
+// nil receiver, an absent group and an unknown path. The path "elicitation" alone requires that
+// one of its members is set.
 func (c *ClientCapabilities) Has(path string) bool {
 	return c != nil && path != "" && hasClientCapabilities(c, path)
 }

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 )
 
-// SessionConfigOption is one setting of a session with its current value. Every option
-// has a usable value from the start. A list of options is complete, in the agent's
-// order of importance, and replaces the previous list. Malformed options are skipped;
-// those of an unknown kind are kept as [UnknownSessionConfigKind].
+// SessionConfigOption is one setting of a session with its current value. Every option has a
+// usable value from the start. A list of options is complete, in the agent's order of
+// importance, and replaces the previous list. Malformed options are skipped; those of an
+// unknown kind are kept as [UnknownSessionConfigKind].
 type SessionConfigOption struct {
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
 	// Name is the label to display.
@@ -18,23 +18,22 @@ type SessionConfigOption struct {
 	Description string `json:"description,omitempty"`
 	// Category is the category of the option, for its placement; empty means none.
 	Category SessionConfigOptionCategory `json:"category,omitempty"`
-	// Kind contains the possible values and the current one. Clients should leave options
-	// of an unknown kind unchanged.
+	// Kind contains the possible values and the current one. Clients should leave options of an
+	// unknown kind unchanged.
 	Kind SessionConfigKind `json:"-" acp:"required"`
 	Meta Meta              `json:"_meta,omitempty"`
 }
 
-// SessionConfigKind contains the possible values of a config option and the current
-// one. The variants are *[SessionConfigSelect], *[SessionConfigBoolean] and
-// *[UnknownSessionConfigKind].
+// SessionConfigKind contains the possible values of a config option and the current one. The
+// variants are *[SessionConfigSelect], *[SessionConfigBoolean] and *[UnknownSessionConfigKind].
 type SessionConfigKind interface{ isSessionConfigKind() }
 
 func (*SessionConfigSelect) isSessionConfigKind()      {}
 func (*SessionConfigBoolean) isSessionConfigKind()     {}
 func (*UnknownSessionConfigKind) isSessionConfigKind() {}
 
-// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this
-// package unchanged.
+// UnknownSessionConfigKind keeps a [SessionConfigKind] of a kind unknown to this package
+// unchanged.
 type UnknownSessionConfigKind struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the object without the members that all variants share
@@ -75,19 +74,19 @@ type ConfigOptionUpdate struct {
 	Meta          Meta                  `json:"_meta,omitempty"`
 }
 
-// InitialSessionConfigOption is the value that a config option should have from the
-// start of a session. Unstable.
+// InitialSessionConfigOption is the value that a config option should have from the start of a
+// session. Unstable: may change.
 type InitialSessionConfigOption struct {
 	// ConfigID is the id of the option. Agents ignore an option that they do not know.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
-	// Value is the value. Agents ignore a value that the option cannot have; the response
-	// to the request lists the values that hold.
+	// Value is the value. Agents ignore a value that the option cannot have; the response to the
+	// request lists the values that hold.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionOptionsRequest asks what a session would start with. The rest is as in
-// [NewSessionRequest]. Protocol: session/options. Unstable.
+// [NewSessionRequest]. Protocol: session/options. Unstable: may change.
 type SessionOptionsRequest struct {
 	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
@@ -96,11 +95,12 @@ type SessionOptionsRequest struct {
 	Meta      Meta      `json:"_meta,omitempty"`
 }
 
-// SessionOptionsResponse is what a session would start with at this moment. Unstable.
+// SessionOptionsResponse is what a session would start with at this moment. Unstable: may
+// change.
 type SessionOptionsResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
-	// AvailableCommands lists commands that the session would have. The list may be
-	// incomplete; that of the session replaces it.
+	// AvailableCommands lists commands that the session would have. The list may be incomplete;
+	// that of the session replaces it.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero" acp:"dive,required"`
 	Meta              Meta               `json:"_meta,omitempty"`
 }

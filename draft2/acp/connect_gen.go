@@ -31,8 +31,8 @@ const (
 	IconThemeDark  IconTheme = "dark"  // a dark background
 )
 
-// AbsolutePath is an absolute path on the machine of the agent: a POSIX path, or a
-// Windows path with a drive letter or a UNC prefix.
+// AbsolutePath is an absolute path on the machine of the agent: a POSIX path, or a Windows path
+// with a drive letter or a UNC prefix.
 type AbsolutePath string
 
 // metaOnly has the members of all types that hold nothing but _meta.
@@ -40,18 +40,18 @@ type metaOnly struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// InitializeResponse is the response of the agent to the first request. It fixes the
-// version and the capabilities.
+// InitializeResponse is the response of the agent to the first request. It fixes the version
+// and the capabilities.
 type InitializeResponse struct {
-	// ProtocolVersion is the version that both ends will use: the requested one if the
-	// agent supports it, otherwise the latest that the agent supports. A client that does
-	// not support it closes the connection.
+	// ProtocolVersion is the version that both ends will use: the requested one if the agent
+	// supports it, otherwise the latest that the agent supports. A client that does not support it
+	// closes the connection.
 	ProtocolVersion uint16             `json:"protocolVersion"`
 	Info            Implementation     `json:"info"`
 	Capabilities    *AgentCapabilities `json:"capabilities,omitempty"`
-	// AuthMethods lists the authentication methods, in the agent's order of preference. An
-	// empty list means that authentication is not required or not possible. Malformed
-	// entries are skipped.
+	// AuthMethods lists the authentication methods, in the agent's order of preference. An empty
+	// list means that authentication is not required or not possible. Malformed entries are
+	// skipped.
 	AuthMethods []AuthMethod `json:"authMethods,omitzero" acp:"dive,required"`
 	Meta        Meta         `json:"_meta,omitempty"`
 }
@@ -59,11 +59,11 @@ type InitializeResponse struct {
 // AgentCapabilities describes what an agent supports beyond the baseline.
 type AgentCapabilities struct {
 	// Session describes the session methods of the agent. Non-nil means that it supports
-	// session/new, list, resume, close, prompt, cancel and update; the members describe
-	// what else. Nil means that it supports no session methods.
+	// session/new, list, resume, close, prompt, cancel and update; the members describe what else.
+	// Nil means that it supports no session methods.
 	Session *SessionCapabilities   `json:"session,omitempty"`
 	Auth    *AgentAuthCapabilities `json:"auth,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Providers *ProvidersCapabilities `json:"providers,omitempty"`
 	Meta      Meta                   `json:"_meta,omitempty"`
 }
@@ -75,29 +75,29 @@ type SessionCapabilities struct {
 	Delete                *SessionDeleteCapabilities                `json:"delete,omitempty"`
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitempty"`
 	SystemPrompt          *SessionSystemPromptCapabilities          `json:"systemPrompt,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Options *SessionOptionsCapabilities `json:"options,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Fork *SessionForkCapabilities `json:"fork,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Archive *SessionArchiveCapabilities `json:"archive,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Status *SessionStatusCapabilities `json:"status,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	Title *SessionTitleCapabilities `json:"title,omitempty"`
 	Meta  Meta                      `json:"_meta,omitempty"`
 }
 
-// PromptCapabilities describes the content that a prompt may contain beyond text and
-// resource links.
+// PromptCapabilities describes the content that a prompt may contain beyond text and resource
+// links.
 type PromptCapabilities struct {
 	Image *PromptImageCapabilities `json:"image,omitempty"`
 	Audio *PromptAudioCapabilities `json:"audio,omitempty"`
-	// EmbeddedContext means, if it is not nil, that a prompt may contain
-	// [EmbeddedResource] blocks, which include the content of a file.
+	// EmbeddedContext means, if it is not nil, that a prompt may contain [EmbeddedResource]
+	// blocks, which include the content of a file.
 	EmbeddedContext *PromptEmbeddedContextCapabilities `json:"embeddedContext,omitempty"`
-	// Skill means, if it is not nil, that a prompt may begin with one [SkillReference]
-	// block. Unstable.
+	// Skill means, if it is not nil, that a prompt may begin with one [SkillReference] block.
+	// Unstable: may change.
 	Skill *PromptSkillCapabilities `json:"skill,omitempty"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
@@ -120,11 +120,11 @@ type PromptEmbeddedContextCapabilities struct {
 // MCPCapabilities describes the kinds of MCP servers that an agent can reach.
 type MCPCapabilities struct {
 	Stdio *MCPStdioCapabilities `json:"stdio,omitempty"`
-	// HTTP means, if it is not nil, that the agent supports servers of type http, the
-	// streamable HTTP transport.
+	// HTTP means, if it is not nil, that the agent supports servers of type http, the streamable
+	// HTTP transport.
 	HTTP *MCPHTTPCapabilities `json:"http,omitempty"`
-	// ACP means, if it is not nil, that the agent supports servers of type acp, which the
-	// client serves over this connection. Unstable.
+	// ACP means, if it is not nil, that the agent supports servers of type acp, which the client
+	// serves over this connection. Unstable: may change.
 	ACP  *MCPACPCapabilities `json:"acp,omitempty"`
 	Meta Meta                `json:"_meta,omitempty"`
 }
@@ -139,22 +139,22 @@ type MCPHTTPCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// MCPACPCapabilities means that an agent can reach MCP servers that the client provides
-// over this connection. Unstable.
+// MCPACPCapabilities means that an agent can reach MCP servers that the client provides over
+// this connection. Unstable: may change.
 type MCPACPCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// AgentAuthCapabilities describes the optional authentication methods of the protocol
-// that an agent supports. Each field is a marker: non-nil means supported.
+// AgentAuthCapabilities describes the optional authentication methods of the protocol that an
+// agent supports. Each field is a marker: non-nil means supported.
 type AgentAuthCapabilities struct {
-	// Unstable.
+	// Unstable: may change.
 	Status *AuthStatusCapabilities `json:"status,omitempty"`
 	Meta   Meta                    `json:"_meta,omitempty"`
 }
 
-// Error is a JSON-RPC error inside a message. Failed calls return an
-// rpcerr.RequestError instead.
+// Error is a JSON-RPC error inside a message. Failed calls return an rpcerr.RequestError
+// instead.
 type Error struct {
 	Code    ErrorCode `json:"code"`
 	Message string    `json:"message"`
@@ -170,8 +170,7 @@ const (
 	ErrorCodeParseError ErrorCode = -32700
 	// ErrorCodeInvalidRequest means an invalid request, or one at the wrong time.
 	ErrorCodeInvalidRequest ErrorCode = -32600
-	// ErrorCodeMethodNotFound means that the method is unknown, or not advertised by the
-	// receiver.
+	// ErrorCodeMethodNotFound means that the method is unknown, or not advertised by the receiver.
 	ErrorCodeMethodNotFound ErrorCode = -32601
 	// ErrorCodeInvalidParams means that the params do not fit the method.
 	ErrorCodeInvalidParams ErrorCode = -32602
@@ -181,11 +180,10 @@ const (
 	ErrorCodeRequestCancelled ErrorCode = -32800
 	// ErrorCodeAuthenticationRequired means that the user must sign in first.
 	ErrorCodeAuthenticationRequired ErrorCode = -32000
-	// ErrorCodeResourceNotFound means that a session, a file or another resource does not
-	// exist.
+	// ErrorCodeResourceNotFound means that a session, a file or another resource does not exist.
 	ErrorCodeResourceNotFound ErrorCode = -32002
-	// ErrorCodeUnsupportedProtocolVersion means that the peer supports none of the
-	// requested versions. The data lists those that it supports.
+	// ErrorCodeUnsupportedProtocolVersion means that the peer supports none of the requested
+	// versions. The data lists those that it supports.
 	ErrorCodeUnsupportedProtocolVersion ErrorCode = -32022
 )
 
@@ -198,8 +196,7 @@ type UnsupportedProtocolVersionErrorData struct {
 	Meta      Meta     `json:"_meta,omitempty"`
 }
 
-// SessionNotFoundErrorData is the data of an error with the code -32002 about a
-// session.
+// SessionNotFoundErrorData is the data of an error with the code -32002 about a session.
 type SessionNotFoundErrorData struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
@@ -207,8 +204,7 @@ type SessionNotFoundErrorData struct {
 
 // InitializeRequest is the first request of the client. Protocol: initialize.
 type InitializeRequest struct {
-	// ProtocolVersion is the highest version that the client supports, normally
-	// [ProtocolVersion].
+	// ProtocolVersion is the highest version that the client supports, normally [ProtocolVersion].
 	ProtocolVersion uint16              `json:"protocolVersion"`
 	Info            Implementation      `json:"info"`
 	Capabilities    *ClientCapabilities `json:"capabilities,omitempty"`
@@ -219,16 +215,16 @@ type InitializeRequest struct {
 type ClientCapabilities struct {
 	Auth        *ClientAuthCapabilities  `json:"auth,omitempty"`
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitempty"`
-	// Session says nothing if it has no members. Unstable.
+	// Session says nothing if it has no members. Unstable: may change.
 	Session *ClientSessionCapabilities `json:"session,omitempty"`
 	Meta    Meta                       `json:"_meta,omitempty"`
 }
 
-// ClientAuthCapabilities describes the authentication methods that a client can carry
-// out. Nil means only those that the agent runs.
+// ClientAuthCapabilities describes the authentication methods that a client can carry out. Nil
+// means only those that the agent runs.
 type ClientAuthCapabilities struct {
-	// Terminal means, if it is not nil, that the client can run the command of the agent
-	// in an interactive terminal to sign the user in.
+	// Terminal means, if it is not nil, that the client can run the command of the agent in an
+	// interactive terminal to sign the user in.
 	Terminal *TerminalAuthCapabilities `json:"terminal,omitempty"`
 	Meta     Meta                      `json:"_meta,omitempty"`
 }
@@ -238,8 +234,8 @@ type TerminalAuthCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// ClientSessionCapabilities describes the optional parts of a session that a client
-// supports. Unstable.
+// ClientSessionCapabilities describes the optional parts of a session that a client supports.
+// Unstable: may change.
 type ClientSessionCapabilities struct {
 	PromptSuggestions *PromptSuggestionsCapabilities `json:"promptSuggestions,omitempty"`
 	// Commands describes the kinds of commands beyond plain ones that the client displays.

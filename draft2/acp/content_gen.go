@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 )
 
-// ContentBlock is one piece of content: text, an image, audio, a link to a resource, or
-// a resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
+// ContentBlock is one piece of content: text, an image, audio, a link to a resource, or a
+// resource itself. The variants are *[TextContent], *[ImageContent], *[AudioContent],
 // *[ResourceLink], *[EmbeddedResource], *[SkillReference] and *[UnknownContentBlock].
 //
-// [PromptCapabilities] determine which kinds a prompt may contain. They do not limit
-// what an agent sends. Blocks have the form of MCP's content, so an agent can pass the
-// output of an MCP tool on unchanged.
+// [PromptCapabilities] determine which kinds a prompt may contain. They do not limit what an
+// agent sends. Blocks have the form of MCP's content, so an agent can pass the output of an MCP
+// tool on unchanged.
 type ContentBlock interface{ isContentBlock() }
 
 func (*TextContent) isContentBlock()         {}
@@ -24,28 +24,27 @@ func (*EmbeddedResource) isContentBlock()    {}
 func (*SkillReference) isContentBlock()      {}
 func (*UnknownContentBlock) isContentBlock() {}
 
-// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package
-// unchanged.
+// UnknownContentBlock keeps a [ContentBlock] of a kind unknown to this package unchanged.
 type UnknownContentBlock struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// Annotations contains hints for the use of a piece of content. They come from the
-// author of the content and deserve no more trust than it does.
+// Annotations contains hints for the use of a piece of content. They come from the author of
+// the content and deserve no more trust than it does.
 type Annotations struct {
 	// Audience is the intended audience; empty means both.
 	Audience []Role `json:"audience,omitzero"`
 	// LastModified is the time of the last change, as RFC 3339 text; empty means unknown.
 	LastModified string `json:"lastModified,omitempty"`
-	// Priority is the importance of the content from 0, optional, to 1, required; nil
-	// means unspecified.
+	// Priority is the importance of the content from 0, optional, to 1, required; nil means
+	// unspecified.
 	Priority *float64 `json:"priority,omitempty" acp:"omitempty,min=0,max=1"`
 	Meta     Meta     `json:"_meta,omitempty"`
 }
 
-// TextContent is text. In messages of agents it is usually Markdown. A chunk may end
-// anywhere, even inside a word or a code fence; join chunks in order.
+// TextContent is text. In messages of agents it is usually Markdown. A chunk may end anywhere,
+// even inside a word or a code fence; join chunks in order.
 type TextContent struct {
 	Text        string       `json:"text"`
 	Annotations *Annotations `json:"annotations,omitempty"`
@@ -74,8 +73,8 @@ type AudioContent struct {
 	Meta        Meta         `json:"_meta,omitempty"`
 }
 
-// ResourceLink refers to a resource that the receiver can fetch itself, such as a file.
-// Every agent accepts it in prompts.
+// ResourceLink refers to a resource that the receiver can fetch itself, such as a file. Every
+// agent accepts it in prompts.
 type ResourceLink struct {
 	// Name is a short name, such as a file name, displayed if there is no Title.
 	Name string `json:"name"`
@@ -92,18 +91,17 @@ type ResourceLink struct {
 	Meta        Meta         `json:"_meta,omitempty"`
 }
 
-// EmbeddedResourceResource is the content of an embedded resource: text or binary data.
-// A value with the members of both is read as text if it fits. The variants are
-// *[TextResourceContents], *[BlobResourceContents] and
-// *[UnknownEmbeddedResourceResource].
+// EmbeddedResourceResource is the content of an embedded resource: text or binary data. A value
+// with the members of both is read as text if it fits. The variants are
+// *[TextResourceContents], *[BlobResourceContents] and *[UnknownEmbeddedResourceResource].
 type EmbeddedResourceResource interface{ isEmbeddedResourceResource() }
 
 func (*TextResourceContents) isEmbeddedResourceResource()            {}
 func (*BlobResourceContents) isEmbeddedResourceResource()            {}
 func (*UnknownEmbeddedResourceResource) isEmbeddedResourceResource() {}
 
-// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown
-// to this package unchanged.
+// UnknownEmbeddedResourceResource keeps an [EmbeddedResourceResource] of a kind unknown to this
+// package unchanged.
 type UnknownEmbeddedResourceResource struct {
 	Raw json.RawMessage // the whole object
 }
@@ -127,19 +125,18 @@ type BlobResourceContents struct {
 	Meta     Meta      `json:"_meta,omitempty"`
 }
 
-// EmbeddedResource contains the content of a resource, so that the agent need not fetch
-// it. In prompts it requires the session.prompt.embeddedContext capability.
+// EmbeddedResource contains the content of a resource, so that the agent need not fetch it. In
+// prompts it requires the session.prompt.embeddedContext capability.
 type EmbeddedResource struct {
 	Resource    EmbeddedResourceResource `json:"resource" acp:"required"`
 	Annotations *Annotations             `json:"annotations,omitempty"`
 	Meta        Meta                     `json:"_meta,omitempty"`
 }
 
-// PromptResponse is the response to session/prompt. It means that the message is part
-// of the conversation.
+// PromptResponse is the response to session/prompt. It means that the message is part of the
+// conversation.
 type PromptResponse struct {
-	// MessageID identifies the message. The update that contains the message has the same
-	// id.
+	// MessageID identifies the message. The update that contains the message has the same id.
 	MessageID MessageID `json:"messageId" acp:"min=1"`
 	Meta      Meta      `json:"_meta,omitempty"`
 }
@@ -148,16 +145,16 @@ type PromptResponse struct {
 // Protocol: session/prompt.
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
-	// Prompt is the message, at least one block. Agents accept text and resource links;
-	// other kinds require a capability below session.prompt.
+	// Prompt is the message, at least one block. Agents accept text and resource links; other
+	// kinds require a capability below session.prompt.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
 	Meta   Meta           `json:"_meta,omitempty"`
 }
 
-// CancelSessionNotification asks the agent to cancel the foreground work of a session
-// and the prompts that it has not inserted yet. Background work continues. The agent
-// may still send updates, and then sends an idle state with the stop reason cancelled.
-// Protocol: session/cancel.
+// CancelSessionNotification asks the agent to cancel the foreground work of a session and the
+// prompts that it has not inserted yet. Background work continues. The agent may still send
+// updates, and then sends an idle state with the stop reason cancelled. Protocol:
+// session/cancel.
 type CancelSessionNotification struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`

@@ -3,15 +3,14 @@
 
 package acp
 
-// CursorUpdate creates or changes a cursor: a position in the history of the session.
-// The first update of a cursor has its anchor. Unstable.
+// CursorUpdate creates or changes a cursor: a position in the history of the session. The first
+// update of a cursor has its anchor. Unstable: may change.
 type CursorUpdate struct {
 	CursorID CursorID `json:"cursorId" acp:"id"`
-	// Capabilities is what can be done at the position. Absent means unchanged, null means
-	// nothing any more, and a value replaces the previous one.
+	// Capabilities is what can be done at the position. Absent means unchanged, null means nothing
+	// any more, and a value replaces the previous one.
 	Capabilities Opt[CursorCapabilities] `json:"capabilities,omitzero"`
-	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never
-	// changes.
+	// Anchor is the position. It is nil in later updates of a cursor, whose anchor never changes.
 	Anchor CursorAnchor `json:"anchor,omitempty"`
 	Meta   Meta         `json:"_meta,omitempty"`
 }

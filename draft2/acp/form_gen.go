@@ -7,8 +7,7 @@ import (
 	"encoding/json"
 )
 
-// ElicitationSchema describes a form as a flat JSON Schema object: each property is one
-// field.
+// ElicitationSchema describes a form as a flat JSON Schema object: each property is one field.
 type ElicitationSchema struct {
 	// Type must be [ElicitationSchemaTypeObject]. AskForm of package agent fills it in.
 	Type  ElicitationSchemaType `json:"type" acp:"filled"`
@@ -21,10 +20,10 @@ type ElicitationSchema struct {
 	Meta        Meta     `json:"_meta,omitempty"`
 }
 
-// ElicitationPropertySchema describes one field of a form. Default is its initial
-// value; absent and null mean none. The variants are *[StringPropertySchema],
-// *[NumberPropertySchema], *[IntegerPropertySchema], *[BooleanPropertySchema],
-// *[MultiSelectPropertySchema] and *[UnknownElicitationPropertySchema].
+// ElicitationPropertySchema describes one field of a form. Default is its initial value; absent
+// and null mean none. The variants are *[StringPropertySchema], *[NumberPropertySchema],
+// *[IntegerPropertySchema], *[BooleanPropertySchema], *[MultiSelectPropertySchema] and
+// *[UnknownElicitationPropertySchema].
 type ElicitationPropertySchema interface{ isElicitationPropertySchema() }
 
 func (*StringPropertySchema) isElicitationPropertySchema()             {}
@@ -34,15 +33,14 @@ func (*BooleanPropertySchema) isElicitationPropertySchema()            {}
 func (*MultiSelectPropertySchema) isElicitationPropertySchema()        {}
 func (*UnknownElicitationPropertySchema) isElicitationPropertySchema() {}
 
-// UnknownElicitationPropertySchema keeps an [ElicitationPropertySchema] of a kind
-// unknown to this package unchanged.
+// UnknownElicitationPropertySchema keeps an [ElicitationPropertySchema] of a kind unknown to
+// this package unchanged.
 type UnknownElicitationPropertySchema struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// StringPropertySchema describes a text field, or a choice of one text if Enum or OneOf
-// is set.
+// StringPropertySchema describes a text field, or a choice of one text if Enum or OneOf is set.
 type StringPropertySchema struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -50,8 +48,8 @@ type StringPropertySchema struct {
 	MinLength *uint32 `json:"minLength,omitempty"`
 	// MaxLength is the maximum number of characters; nil means no limit.
 	MaxLength *uint32 `json:"maxLength,omitempty"`
-	// Pattern is a regular expression that the text must match; empty means none. It comes
-	// from the peer: limit the time that matching may take.
+	// Pattern is a regular expression that the text must match; empty means none. It comes from
+	// the peer: limit the time that matching may take.
 	Pattern string       `json:"pattern,omitempty"`
 	Format  StringFormat `json:"format,omitempty"`
 	Default Opt[string]  `json:"default,omitzero"`
@@ -90,9 +88,8 @@ type BooleanPropertySchema struct {
 	Meta        Meta      `json:"_meta,omitempty"`
 }
 
-// MultiSelectItems lists the texts of a multiple choice, with or without labels. The
-// variants are *[StringMultiSelectItems], *[TitledMultiSelectItems] and
-// *[UnknownMultiSelectItems].
+// MultiSelectItems lists the texts of a multiple choice, with or without labels. The variants
+// are *[StringMultiSelectItems], *[TitledMultiSelectItems] and *[UnknownMultiSelectItems].
 type MultiSelectItems interface{ isMultiSelectItems() }
 
 func (*StringMultiSelectItems) isMultiSelectItems()  {}

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// MCPServer describes how the agent reaches one MCP server. Its name is for display and
-// logs. The variants are *[MCPServerHTTP], *[MCPServerACP], *[MCPServerStdio] and
+// MCPServer describes how the agent reaches one MCP server. Its name is for display and logs.
+// The variants are *[MCPServerHTTP], *[MCPServerACP], *[MCPServerStdio] and
 // *[UnknownMCPServer].
 type MCPServer interface{ isMCPServer() }
 
@@ -33,16 +33,16 @@ type MCPServerHTTP struct {
 	Meta    Meta         `json:"_meta,omitempty"`
 }
 
-// MCPServerACP is an MCP server that the client serves over this connection with
-// mcp/message. It requires the session.mcp.acp capability. Unstable.
+// MCPServerACP is an MCP server that the client serves over this connection with mcp/message.
+// It requires the session.mcp.acp capability. Unstable: may change.
 type MCPServerACP struct {
 	Name     string         `json:"name"`
 	ServerID MCPServerACPID `json:"serverId" acp:"id"`
 	Meta     Meta           `json:"_meta,omitempty"`
 }
 
-// MCPServerStdio is an MCP server that the agent starts as a child process. It requires
-// the session.mcp.stdio capability.
+// MCPServerStdio is an MCP server that the agent starts as a child process. It requires the
+// session.mcp.stdio capability.
 type MCPServerStdio struct {
 	Name string `json:"name"`
 	// Command is the absolute path of the program to start.

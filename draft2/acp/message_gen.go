@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 )
 
-// StateUpdate is the state of a session. A client must rely on it alone to decide
-// whether work has begun or ended. The variants are *[RunningStateUpdate],
-// *[IdleStateUpdate], *[RequiresActionStateUpdate], *[UnknownStateUpdate] and
-// *[OtherStateUpdate].
+// StateUpdate is the state of a session. A client must rely on it alone to decide whether work
+// has begun or ended. The variants are *[RunningStateUpdate], *[IdleStateUpdate],
+// *[RequiresActionStateUpdate], *[UnknownStateUpdate] and *[OtherStateUpdate].
 type StateUpdate interface{ isStateUpdate() }
 
 func (*RunningStateUpdate) isStateUpdate()        {}
@@ -25,11 +24,10 @@ type OtherStateUpdate struct {
 	Raw  json.RawMessage // the whole object
 }
 
-// BackgroundWork is one piece of work that may continue while the session is idle. The
-// agent announces a tool call, terminal or subagent before it lists it here, and
-// reports its end before it removes it from the list. The variants are
-// *[BackgroundTerminal], *[BackgroundToolCall], *[BackgroundSubagent] and
-// *[UnknownBackgroundWork].
+// BackgroundWork is one piece of work that may continue while the session is idle. The agent
+// announces a tool call, terminal or subagent before it lists it here, and reports its end
+// before it removes it from the list. The variants are *[BackgroundTerminal],
+// *[BackgroundToolCall], *[BackgroundSubagent] and *[UnknownBackgroundWork].
 type BackgroundWork interface{ isBackgroundWork() }
 
 func (*BackgroundTerminal) isBackgroundWork()    {}
@@ -37,8 +35,7 @@ func (*BackgroundToolCall) isBackgroundWork()    {}
 func (*BackgroundSubagent) isBackgroundWork()    {}
 func (*UnknownBackgroundWork) isBackgroundWork() {}
 
-// UnknownBackgroundWork keeps a [BackgroundWork] of a kind unknown to this package
-// unchanged.
+// UnknownBackgroundWork keeps a [BackgroundWork] of a kind unknown to this package unchanged.
 type UnknownBackgroundWork struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
@@ -56,7 +53,7 @@ type BackgroundToolCall struct {
 	Meta       Meta       `json:"_meta,omitempty"`
 }
 
-// BackgroundSubagent is a subagent that runs in the background. Unstable.
+// BackgroundSubagent is a subagent that runs in the background. Unstable: may change.
 type BackgroundSubagent struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	Meta      Meta      `json:"_meta,omitempty"`
@@ -64,22 +61,22 @@ type BackgroundSubagent struct {
 
 // RunningStateUpdate means that the agent is working.
 type RunningStateUpdate struct {
-	// Background lists the background work. The list is always complete: work that is
-	// absent from it has ended. Nil leaves the previous list unchanged.
+	// Background lists the background work. The list is always complete: work that is absent from
+	// it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
 	Meta       Meta             `json:"_meta,omitempty"`
 }
 
-// IdleStateUpdate means that the agent has no foreground work. After work, StopReason
-// is the reason why it ended.
+// IdleStateUpdate means that the agent has no foreground work. After work, StopReason is the
+// reason why it ended.
 type IdleStateUpdate struct {
-	// Usage is the number of tokens that the work consumed. Unstable.
+	// Usage is the number of tokens that the work consumed. Unstable: may change.
 	Usage *Usage `json:"usage,omitempty"`
-	// Background lists the background work. The list is always complete: work that is
-	// absent from it has ended. Nil leaves the previous list unchanged.
+	// Background lists the background work. The list is always complete: work that is absent from
+	// it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
-	// StopReason is the reason why the work ended. It is empty if there was no work, as in
-	// the state after a replay.
+	// StopReason is the reason why the work ended. It is empty if there was no work, as in the
+	// state after a replay.
 	StopReason StopReason `json:"stopReason,omitempty"`
 	// Error describes the failure. It is set only with the stop reason error.
 	Error *Error `json:"error,omitempty"`
@@ -88,10 +85,9 @@ type IdleStateUpdate struct {
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// StopReason is the reason why the agent stopped working. After a refusal, the prompt
-// and everything after it are not part of the context of what follows; a client should
-// show that. All cancelled work ends with [StopReasonCancelled], even if it stopped
-// with an error.
+// StopReason is the reason why the agent stopped working. After a refusal, the prompt and
+// everything after it are not part of the context of what follows; a client should show that.
+// All cancelled work ends with [StopReasonCancelled], even if it stopped with an error.
 type StopReason string
 
 const (
@@ -105,31 +101,31 @@ const (
 	StopReasonRefusal StopReason = "refusal"
 	// StopReasonCancelled means that the client cancelled the turn.
 	StopReasonCancelled StopReason = "cancelled"
-	// StopReasonError is the stop reason of work that failed. The field Error describes
-	// the failure.
+	// StopReasonError is the stop reason of work that failed. The field Error describes the
+	// failure.
 	StopReasonError StopReason = "error"
 )
 
-// RequiresActionStateUpdate means that the agent waits for the client, for example for
-// a permission or for input.
+// RequiresActionStateUpdate means that the agent waits for the client, for example for a
+// permission or for input.
 type RequiresActionStateUpdate struct {
-	// Background lists the background work. The list is always complete: work that is
-	// absent from it has ended. Nil leaves the previous list unchanged.
+	// Background lists the background work. The list is always complete: work that is absent from
+	// it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
 	Meta       Meta             `json:"_meta,omitempty"`
 }
 
-// UnknownStateUpdate means that the agent does not know the state, for example of a
-// session that runs elsewhere. Unstable.
+// UnknownStateUpdate means that the agent does not know the state, for example of a session
+// that runs elsewhere. Unstable: may change.
 type UnknownStateUpdate struct {
-	// Background lists the background work. The list is always complete: work that is
-	// absent from it has ended. Nil leaves the previous list unchanged.
+	// Background lists the background work. The list is always complete: work that is absent from
+	// it has ended. Nil leaves the previous list unchanged.
 	Background []BackgroundWork `json:"background,omitzero" acp:"dive,required"`
 	Meta       Meta             `json:"_meta,omitempty"`
 }
 
-// UpdateSessionNotification carries one update of one session from the agent to the
-// client. Protocol: session/update.
+// UpdateSessionNotification carries one update of one session from the agent to the client.
+// Protocol: session/update.
 type UpdateSessionNotification struct {
 	SessionID SessionID     `json:"sessionId" acp:"id"`
 	Update    SessionUpdate `json:"update" acp:"required"`
@@ -137,13 +133,12 @@ type UpdateSessionNotification struct {
 }
 
 // SessionUpdate is one event of a session. The variants are *[UserMessageChunk],
-// *[UserMessage], *[AgentMessageChunk], *[AgentMessage], *[AgentThoughtChunk],
-// *[AgentThought], *[SessionStateUpdate], *[ToolCallContentChunk], *[ToolCallUpdate],
-// *[TerminalUpdate], *[TerminalOutputChunk], *[PlanUpdate], *[PlanRemoved],
-// *[AvailableCommandsUpdate], *[ConfigOptionUpdate], *[SessionInfoUpdate],
-// *[UsageUpdate], *[Notice], *[CompactionUpdate], *[CompactionSummaryChunk],
-// *[ReplayComplete], *[PromptSuggestionsUpdate], *[CursorUpdate], *[SubagentUpdate],
-// *[SessionMessage], *[SessionMessageChunk] and *[UnknownSessionUpdate].
+// *[UserMessage], *[AgentMessageChunk], *[AgentMessage], *[AgentThoughtChunk], *[AgentThought],
+// *[SessionStateUpdate], *[ToolCallContentChunk], *[ToolCallUpdate], *[TerminalUpdate],
+// *[TerminalOutputChunk], *[PlanUpdate], *[PlanRemoved], *[AvailableCommandsUpdate],
+// *[ConfigOptionUpdate], *[SessionInfoUpdate], *[UsageUpdate], *[Notice], *[CompactionUpdate],
+// *[CompactionSummaryChunk], *[ReplayComplete], *[PromptSuggestionsUpdate], *[CursorUpdate],
+// *[SubagentUpdate], *[SessionMessage], *[SessionMessageChunk] and *[UnknownSessionUpdate].
 type SessionUpdate interface{ isSessionUpdate() }
 
 func (*UserMessageChunk) isSessionUpdate()        {}
@@ -174,8 +169,7 @@ func (*SessionMessage) isSessionUpdate()          {}
 func (*SessionMessageChunk) isSessionUpdate()     {}
 func (*UnknownSessionUpdate) isSessionUpdate()    {}
 
-// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package
-// unchanged.
+// UnknownSessionUpdate keeps a [SessionUpdate] of a kind unknown to this package unchanged.
 type UnknownSessionUpdate struct {
 	Type string          // the member sessionUpdate
 	Raw  json.RawMessage // the whole object
@@ -186,11 +180,11 @@ type SessionStateUpdate struct {
 	StateUpdate StateUpdate `json:"-" acp:"required"`
 }
 
-// AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it
-// folded or not at all.
+// AgentThoughtChunk is a piece of the reasoning of the agent. Clients often show it folded or
+// not at all.
 type AgentThoughtChunk struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	Meta      Meta         `json:"_meta,omitempty"`
@@ -198,53 +192,53 @@ type AgentThoughtChunk struct {
 
 // AgentMessageChunk is a piece of a message of the agent to the user.
 type AgentMessageChunk struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	Meta      Meta         `json:"_meta,omitempty"`
 }
 
-// UserMessageChunk is a piece of a message of the user. Agents send it when they replay
-// a session, and may send it to echo a prompt.
+// UserMessageChunk is a piece of a message of the user. Agents send it when they replay a
+// session, and may send it to echo a prompt.
 type UserMessageChunk struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	Meta      Meta         `json:"_meta,omitempty"`
 }
 
-// UserMessage creates or replaces a message of the user. An agent sends it, or chunks
-// of it, for each prompt that it accepts, with the id of the response.
+// UserMessage creates or replaces a message of the user. An agent sends it, or chunks of it,
+// for each prompt that it accepts, with the id of the response.
 type UserMessage struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
-	// Content replaces the content, including chunks. If it is absent, the content is
-	// unchanged; null or an empty list clears it.
+	// Content replaces the content, including chunks. If it is absent, the content is unchanged;
+	// null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // AgentMessage creates or replaces a message of the agent.
 type AgentMessage struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
-	// Content replaces the content, including chunks. If it is absent, the content is
-	// unchanged; null or an empty list clears it.
+	// Content replaces the content, including chunks. If it is absent, the content is unchanged;
+	// null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	Meta    Meta                `json:"_meta,omitempty"`
 }
 
 // AgentThought creates or replaces a piece of the reasoning of the agent.
 type AgentThought struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID `json:"messageId" acp:"id"`
-	// Content replaces the content, including chunks. If it is absent, the content is
-	// unchanged; null or an empty list clears it.
+	// Content replaces the content, including chunks. If it is absent, the content is unchanged;
+	// null or an empty list clears it.
 	Content Opt[[]ContentBlock] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	Meta    Meta                `json:"_meta,omitempty"`
 }

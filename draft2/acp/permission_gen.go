@@ -15,8 +15,8 @@ type RequestPermissionRequest struct {
 	Title string `json:"title" acp:"filled"`
 	// Description describes the action in more detail.
 	Description string `json:"description,omitempty"`
-	// Subject is the subject of the question. Nil means that the question is about neither
-	// a tool call nor a command.
+	// Subject is the subject of the question. Nil means that the question is about neither a tool
+	// call nor a command.
 	Subject RequestPermissionSubject `json:"subject,omitempty"`
 	// Options lists the options to choose from, at least one, in display order.
 	Options []PermissionOption `json:"options" acp:"min=1,dive"`
@@ -32,22 +32,22 @@ func (*ToolCallPermissionSubject) isRequestPermissionSubject()       {}
 func (*CommandPermissionSubject) isRequestPermissionSubject()        {}
 func (*UnknownRequestPermissionSubject) isRequestPermissionSubject() {}
 
-// UnknownRequestPermissionSubject keeps a [RequestPermissionSubject] of a kind unknown
-// to this package unchanged.
+// UnknownRequestPermissionSubject keeps a [RequestPermissionSubject] of a kind unknown to this
+// package unchanged.
 type UnknownRequestPermissionSubject struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
 }
 
-// ToolCallPermissionSubject means that the question is about a tool call. The client
-// applies it like an update, in order, before it asks.
+// ToolCallPermissionSubject means that the question is about a tool call. The client applies it
+// like an update, in order, before it asks.
 type ToolCallPermissionSubject struct {
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	Meta     Meta           `json:"_meta,omitempty"`
 }
 
-// CommandPermissionSubject means that the question is about a command that the agent
-// wants to run.
+// CommandPermissionSubject means that the question is about a command that the agent wants to
+// run.
 type CommandPermissionSubject struct {
 	// Command is the command line.
 	Command string `json:"command" acp:"filled"`
@@ -64,18 +64,18 @@ type RequestPermissionResponse struct {
 	Meta    Meta                     `json:"_meta,omitempty"`
 }
 
-// RequestPermissionOutcome is the decision of the user: one of the options, or none
-// because the work was cancelled. An agent must not treat an unknown outcome as
-// consent. The variants are *[CancelledPermissionOutcome], *[SelectedPermissionOutcome]
-// and *[UnknownRequestPermissionOutcome].
+// RequestPermissionOutcome is the decision of the user: one of the options, or none because the
+// work was cancelled. An agent must not treat an unknown outcome as consent. The variants are
+// *[CancelledPermissionOutcome], *[SelectedPermissionOutcome] and
+// *[UnknownRequestPermissionOutcome].
 type RequestPermissionOutcome interface{ isRequestPermissionOutcome() }
 
 func (*CancelledPermissionOutcome) isRequestPermissionOutcome()      {}
 func (*SelectedPermissionOutcome) isRequestPermissionOutcome()       {}
 func (*UnknownRequestPermissionOutcome) isRequestPermissionOutcome() {}
 
-// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown
-// to this package unchanged.
+// UnknownRequestPermissionOutcome keeps a [RequestPermissionOutcome] of a kind unknown to this
+// package unchanged.
 type UnknownRequestPermissionOutcome struct {
 	Type string          // the member outcome
 	Raw  json.RawMessage // the whole object
@@ -88,8 +88,8 @@ type CancelledPermissionOutcome struct {
 
 // SelectedPermissionOutcome is the option that the user chose.
 type SelectedPermissionOutcome struct {
-	// OptionID is the id of one of the options of the request. The kind of that option
-	// determines what it permits.
+	// OptionID is the id of one of the options of the request. The kind of that option determines
+	// what it permits.
 	OptionID PermissionOptionID `json:"optionId" acp:"id"`
 	Meta     Meta               `json:"_meta,omitempty"`
 }

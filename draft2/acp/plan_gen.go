@@ -7,18 +7,17 @@ import (
 	"encoding/json"
 )
 
-// PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in
-// files, of type file, existed until schema 1.32; they are decoded as
-// [UnknownPlanUpdateContent]. The variants are *[PlanItems], *[PlanMarkdown] and
-// *[UnknownPlanUpdateContent].
+// PlanUpdateContent is the content of a plan with an id: steps or Markdown. Plans in files, of
+// type file, existed until schema 1.32; they are decoded as [UnknownPlanUpdateContent]. The
+// variants are *[PlanItems], *[PlanMarkdown] and *[UnknownPlanUpdateContent].
 type PlanUpdateContent interface{ isPlanUpdateContent() }
 
 func (*PlanItems) isPlanUpdateContent()                {}
 func (*PlanMarkdown) isPlanUpdateContent()             {}
 func (*UnknownPlanUpdateContent) isPlanUpdateContent() {}
 
-// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this
-// package unchanged.
+// UnknownPlanUpdateContent keeps a [PlanUpdateContent] of a kind unknown to this package
+// unchanged.
 type UnknownPlanUpdateContent struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
@@ -56,14 +55,14 @@ type PlanMarkdown struct {
 	PlanID PlanID `json:"planId" acp:"id"`
 	// Content is the whole plan in Markdown.
 	Content string `json:"content"`
-	// Path is the absolute path of the file that the plan is kept in; empty means none. It
-	// only names the file: the plan is in Content.
+	// Path is the absolute path of the file that the plan is kept in; empty means none. It only
+	// names the file: the plan is in Content.
 	Path AbsolutePath `json:"path,omitempty" acp:"omitempty,abspath"`
 	Meta Meta         `json:"_meta,omitempty"`
 }
 
-// PlanUpdate creates or replaces one of several plans. The content replaces that of the
-// plan with the same id, whatever its kind.
+// PlanUpdate creates or replaces one of several plans. The content replaces that of the plan
+// with the same id, whatever its kind.
 type PlanUpdate struct {
 	Plan PlanUpdateContent `json:"plan" acp:"required"`
 	Meta Meta              `json:"_meta,omitempty"`

@@ -3,36 +3,36 @@
 
 package acp
 
-// ListProvidersResponse is the list of an agent's providers. Unstable.
+// ListProvidersResponse is the list of an agent's providers. Unstable: may change.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo `json:"providers" acp:"dive"`
 	Meta      Meta           `json:"_meta,omitempty"`
 }
 
-// ProviderInfo describes one provider. Unstable.
+// ProviderInfo describes one provider. Unstable: may change.
 type ProviderInfo struct {
 	ProviderID ProviderID `json:"providerId" acp:"id"`
 	// Supported lists the supported protocols of an endpoint. Malformed items are skipped.
 	Supported []LLMProtocol `json:"supported" acp:"dive,filled"`
-	// Required reports whether the agent cannot work without the provider, so that it
-	// cannot be disabled.
+	// Required reports whether the agent cannot work without the provider, so that it cannot be
+	// disabled.
 	Required bool `json:"required"`
-	// Current is the current endpoint; nil means that the provider is disabled. It never
-	// contains headers.
+	// Current is the current endpoint; nil means that the provider is disabled. It never contains
+	// headers.
 	Current *ProviderCurrentConfig `json:"current,omitempty"`
 	Meta    Meta                   `json:"_meta,omitempty"`
 }
 
-// ProviderCurrentConfig is the current endpoint of a provider, without its secrets.
-// Unstable.
+// ProviderCurrentConfig is the current endpoint of a provider, without its secrets. Unstable:
+// may change.
 type ProviderCurrentConfig struct {
 	APIType LLMProtocol `json:"apiType" acp:"filled"`
 	BaseURL string      `json:"baseUrl" acp:"uri"`
 	Meta    Meta        `json:"_meta,omitempty"`
 }
 
-// SetProviderRequest asks the agent to replace the configuration of a provider. The
-// provider must support APIType. Protocol: providers/set. Unstable.
+// SetProviderRequest asks the agent to replace the configuration of a provider. The provider
+// must support APIType. Protocol: providers/set. Unstable: may change.
 type SetProviderRequest struct {
 	ProviderID ProviderID  `json:"providerId" acp:"id"`
 	APIType    LLMProtocol `json:"apiType" acp:"filled"`

@@ -16,11 +16,10 @@ type NewSessionResponse struct {
 	Meta              Meta               `json:"_meta,omitempty"`
 }
 
-// SessionListCursor is an opaque position in the list of sessions. An empty cursor is
-// valid.
+// SessionListCursor is an opaque position in the list of sessions. An empty cursor is valid.
 type SessionListCursor string
 
-// ForkSessionResponse is the response to session/fork. Unstable.
+// ForkSessionResponse is the response to session/fork. Unstable: may change.
 type ForkSessionResponse struct {
 	// SessionID identifies the new session.
 	SessionID     SessionID             `json:"sessionId" acp:"min=1"`
@@ -30,8 +29,8 @@ type ForkSessionResponse struct {
 	Meta              Meta               `json:"_meta,omitempty"`
 }
 
-// ResumeSessionResponse is the response to session/resume. It follows the replay and
-// the state update.
+// ResumeSessionResponse is the response to session/resume. It follows the replay and the state
+// update.
 type ResumeSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
@@ -41,25 +40,23 @@ type ResumeSessionResponse struct {
 
 // NewSessionRequest asks the agent to start an empty session. Protocol: session/new.
 type NewSessionRequest struct {
-	// Cwd is the absolute path of the working directory of the session on the machine of
-	// the agent. It does not change during the life of the session.
+	// Cwd is the absolute path of the working directory of the session on the machine of the
+	// agent. It does not change during the life of the session.
 	Cwd AbsolutePath `json:"cwd" acp:"abspath"`
-	// AdditionalDirectories lists further directories that the session may work in, as
-	// absolute paths. The list is always complete: an absent list means none, even for a
-	// session that had some. It requires the session.additionalDirectories capability.
+	// AdditionalDirectories lists further directories that the session may work in, as absolute
+	// paths. The list is always complete: an absent list means none, even for a session that had
+	// some. It requires the session.additionalDirectories capability.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
-	// MCPServers lists the MCP servers that the agent should connect to for the session.
-	// The list is always complete. Headers and environment may contain secrets: never log
-	// them.
+	// MCPServers lists the MCP servers that the agent should connect to for the session. The list
+	// is always complete. Headers and environment may contain secrets: never log them.
 	MCPServers []MCPServer `json:"mcpServers,omitzero" acp:"dive,required"`
-	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the
-	// agent's own. It requires the session.systemPrompt capability; an agent without it
-	// refuses the request. It does not outlive the connection: send it again when you
-	// resume the session.
+	// SystemPrompt extends or replaces the system prompt of the agent. Nil means the agent's own.
+	// It requires the session.systemPrompt capability; an agent without it refuses the request. It
+	// does not outlive the connection: send it again when you resume the session.
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// ConfigOptions lists values for config options of the session. Agents ignore what
-	// they do not know; the response contains the values that hold. They require the
-	// options capability of sessions. Unstable.
+	// ConfigOptions lists values for config options of the session. Agents ignore what they do not
+	// know; the response contains the values that hold. They require the options capability of
+	// sessions. Unstable: may change.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
@@ -67,23 +64,23 @@ type NewSessionRequest struct {
 // SystemPrompt is text of the client for the model, outside the conversation.
 type SystemPrompt struct {
 	Mode SystemPromptMode `json:"mode" acp:"filled"`
-	// Content is the text: text blocks, of which at least one is not blank. Agents refuse
-	// other content with -32602.
+	// Content is the text: text blocks, of which at least one is not blank. Agents refuse other
+	// content with -32602.
 	Content []ContentBlock `json:"content" acp:"dive,required"`
 	Meta    Meta           `json:"_meta,omitempty"`
 }
 
-// ForkSessionRequest asks the agent to start a new session from a copy of the context
-// of another one. The rest is as in [NewSessionRequest]. Protocol: session/fork.
-// Unstable.
+// ForkSessionRequest asks the agent to start a new session from a copy of the context of
+// another one. The rest is as in [NewSessionRequest]. Protocol: session/fork. Unstable: may
+// change.
 type ForkSessionRequest struct {
 	// SessionID identifies the session to copy.
 	SessionID             SessionID      `json:"sessionId" acp:"id"`
 	Cwd                   AbsolutePath   `json:"cwd" acp:"abspath"`
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero" acp:"omitempty,dive,abspath"`
 	MCPServers            []MCPServer    `json:"mcpServers,omitzero" acp:"dive,required"`
-	// CursorID is the cursor at which to fork; empty means the end of the session. The
-	// cursor must have the capability fork.
+	// CursorID is the cursor at which to fork; empty means the end of the session. The cursor must
+	// have the capability fork.
 	CursorID      CursorID                     `json:"cursorId,omitempty"`
 	SystemPrompt  *SystemPrompt                `json:"systemPrompt,omitempty"`
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
@@ -100,7 +97,7 @@ type ResumeSessionRequest struct {
 	// ReplayFrom requests the history. Nil means that the agent sends none.
 	ReplayFrom   ReplayFrom    `json:"replayFrom,omitempty"`
 	SystemPrompt *SystemPrompt `json:"systemPrompt,omitempty"`
-	// Unstable.
+	// Unstable: may change.
 	ConfigOptions []InitialSessionConfigOption `json:"configOptions,omitzero" acp:"dive"`
 	Meta          Meta                         `json:"_meta,omitempty"`
 }
@@ -123,29 +120,27 @@ type ReplayFromStart struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// SetSessionConfigOptionRequest asks the agent to set one config option of a session.
-// Protocol: session/set_config_option.
+// SetSessionConfigOptionRequest asks the agent to set one config option of a session. Protocol:
+// session/set_config_option.
 type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId" acp:"id"`
 	// ConfigID is the id of one of the options of the session.
 	ConfigID SessionConfigID `json:"configId" acp:"id"`
-	// Value is the new value: the id of one of the values of a select option, or a
-	// boolean.
+	// Value is the new value: the id of one of the values of a select option, or a boolean.
 	Value SessionConfigOptionValue `json:"-" acp:"required"`
 	Meta  Meta                     `json:"_meta,omitempty"`
 }
 
 // SessionConfigOptionValue is the new value of a config option. The variants are
-// *[SessionConfigValue], *[SessionConfigBooleanValue] and
-// *[UnknownSessionConfigOptionValue].
+// *[SessionConfigValue], *[SessionConfigBooleanValue] and *[UnknownSessionConfigOptionValue].
 type SessionConfigOptionValue interface{ isSessionConfigOptionValue() }
 
 func (*SessionConfigValue) isSessionConfigOptionValue()              {}
 func (*SessionConfigBooleanValue) isSessionConfigOptionValue()       {}
 func (*UnknownSessionConfigOptionValue) isSessionConfigOptionValue() {}
 
-// UnknownSessionConfigOptionValue keeps a [SessionConfigOptionValue] of a kind unknown
-// to this package unchanged.
+// UnknownSessionConfigOptionValue keeps a [SessionConfigOptionValue] of a kind unknown to this
+// package unchanged.
 type UnknownSessionConfigOptionValue struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the object without the members that all variants share

@@ -5,11 +5,11 @@ package acp
 
 // ListSessionsResponse is one page of sessions.
 type ListSessionsResponse struct {
-	// Sessions contains the sessions of this page. It may be empty even if there are more
-	// pages. Malformed entries are skipped.
+	// Sessions contains the sessions of this page. It may be empty even if there are more pages.
+	// Malformed entries are skipped.
 	Sessions []SessionInfo `json:"sessions" acp:"dive"`
-	// NextCursor is the cursor of the next page; nil means that this is the last one. An
-	// empty cursor is a valid one. Clients must not interpret it.
+	// NextCursor is the cursor of the next page; nil means that this is the last one. An empty
+	// cursor is a valid one. Clients must not interpret it.
 	NextCursor *SessionListCursor `json:"nextCursor,omitempty"`
 	Meta       Meta               `json:"_meta,omitempty"`
 }
@@ -23,29 +23,27 @@ type SessionInfo struct {
 	Title string `json:"title,omitempty"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text; empty means unknown.
 	UpdatedAt string `json:"updatedAt,omitempty"`
-	// Archived reports whether the session is archived; nil means unknown. Unstable.
+	// Archived reports whether the session is archived; nil means unknown. Unstable: may change.
 	Archived *bool `json:"archived,omitempty"`
 	Meta     Meta  `json:"_meta,omitempty"`
 }
 
-// SessionStatusResponse reports whether a session is open. Unstable.
+// SessionStatusResponse reports whether a session is open. Unstable: may change.
 type SessionStatusResponse struct {
 	Status SessionStatus `json:"status" acp:"filled"`
 	State  StateUpdate   `json:"state,omitempty"`
 	Meta   Meta          `json:"_meta,omitempty"`
 }
 
-// ListSessionsRequest asks the agent for one page of its sessions. Protocol:
-// session/list.
+// ListSessionsRequest asks the agent for one page of its sessions. Protocol: session/list.
 type ListSessionsRequest struct {
-	// Cwd selects the sessions with this working directory, an absolute path. Empty
-	// selects all.
+	// Cwd selects the sessions with this working directory, an absolute path. Empty selects all.
 	Cwd AbsolutePath `json:"cwd,omitempty" acp:"omitempty,abspath"`
-	// Cursor is the NextCursor of the previous page, unchanged; nil requests the first
-	// page. An empty cursor is a valid one. An unknown cursor fails with -32602.
+	// Cursor is the NextCursor of the previous page, unchanged; nil requests the first page. An
+	// empty cursor is a valid one. An unknown cursor fails with -32602.
 	Cursor *SessionListCursor `json:"cursor,omitempty"`
-	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude].
-	// Unstable.
+	// Archived selects archived sessions. Empty means [SessionArchiveFilterExclude]. Unstable: may
+	// change.
 	Archived SessionArchiveFilter `json:"archived,omitempty"`
 	Meta     Meta                 `json:"_meta,omitempty"`
 }

@@ -3,13 +3,13 @@
 
 package acp
 
-// CommandsSkillCapabilities means that a client displays skills. Unstable.
+// CommandsSkillCapabilities means that a client displays skills. Unstable: may change.
 type CommandsSkillCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
 // CommandsCapabilities describes the kinds of commands beyond plain ones that a client
-// displays. Unstable.
+// displays. Unstable: may change.
 type CommandsCapabilities struct {
 	// Skill means, if it is not nil, that the agent may list [Skill] variants of
 	// [AvailableCommand].
@@ -17,12 +17,12 @@ type CommandsCapabilities struct {
 	Meta  Meta                       `json:"_meta,omitempty"`
 }
 
-// Skill is a skill of the agent that prompts can call by [SkillReference] blocks. An
-// agent lists skills only if the client has the session.commands.skill capability, and
-// must then have the session.prompt.skill capability. Unstable.
+// Skill is a skill of the agent that prompts can call by [SkillReference] blocks. An agent
+// lists skills only if the client has the session.commands.skill capability, and must then have
+// the session.prompt.skill capability. Unstable: may change.
 type Skill struct {
-	// Name is the name, without white space. Commands and skills of a session share one
-	// space of names.
+	// Name is the name, without white space. Commands and skills of a session share one space of
+	// names.
 	Name string `json:"name"`
 	// Description describes the skill in one line.
 	Description string `json:"description"`
@@ -31,25 +31,25 @@ type Skill struct {
 	Meta Meta         `json:"_meta,omitempty"`
 }
 
-// SkillReference calls a skill for the whole prompt. It is allowed in prompts alone, as
-// far as the session.prompt.skill capability allows it. Unstable.
+// SkillReference calls a skill for the whole prompt. It is allowed in prompts alone, as far as
+// the session.prompt.skill capability allows it. Unstable: may change.
 type SkillReference struct {
-	// Name is the name of a skill in the current list of commands. A prompt with an
-	// unknown name fails with -32602.
+	// Name is the name of a skill in the current list of commands. A prompt with an unknown name
+	// fails with -32602.
 	Name string `json:"name"`
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// PromptSkillInlineCapabilities means that a prompt may contain skills in any place.
-// Unstable.
+// PromptSkillInlineCapabilities means that a prompt may contain skills in any place. Unstable:
+// may change.
 type PromptSkillInlineCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// PromptSkillCapabilities means that a prompt may begin with a skill. Unstable.
+// PromptSkillCapabilities means that a prompt may begin with a skill. Unstable: may change.
 type PromptSkillCapabilities struct {
-	// Inline means, if it is not nil, that a prompt may contain any number of skills, in
-	// any place.
+	// Inline means, if it is not nil, that a prompt may contain any number of skills, in any
+	// place.
 	Inline *PromptSkillInlineCapabilities `json:"inline,omitempty"`
 	Meta   Meta                           `json:"_meta,omitempty"`
 }

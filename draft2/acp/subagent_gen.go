@@ -3,11 +3,11 @@
 
 package acp
 
-// SubagentUpdate reports a child session: a session that the agent started within the
-// session of the update. The first update with an id announces the child and precedes
-// everything in it; afterwards updates of the child arrive under its own id, and the
-// client need not resume it. Later updates with the same id change the description:
-// absent fields keep their value; null clears them. Unstable.
+// SubagentUpdate reports a child session: a session that the agent started within the session
+// of the update. The first update with an id announces the child and precedes everything in it;
+// afterwards updates of the child arrive under its own id, and the client need not resume it.
+// Later updates with the same id change the description: absent fields keep their value; null
+// clears them. Unstable: may change.
 type SubagentUpdate struct {
 	// SessionID identifies the child session.
 	SessionID SessionID `json:"sessionId" acp:"id"`
@@ -15,8 +15,7 @@ type SubagentUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Description describes the work in more detail than the title.
 	Description Opt[string] `json:"description,omitzero"`
-	// Capabilities describes what the client may do with the child; everything else is
-	// forbidden.
+	// Capabilities describes what the client may do with the child; everything else is forbidden.
 	Capabilities Opt[SubagentSessionCapabilities] `json:"capabilities,omitzero"`
 	// State is the current state of the child. Null means unknown, not idle.
 	State Opt[StateUpdate] `json:"state,omitzero"`
@@ -27,9 +26,9 @@ type SubagentUpdate struct {
 	Meta                  Meta                `json:"_meta,omitempty"`
 }
 
-// SessionMessage reports a message that one session sent to another. The first update
-// with an id creates the message; later ones change it: absent fields keep their value,
-// null clears them, and content replaces all previous content and chunks. Unstable.
+// SessionMessage reports a message that one session sent to another. The first update with an
+// id creates the message; later ones change it: absent fields keep their value, null clears
+// them, and content replaces all previous content and chunks. Unstable: may change.
 type SessionMessage struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID `json:"messageId" acp:"id"`
@@ -46,8 +45,8 @@ type SessionMessage struct {
 	Meta    Meta                `json:"_meta,omitempty"`
 }
 
-// SessionMessageChunk appends a piece of content to a message between sessions.
-// Unstable.
+// SessionMessageChunk appends a piece of content to a message between sessions. Unstable: may
+// change.
 type SessionMessageChunk struct {
 	// MessageID identifies the message within the session of the update.
 	MessageID MessageID    `json:"messageId" acp:"id"`

@@ -3,20 +3,19 @@
 
 package acp
 
-// PromptSuggestion is a prompt that the user may want to send. Unstable.
+// PromptSuggestion is a prompt that the user may want to send. Unstable: may change.
 type PromptSuggestion struct {
 	// Prompt is the prompt, at least one block. The client may send it unchanged. Text and
-	// resource links are always possible; other kinds require that both the client's
-	// capability session.promptSuggestions and the agent's capabilities for prompts have
-	// them.
+	// resource links are always possible; other kinds require that both the client's capability
+	// session.promptSuggestions and the agent's capabilities for prompts have them.
 	Prompt []ContentBlock `json:"prompt" acp:"min=1,dive,required"`
 	Meta   Meta           `json:"_meta,omitempty"`
 }
 
-// PromptSuggestionsUpdate lists prompts that the user may want to send next, the most
-// likely first. The list replaces the previous one; an empty list withdraws it. It is
-// not part of the history and should not be replayed. It requires the
-// session.promptSuggestions capability of the client. Unstable.
+// PromptSuggestionsUpdate lists prompts that the user may want to send next, the most likely
+// first. The list replaces the previous one; an empty list withdraws it. It is not part of the
+// history and should not be replayed. It requires the session.promptSuggestions capability of
+// the client. Unstable: may change.
 type PromptSuggestionsUpdate struct {
 	// Suggestions lists the suggestions. Malformed items are skipped.
 	Suggestions []PromptSuggestion `json:"suggestions" acp:"dive"`

@@ -23,11 +23,10 @@ type TerminalOutput struct {
 
 // TerminalExitStatus is the exit status of a command: an exit code or a signal.
 type TerminalExitStatus struct {
-	// ExitCode is the exit code of the process; nil if a signal ended it or the code is
-	// unknown.
+	// ExitCode is the exit code of the process; nil if a signal ended it or the code is unknown.
 	ExitCode *int64 `json:"exitCode,omitempty"`
-	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if
-	// none did.
+	// Signal is the name of the signal that ended the process, such as "SIGKILL"; empty if none
+	// did.
 	Signal string `json:"signal,omitempty"`
 	Meta   Meta   `json:"_meta,omitempty"`
 }
@@ -41,8 +40,7 @@ type TerminalSize struct {
 
 // TerminalCapabilities describes what a client may do with a terminal.
 type TerminalCapabilities struct {
-	// Cancel means, if it is not nil, that the client may end the command with
-	// terminal/cancel.
+	// Cancel means, if it is not nil, that the client may end the command with terminal/cancel.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitempty"`
 	Meta   Meta                        `json:"_meta,omitempty"`
 }
@@ -52,8 +50,8 @@ type TerminalCancelCapabilities struct {
 	Meta Meta `json:"_meta,omitempty"`
 }
 
-// TerminalUpdate creates or changes a terminal. The first update with an id creates it.
-// Absent members keep their value; null resets it.
+// TerminalUpdate creates or changes a terminal. The first update with an id creates it. Absent
+// members keep their value; null resets it.
 type TerminalUpdate struct {
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
 	// Command is the command line, for display.
@@ -75,8 +73,7 @@ type TerminalUpdate struct {
 // TerminalOutputChunk appends output to a terminal.
 type TerminalOutputChunk struct {
 	TerminalID TerminalID `json:"terminalId" acp:"id"`
-	// Data contains the bytes in base64. A chunk may end anywhere, even inside a
-	// character.
+	// Data contains the bytes in base64. A chunk may end anywhere, even inside a character.
 	Data string `json:"data"`
 	Meta Meta   `json:"_meta,omitempty"`
 }

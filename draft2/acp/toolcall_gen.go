@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 )
 
-// ToolCallUpdate creates or changes a tool call. The first update with an id creates
-// it. Absent members keep their value; null resets it.
+// ToolCallUpdate creates or changes a tool call. The first update with an id creates it. Absent
+// members keep their value; null resets it.
 type ToolCallUpdate struct {
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`
 	// Name is the programmatic name of the tool. Null means unknown.
@@ -17,22 +17,21 @@ type ToolCallUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Kind is the category of the call. Null means other.
 	Kind Opt[ToolKind] `json:"kind,omitzero"`
-	// Status is the status of the call. Null means pending. An unknown status means that
-	// the call is still running.
+	// Status is the status of the call. Null means pending. An unknown status means that the call
+	// is still running.
 	Status Opt[ToolCallStatus] `json:"status,omitzero"`
-	// Content replaces the output of the call, including chunks. Null and an empty list
-	// clear it.
+	// Content replaces the output of the call, including chunks. Null and an empty list clear it.
 	Content Opt[[]ToolCallContent] `json:"content,omitzero" acp:"omitempty,dive,required"`
 	// Locations replaces the list of files that the call works on.
 	Locations Opt[[]ToolCallLocation] `json:"locations,omitzero" acp:"omitempty,dive"`
-	// RawInput is the input of the tool, any JSON; nil leaves it unchanged. It may be
-	// large and may contain secrets.
+	// RawInput is the input of the tool, any JSON; nil leaves it unchanged. It may be large and
+	// may contain secrets.
 	RawInput json.RawMessage `json:"rawInput,omitempty"`
-	// RawOutput is the output of the tool, any JSON; nil leaves it unchanged. It may be
-	// large and may contain secrets.
+	// RawOutput is the output of the tool, any JSON; nil leaves it unchanged. It may be large and
+	// may contain secrets.
 	RawOutput json.RawMessage `json:"rawOutput,omitempty"`
-	// Capabilities describes what the client may now do with the call. It replaces the
-	// previous value as a whole.
+	// Capabilities describes what the client may now do with the call. It replaces the previous
+	// value as a whole.
 	Capabilities Opt[ToolCallCapabilities] `json:"capabilities,omitzero"`
 	Meta         Meta                      `json:"_meta,omitempty"`
 }
@@ -49,8 +48,8 @@ const (
 	ToolCallStatusCancelled  ToolCallStatus = "cancelled"   // the call was cancelled
 )
 
-// ToolCallContent is one piece of the output of a tool call. The variants are
-// *[Content], *[Diff], *[Terminal] and *[UnknownToolCallContent].
+// ToolCallContent is one piece of the output of a tool call. The variants are *[Content],
+// *[Diff], *[Terminal] and *[UnknownToolCallContent].
 type ToolCallContent interface{ isToolCallContent() }
 
 func (*Content) isToolCallContent()                {}
@@ -58,8 +57,7 @@ func (*Diff) isToolCallContent()                   {}
 func (*Terminal) isToolCallContent()               {}
 func (*UnknownToolCallContent) isToolCallContent() {}
 
-// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package
-// unchanged.
+// UnknownToolCallContent keeps a [ToolCallContent] of a kind unknown to this package unchanged.
 type UnknownToolCallContent struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
@@ -81,8 +79,8 @@ type DiffChange struct {
 	Meta      Meta          `json:"_meta,omitempty"`
 }
 
-// DiffOperation is the kind of change of a file. The variants are *[DiffAdd],
-// *[DiffDelete], *[DiffModify], *[DiffMove], *[DiffCopy] and *[UnknownDiffOperation].
+// DiffOperation is the kind of change of a file. The variants are *[DiffAdd], *[DiffDelete],
+// *[DiffModify], *[DiffMove], *[DiffCopy] and *[UnknownDiffOperation].
 type DiffOperation interface{ isDiffOperation() }
 
 func (*DiffAdd) isDiffOperation()              {}
@@ -92,8 +90,7 @@ func (*DiffMove) isDiffOperation()             {}
 func (*DiffCopy) isDiffOperation()             {}
 func (*UnknownDiffOperation) isDiffOperation() {}
 
-// UnknownDiffOperation keeps a [DiffOperation] of a kind unknown to this package
-// unchanged.
+// UnknownDiffOperation keeps a [DiffOperation] of a kind unknown to this package unchanged.
 type UnknownDiffOperation struct {
 	Type string          // the member operation
 	Raw  json.RawMessage // the object without the members that all variants share
@@ -161,8 +158,8 @@ type DiffPatch struct {
 type DiffPatchFormat string
 
 const (
-	// DiffPatchFormatGitPatch is the format of git diff. Paths are absolute and have no
-	// prefixes such as a/ and b/.
+	// DiffPatchFormatGitPatch is the format of git diff. Paths are absolute and have no prefixes
+	// such as a/ and b/.
 	DiffPatchFormatGitPatch DiffPatchFormat = "git_patch"
 )
 
@@ -170,8 +167,7 @@ const (
 type Diff struct {
 	// Changes lists the files that changed.
 	Changes []DiffChange `json:"changes" acp:"dive"`
-	// Patch contains the changes as text. If it is absent, the agent does not provide
-	// them.
+	// Patch contains the changes as text. If it is absent, the agent does not provide them.
 	Patch *DiffPatch `json:"patch,omitempty"`
 	Meta  Meta       `json:"_meta,omitempty"`
 }
@@ -187,8 +183,7 @@ type ToolCallLocation struct {
 
 // ToolCallCapabilities describes what a client may do with a tool call.
 type ToolCallCapabilities struct {
-	// Cancel means, if it is not nil, that the client may cancel the call with
-	// tool_call/cancel.
+	// Cancel means, if it is not nil, that the client may cancel the call with tool_call/cancel.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitempty"`
 	Meta   Meta                        `json:"_meta,omitempty"`
 }
@@ -210,8 +205,7 @@ type ToolCallContentChunk struct {
 	Meta       Meta            `json:"_meta,omitempty"`
 }
 
-// CancelToolCallRequest asks the agent to cancel one tool call. Protocol:
-// tool_call/cancel.
+// CancelToolCallRequest asks the agent to cancel one tool call. Protocol: tool_call/cancel.
 type CancelToolCallRequest struct {
 	SessionID  SessionID  `json:"sessionId" acp:"id"`
 	ToolCallID ToolCallID `json:"toolCallId" acp:"id"`

@@ -29,8 +29,8 @@ type AvailableCommandInput interface{ isAvailableCommandInput() }
 func (*TextCommandInput) isAvailableCommandInput()             {}
 func (*UnknownAvailableCommandInput) isAvailableCommandInput() {}
 
-// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to
-// this package unchanged.
+// UnknownAvailableCommandInput keeps an [AvailableCommandInput] of a kind unknown to this
+// package unchanged.
 type UnknownAvailableCommandInput struct {
 	Type string          // the member type
 	Raw  json.RawMessage // the whole object
@@ -43,8 +43,7 @@ type TextCommandInput struct {
 	Meta Meta   `json:"_meta,omitempty"`
 }
 
-// Command is a slash command that the user runs with a prompt: a slash, the name, and
-// text.
+// Command is a slash command that the user runs with a prompt: a slash, the name, and text.
 type Command struct {
 	// Name is the name that the user types after the slash.
 	Name        string `json:"name"`
@@ -54,27 +53,27 @@ type Command struct {
 	Meta  Meta                  `json:"_meta,omitempty"`
 }
 
-// ContentChunk is a piece of the message with the given id. The pieces of a message
-// arrive in order; those of several messages may interleave.
+// ContentChunk is a piece of the message with the given id. The pieces of a message arrive in
+// order; those of several messages may interleave.
 type ContentChunk struct {
-	// MessageID identifies the message among those of its kind. The agent chooses the ids,
-	// and a replay uses the same ones.
+	// MessageID identifies the message among those of its kind. The agent chooses the ids, and a
+	// replay uses the same ones.
 	MessageID MessageID    `json:"messageId" acp:"id"`
 	Content   ContentBlock `json:"content" acp:"required"`
 	Meta      Meta         `json:"_meta,omitempty"`
 }
 
-// AvailableCommandsUpdate lists the slash commands that the session now has. The list
-// replaces the previous one; an empty list means none. The user runs a command with a
-// prompt that starts with "/name" and the arguments.
+// AvailableCommandsUpdate lists the slash commands that the session now has. The list replaces
+// the previous one; an empty list means none. The user runs a command with a prompt that starts
+// with "/name" and the arguments.
 type AvailableCommandsUpdate struct {
 	// AvailableCommands lists the commands of the session. It replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands" acp:"dive,required"`
 	Meta              Meta               `json:"_meta,omitempty"`
 }
 
-// SessionInfoUpdate changes the metadata of the session. Absent fields keep their
-// value; null clears them.
+// SessionInfoUpdate changes the metadata of the session. Absent fields keep their value; null
+// clears them.
 type SessionInfoUpdate struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// UpdatedAt is the time of the last activity, as RFC 3339 text.
@@ -82,22 +81,22 @@ type SessionInfoUpdate struct {
 	Meta      Meta        `json:"_meta,omitempty"`
 }
 
-// UsageUpdate reports how much of the context window of the model is used, and the cost
-// of the session so far.
+// UsageUpdate reports how much of the context window of the model is used, and the cost of the
+// session so far.
 type UsageUpdate struct {
 	// Used is the number of tokens that are now in the context.
 	Used uint64 `json:"used"`
 	// Size is the size of the context in tokens.
 	Size uint64 `json:"size"`
-	// Cost is the cost of the whole session so far. If it is absent, the last one still
-	// holds; null means unknown.
+	// Cost is the cost of the whole session so far. If it is absent, the last one still holds;
+	// null means unknown.
 	Cost Opt[Cost] `json:"cost,omitzero"`
 	Meta Meta      `json:"_meta,omitempty"`
 }
 
-// Notice is a short message to the user outside the conversation, such as a warning
-// about a rate limit. A client displays it when it arrives; it is neither stored nor
-// replayed. Put what must not be lost into a message.
+// Notice is a short message to the user outside the conversation, such as a warning about a
+// rate limit. A client displays it when it arrives; it is neither stored nor replayed. Put what
+// must not be lost into a message.
 type Notice struct {
 	Severity NoticeSeverity `json:"severity" acp:"filled"`
 	// Title is the text of the notice, in one line. It must not be empty.
@@ -106,33 +105,32 @@ type Notice struct {
 	Meta        Meta   `json:"_meta,omitempty"`
 }
 
-// CompactionUpdate reports that the agent replaces old parts of the context by a
-// summary. The first update with an id fixes the place of the compaction in the
-// conversation; later updates change it. Absent fields keep their value; null clears
-// them.
+// CompactionUpdate reports that the agent replaces old parts of the context by a summary. The
+// first update with an id fixes the place of the compaction in the conversation; later updates
+// change it. Absent fields keep their value; null clears them.
 type CompactionUpdate struct {
 	CompactionID CompactionID     `json:"compactionId" acp:"id"`
 	Status       CompactionStatus `json:"status" acp:"filled"`
-	// Summary is the whole summary. It replaces what was collected from
-	// [CompactionSummaryChunk] so far.
+	// Summary is the whole summary. It replaces what was collected from [CompactionSummaryChunk]
+	// so far.
 	Summary Opt[[]ContentBlock] `json:"summary,omitzero" acp:"omitempty,dive,required"`
 	// Error is the reason why the compaction failed, for display.
 	Error Opt[string] `json:"error,omitzero"`
 	Meta  Meta        `json:"_meta,omitempty"`
 }
 
-// CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the
-// previous pieces. With an unknown id it starts a compaction that is in progress.
+// CompactionSummaryChunk is a piece of the summary of a compaction. Append it to the previous
+// pieces. With an unknown id it starts a compaction that is in progress.
 type CompactionSummaryChunk struct {
 	CompactionID CompactionID `json:"compactionId" acp:"id"`
 	Content      ContentBlock `json:"content" acp:"required"`
 	Meta         Meta         `json:"_meta,omitempty"`
 }
 
-// ReplayComplete ends the replay of a session. It comes once for each session/resume
-// with ReplayFrom, after the last replayed update and before the response, also if
-// nothing was replayed. What comes before it is history. A replay that fails has none.
-// Package draft2/agent sends it.
+// ReplayComplete ends the replay of a session. It comes once for each session/resume with
+// ReplayFrom, after the last replayed update and before the response, also if nothing was
+// replayed. What comes before it is history. A replay that fails has none. Package draft2/agent
+// sends it.
 type ReplayComplete struct {
 	Meta Meta `json:"_meta,omitempty"`
 }

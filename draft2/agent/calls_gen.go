@@ -21,9 +21,9 @@ var (
 	_ acp.ExtensionNotificationHandler = (*Conn)(nil)
 )
 
-// RequestPermission asks the user of the client whether an action may proceed, and
-// waits for the response as long as it takes. If the work is cancelled meanwhile, the
-// outcome is an [acp.CancelledPermissionOutcome] or ctx is cancelled.
+// RequestPermission asks the user of the client whether an action may proceed, and waits for
+// the response as long as it takes. If the work is cancelled meanwhile, the outcome is an
+// [acp.CancelledPermissionOutcome] or ctx is cancelled.
 //
 // Protocol: session/request_permission.
 func (c *Conn) RequestPermission(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
@@ -31,22 +31,22 @@ func (c *Conn) RequestPermission(ctx context.Context, req *acp.RequestPermission
 }
 
 // SessionUpdate sends one update of a session. It returns when the update is queued for
-// sending, and waits while the queue is full. An update that a handler sends before it
-// returns is written before the response of that handler. [Session] has shorter forms,
-// whose ctx survives a cancelled turn.
+// sending, and waits while the queue is full. An update that a handler sends before it returns
+// is written before the response of that handler. [Session] has shorter forms, whose ctx
+// survives a cancelled turn.
 //
-// While a replay of the session is in progress, updates whose ctx is not that of the
-// handler of session/resume are kept back until its end: a copy is sent then. Of each
-// session 1000 are kept; further ones wait.
+// While a replay of the session is in progress, updates whose ctx is not that of the handler of
+// session/resume are kept back until its end: a copy is sent then. Of each session 1000 are
+// kept; further ones wait.
 //
 // Protocol: session/update.
 func (c *Conn) SessionUpdate(ctx context.Context, n *acp.UpdateSessionNotification) error {
 	return c.sessionUpdate(ctx, n)
 }
 
-// CreateElicitation asks the user of the client to fill in a form or to visit a web
-// page, and waits for the response. Treat an unknown action as cancel. Only http and
-// https URLs can be sent.
+// CreateElicitation asks the user of the client to fill in a form or to visit a web page, and
+// waits for the response. Treat an unknown action as cancel. Only http and https URLs can be
+// sent.
 //
 // Protocol: elicitation/create. Capability: elicitation.form or elicitation.url.
 func (c *Conn) CreateElicitation(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
@@ -60,16 +60,16 @@ func (c *Conn) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitati
 	return methodCompleteElicitation.Notify(ctx, &c.out, n)
 }
 
-// AuthStatusUpdate notifies the client of a change of the authentication state, at any
-// time after initialize.
+// AuthStatusUpdate notifies the client of a change of the authentication state, at any time
+// after initialize.
 //
 // Unstable: see Options.Unstable. Protocol: auth/status_update.
 func (c *Conn) AuthStatusUpdate(ctx context.Context, n *acp.AuthStatusUpdateNotification) error {
 	return methodAuthStatusUpdate.Notify(ctx, &c.out, n)
 }
 
-// MessageMCP sends a request to an MCP server that the client provides over this
-// connection. An error of the MCP server is in the response, not in err.
+// MessageMCP sends a request to an MCP server that the client provides over this connection. An
+// error of the MCP server is in the response, not in err.
 //
 // Unstable: see Options.Unstable. Protocol: mcp/message.
 func (c *Conn) MessageMCP(ctx context.Context, req *acp.MessageMCPRequest) (*acp.MessageMCPResponse, error) {

@@ -31,41 +31,38 @@ var (
 )
 
 // Initialize opens the connection. Every other call of the protocol fails before it; an
-// extension method may be called, but an agent made with this module responds to it
-// only after it has responded to initialize. Use a ctx with a deadline or
-// Options.Handshake: a program that is not an agent, or one that waits for the user,
-// may never respond.
+// extension method may be called, but an agent made with this module responds to it only after
+// it has responded to initialize. Use a ctx with a deadline or Options.Handshake: a program
+// that is not an agent, or one that waits for the user, may never respond.
 //
-// If req is nil, or its ProtocolVersion is 0, or its Capabilities are nil, the defaults
-// are used, for the capabilities those of [Capabilities]; req itself is not changed.
-// Set Info to the name and version of your program; without a name the agent reads
-// "unknown". Initialize returns a *[acp.VersionError] if the agent speaks another
-// version.
+// If req is nil, or its ProtocolVersion is 0, or its Capabilities are nil, the defaults are
+// used, for the capabilities those of [Capabilities]; req itself is not changed. Set Info to
+// the name and version of your program; without a name the agent reads "unknown". Initialize
+// returns a *[acp.VersionError] if the agent speaks another version.
 //
 // Protocol: initialize.
 func (c *Conn) Initialize(ctx context.Context, req *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	return c.initialize(ctx, req)
 }
 
-// NewSession starts an empty session. Some agents send its first updates before the
-// response. [Conn.StartSession] is the simpler form.
+// NewSession starts an empty session. Some agents send its first updates before the response.
+// [Conn.StartSession] is the simpler form.
 //
 // Protocol: session/new. Capability: session.
 func (c *Conn) NewSession(ctx context.Context, req *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	return c.newSession(ctx, req)
 }
 
-// ListSessions returns one page of the sessions of the agent. Pass NextCursor of the
-// response as Cursor to get the next page; it is nil on the last page. [Conn.Sessions]
-// reads all pages.
+// ListSessions returns one page of the sessions of the agent. Pass NextCursor of the response
+// as Cursor to get the next page; it is nil on the last page. [Conn.Sessions] reads all pages.
 //
 // Protocol: session/list. Capability: session.
 func (c *Conn) ListSessions(ctx context.Context, req *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
 	return methodListSessions.Call(ctx, &c.out, req, nil)
 }
 
-// ResumeSession opens a stored session. With ReplayFrom the agent sends the history;
-// all of it has been handled when ResumeSession returns.
+// ResumeSession opens a stored session. With ReplayFrom the agent sends the history; all of it
+// has been handled when ResumeSession returns.
 //
 // Protocol: session/resume. Capability: session.
 func (c *Conn) ResumeSession(ctx context.Context, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
@@ -79,59 +76,59 @@ func (c *Conn) CloseSession(ctx context.Context, req *acp.CloseSessionRequest) (
 	return c.closeSession(ctx, req)
 }
 
-// Prompt sends a prompt and returns when its message is part of the conversation. It
-// does not wait for the work: state updates report when the agent is idle again. If ctx
-// is done while the agent holds the prompt, only this prompt is cancelled, and Prompt
-// waits up to Options.CancelGrace for the response.
+// Prompt sends a prompt and returns when its message is part of the conversation. It does not
+// wait for the work: state updates report when the agent is idle again. If ctx is done while
+// the agent holds the prompt, only this prompt is cancelled, and Prompt waits up to
+// Options.CancelGrace for the response.
 //
 // Protocol: session/prompt. Capability: session.
 func (c *Conn) Prompt(ctx context.Context, req *acp.PromptRequest) (*acp.PromptResponse, error) {
 	return c.prompt(ctx, req)
 }
 
-// Cancel asks the agent to cancel the foreground work of a session. Prompts that are
-// not yet part of the conversation fail with -32800; background work continues. It
-// returns when the notification is queued for sending.
+// Cancel asks the agent to cancel the foreground work of a session. Prompts that are not yet
+// part of the conversation fail with -32800; background work continues. It returns when the
+// notification is queued for sending.
 //
 // Protocol: session/cancel. Capability: session.
 func (c *Conn) Cancel(ctx context.Context, n *acp.CancelSessionNotification) error {
 	return c.cancel(ctx, n)
 }
 
-// SetSessionConfigOption sets one option of a session, at any time. The response
-// contains all options, because one may change others.
+// SetSessionConfigOption sets one option of a session, at any time. The response contains all
+// options, because one may change others.
 //
 // Protocol: session/set_config_option.
 func (c *Conn) SetSessionConfigOption(ctx context.Context, req *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	return c.setSessionConfigOption(ctx, req)
 }
 
-// DeleteSession removes a session from the list. For most agents a session that does
-// not exist is not an error; see [Session.Delete].
+// DeleteSession removes a session from the list. For most agents a session that does not exist
+// is not an error; see [Session.Delete].
 //
 // Protocol: session/delete. Capability: session.delete.
 func (c *Conn) DeleteSession(ctx context.Context, req *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
 	return c.deleteSession(ctx, req)
 }
 
-// CancelToolCall asks the agent to cancel one tool call. It returns when the agent has
-// accepted the request; an update reports the end of the call.
+// CancelToolCall asks the agent to cancel one tool call. It returns when the agent has accepted
+// the request; an update reports the end of the call.
 //
 // Protocol: tool_call/cancel.
 func (c *Conn) CancelToolCall(ctx context.Context, req *acp.CancelToolCallRequest) (*acp.CancelToolCallResponse, error) {
 	return methodCancelToolCall.Call(ctx, &c.out, req, nil)
 }
 
-// CancelTerminal asks the agent to end the command of a terminal. It returns when the
-// agent has accepted the request; an update reports the end.
+// CancelTerminal asks the agent to end the command of a terminal. It returns when the agent has
+// accepted the request; an update reports the end.
 //
 // Protocol: terminal/cancel.
 func (c *Conn) CancelTerminal(ctx context.Context, req *acp.CancelTerminalRequest) (*acp.CancelTerminalResponse, error) {
 	return methodCancelTerminal.Call(ctx, &c.out, req, nil)
 }
 
-// Login signs the user in with one of the methods of the agent. It may take as long as
-// a person takes; meanwhile the agent may send elicitations.
+// Login signs the user in with one of the methods of the agent. It may take as long as a person
+// takes; meanwhile the agent may send elicitations.
 //
 // Protocol: auth/login.
 func (c *Conn) Login(ctx context.Context, req *acp.LoginAuthRequest) (*acp.LoginAuthResponse, error) {
@@ -154,8 +151,8 @@ func (c *Conn) ListProviders(ctx context.Context, req *acp.ListProvidersRequest)
 }
 
 // SetProvider replaces the whole configuration of one provider. Call it before starting
-// sessions: the effect on running sessions depends on the agent. The headers may
-// contain secrets; they are never logged.
+// sessions: the effect on running sessions depends on the agent. The headers may contain
+// secrets; they are never logged.
 //
 // Unstable: see Options.Unstable. Protocol: providers/set. Capability: providers.
 func (c *Conn) SetProvider(ctx context.Context, req *acp.SetProviderRequest) (*acp.SetProviderResponse, error) {
@@ -169,8 +166,8 @@ func (c *Conn) DisableProvider(ctx context.Context, req *acp.DisableProviderRequ
 	return methodDisableProvider.Call(ctx, &c.out, req, nil)
 }
 
-// ForkSession starts a session from a copy of the context of another one, which does
-// not change.
+// ForkSession starts a session from a copy of the context of another one, which does not
+// change.
 //
 // Unstable: see Options.Unstable. Protocol: session/fork. Capability: session.fork.
 func (c *Conn) ForkSession(ctx context.Context, req *acp.ForkSessionRequest) (*acp.ForkSessionResponse, error) {
@@ -179,17 +176,14 @@ func (c *Conn) ForkSession(ctx context.Context, req *acp.ForkSessionRequest) (*a
 
 // ArchiveSession hides a session from the list and closes it if it is open.
 //
-// Unstable: see Options.Unstable. Protocol: session/archive. Capability:
-// session.archive.
+// Unstable: see Options.Unstable. Protocol: session/archive. Capability: session.archive.
 func (c *Conn) ArchiveSession(ctx context.Context, req *acp.ArchiveSessionRequest) (*acp.ArchiveSessionResponse, error) {
 	return methodArchiveSession.Call(ctx, &c.out, req, nil)
 }
 
-// UnarchiveSession returns an archived session to the list. It does not open the
-// session.
+// UnarchiveSession returns an archived session to the list. It does not open the session.
 //
-// Unstable: see Options.Unstable. Protocol: session/unarchive. Capability:
-// session.archive.
+// Unstable: see Options.Unstable. Protocol: session/unarchive. Capability: session.archive.
 func (c *Conn) UnarchiveSession(ctx context.Context, req *acp.UnarchiveSessionRequest) (*acp.UnarchiveSessionResponse, error) {
 	return methodUnarchiveSession.Call(ctx, &c.out, req, nil)
 }
@@ -201,19 +195,17 @@ func (c *Conn) SessionStatus(ctx context.Context, req *acp.SessionStatusRequest)
 	return methodSessionStatus.Call(ctx, &c.out, req, nil)
 }
 
-// SessionOptions reports what a session would start with, without starting one. What
-// the start of the session returns may differ, and decides.
+// SessionOptions reports what a session would start with, without starting one. What the start
+// of the session returns may differ, and decides.
 //
-// Unstable: see Options.Unstable. Protocol: session/options. Capability:
-// session.options.
+// Unstable: see Options.Unstable. Protocol: session/options. Capability: session.options.
 func (c *Conn) SessionOptions(ctx context.Context, req *acp.SessionOptionsRequest) (*acp.SessionOptionsResponse, error) {
 	return methodSessionOptions.Call(ctx, &c.out, req, nil)
 }
 
 // SetSessionTitle renames a session and returns the title that the agent stored.
 //
-// Unstable: see Options.Unstable. Protocol: session/set_title. Capability:
-// session.title.
+// Unstable: see Options.Unstable. Protocol: session/set_title. Capability: session.title.
 func (c *Conn) SetSessionTitle(ctx context.Context, req *acp.SetSessionTitleRequest) (*acp.SetSessionTitleResponse, error) {
 	return methodSetSessionTitle.Call(ctx, &c.out, req, nil)
 }
@@ -225,8 +217,8 @@ func (c *Conn) AuthStatus(ctx context.Context, req *acp.AuthStatusRequest) (*acp
 	return methodAuthStatus.Call(ctx, &c.out, req, nil)
 }
 
-// MessageMCPNotification sends a notification of an MCP server that this client
-// provides, for a request of the agent that is in flight.
+// MessageMCPNotification sends a notification of an MCP server that this client provides, for a
+// request of the agent that is in flight.
 //
 // Unstable: see Options.Unstable. Protocol: mcp/message. Capability: session.mcp.acp.
 func (c *Conn) MessageMCPNotification(ctx context.Context, n *acp.MessageMCPNotification) error {

@@ -54,7 +54,7 @@ func (v *vocabulary) typeDoc(x *goType) string {
 }
 
 // unstable ends the comment of what may change or be removed. The doc of package acp explains it.
-const unstable = "Unstable."
+const unstable = "Unstable: may change."
 
 // docOf adds facts to the first paragraph of a text.
 func docOf(text string, isUnstable bool, facts ...string) string {

@@ -109,7 +109,7 @@ func (t *texts) unused() []string {
 	return list
 }
 
-// comment formats text as a Go comment of lines up to 88 columns.
+// comment formats text as a Go comment of lines up to 96 columns.
 func comment(indent, text string) string {
 	var out strings.Builder
 	for i, paragraph := range strings.Split(text, "\n\n") {
@@ -118,7 +118,7 @@ func comment(indent, text string) string {
 		}
 		line := indent + "//"
 		for word := range strings.FieldsSeq(paragraph) {
-			if len(line)+1+len(word) > 88 && line != indent+"//" {
+			if len(line)+1+len(word) > 96 && line != indent+"//" {
 				out.WriteString(line + "\n")
 				line = indent + "//"
 			}
