@@ -88,7 +88,7 @@ func (s *session) begins() {
 // there.
 func (c *Checker) piece(s *session, kind string, update []byte) {
 	id, ok := envelope.Text(envelope.Member(update, "messageId"))
-	if !ok || s.loading > 0 || c.blind {
+	if !ok || s.loading > 0 || c.version == 1 && s.prompts == 0 || c.blind {
 		return
 	}
 	if id = kind + " " + id; !s.former[id] {

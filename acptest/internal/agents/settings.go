@@ -31,7 +31,9 @@ var settings = []check.Check{
 			s.Quiet(s.Mark())
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
-			m := c.Response()
+			var m, idle check.Message
+			t.Works(func() { m, idle = c.Response(), s.Call("session/set_mode", s.with("modeId", all[len(all)-1])) })
+			t.Requires(idle.Error == nil, "The mode cannot be set at all, which is the subject of another check.")
 			t.FailAtIf(m.Error != nil, m, "The mode cannot be set while a turn runs.")
 		})},
 	{ID: "AK-MODES-001", Title: "A mode that is not offered cannot be set.", Tier: check.Must, Fact: "session-modes", In: check.V1, Rough: true,
@@ -127,7 +129,11 @@ var settings = []check.Check{
 			s.Quiet(s.Mark())
 			s.cancel()
 			t.Works(func() { s.stopReason(s.call) })
-			m := c.Response()
+			var m, idle check.Message
+			t.Works(func() {
+				m, idle = c.Response(), s.Call("session/set_config_option", s.with("configId", id, "type", "id", "value", value))
+			})
+			t.Requires(idle.Error == nil, "The option cannot be set at all, which is the subject of another check.")
 			t.FailAtIf(m.Error != nil, m, "The option %q cannot be set while a turn runs.", id)
 		})},
 	{ID: "AK-CONFIG-006", Title: "An update of the options has all of them.", Tier: check.Must, Fact: "session-config-options", In: check.Both,

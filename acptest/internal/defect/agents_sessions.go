@@ -215,8 +215,8 @@ var ofSettings = []Defect{
 	{Name: "unknown_mode", Does: "has a mode that it does not offer", Own: true, In: check.V1, ToCheck: changes(responds("session/new"), replace(`"currentModeId":"ask"`, `"currentModeId":"none"`)), Finds: "ACP-MODES-001"},
 	{Name: "tells_unknown_mode", Does: "tells a mode that it does not offer", In: check.V1, Own: true, ToCheck: follows(responds("session/new"), update(`"sessionUpdate":"current_mode_update","currentModeId":"none"`)), Finds: "ACP-MODES-001"},
 	{Name: "mode_fails", Does: "fails to set a mode that it offers", Own: true, In: check.V1, ToPeer: answersItself(is("session/set_mode", `"auto"`), internalError), Finds: "ACP-MODES-002"},
-	{Name: "modes_fail_while_working", Does: "fails to set a mode while a turn runs", In: check.V1, ToPeer: answersItself(is("session/set_mode").after("#slow"), internalError), Finds: "AK-MODES-004"},
-	{Name: "options_fail_while_working", Does: "fails to set an option while a turn runs", ToPeer: answersItself(is("session/set_config_option").after("#slow"), internalError), Finds: "AK-CONFIG-005"},
+	{Name: "modes_fail_while_working", Does: "fails to set a mode while a turn runs", In: check.V1, ToPeer: answersItself(is("session/set_mode").after("#slow").first("session/cancel"), internalError), Finds: "AK-MODES-004"},
+	{Name: "options_fail_while_working", Does: "fails to set an option while a turn runs", ToPeer: answersItself(is("session/set_config_option").after("#slow").first("session/cancel"), internalError), Finds: "AK-CONFIG-005"},
 	{Name: "tells_one_option", Does: "tells one option when one was changed", Own: true, ToCheck: func(w *Wire, m *Message) {
 		id := "id"
 		if m.has(`"configId":"model"`) {

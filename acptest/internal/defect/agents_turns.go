@@ -15,7 +15,7 @@ func stops(f match, old, new string) handler {
 }
 
 // thought is an update that comes too late.
-var thought = update(`"sessionUpdate":"agent_thought_chunk","messageId":"late","content":{"type":"text","text":"late"}`)
+var thought = update(`"sessionUpdate":"agent_thought_chunk","messageId":"late-$N","content":{"type":"text","text":"late"}`)
 
 // refusesBlock returns a defect of an agent that takes no block of a type.
 func refusesBlock(kind, id string) Defect {
