@@ -218,8 +218,8 @@ type Report struct {
 	// Peer is the name and the version by which the peer calls itself.
 	Peer    string
 	Results []Result
-	// Blocked says why no session could be started, and what to pass, if that is so: what needs a session
-	// was not checked.
+	// Blocked says why no connection could be begun, or no session started, and what to pass, if that is so:
+	// what needs one was not checked.
 	Blocked string
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 	"github.com/acpkit/go-sdk/acptest/internal/defect"
 	"github.com/acpkit/go-sdk/acptest/internal/reference"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // What is unusual and allowed fails no check of the tier must.
@@ -76,6 +77,24 @@ func TestBlockedRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run in which initialize was not answered is not green, whatever did not need an answer.
+func TestUnansweredRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := check.InMemory(func(_ context.Context, s stream.Stream) error {
+			for {
+				if _, err := s.Read(); err != nil {
+					return err
+				}
+			}
+		})
+		for _, checked := range []func(context.Context, Target, *Options) (*Report, error){CheckAgent, CheckClient} {
+			report, err := checked(t.Context(), Target{target}, nil)
+			require.NoError(t, err)
+			assert.Contains(t, report.Blocked, "No connection could be begun, so next to nothing was checked.")
+		}
+	})
 }
 
 // A failure has its rule, the page of the specification, and what to change; its texts are clean for a

@@ -216,7 +216,7 @@ func (o *checkOptions) run(target acptest.Target) error {
 }
 
 // verdictCode returns the error with the exit code of a report: 1 if a check of the tier must has
-// failed, 2 if what needs a session, or anything at all, could not be checked, and 3 if only others have
+// failed, 2 if what needs a connection or a session could not be checked, and 3 if only others have
 // failed, or with strict are inconclusive.
 func verdictCode(report *acptest.Report, strict bool) error {
 	code, checked, open := 0, false, false

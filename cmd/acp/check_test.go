@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,6 +299,8 @@ func TestTextOfPeersIsClean(t *testing.T) {
 }
 
 func TestCheckBadUse(t *testing.T) {
+	elsewhere := httptest.NewServer(http.NotFoundHandler())
+	defer elsewhere.Close()
 	for name, c := range map[string]struct {
 		args string
 		want string
@@ -315,13 +319,19 @@ func TestCheckBadUse(t *testing.T) {
 		"two forms":           {"agent -json -junit -- cat", "one form"},
 		"a URL and more":      {"agent ws://127.0.0.1:1/ x", "stands alone"},
 		"nobody listens":      {"agent ws://127.0.0.1:1/", "cannot be reached"},
+		"nor for HTTP":        {"agent http://127.0.0.1:1/", "cannot be reached"},
+		"another server":      {"agent " + elsewhere.URL, "cannot be reached"},
 		"it ends":             {"agent -- " + os.Args[0] + " play quits", "has ended before it has responded to initialize (exit status 3). The end of its standard error:\nset API_KEY first\n"},
 		"no folder":           {"agent -cwd " + filepath.Join(t.TempDir(), "none") + " -- cat", "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, said, code := runAcp(t, append([]string{"check"}, strings.Fields(c.args)...)...)
 			assert.Contains(t, said, c.want)
-			assert.NotZero(t, code)
+			want := 2
+			if name == "a command not found" {
+				want = 127 // as a shell has it
+			}
+			assert.Equal(t, want, code)
 		})
 	}
 }

@@ -74,21 +74,25 @@ func (s *session) isCancelled(c *check.Call) {
 // notCancelled fails the check if a turn that nobody cancels is cancelled.
 func (s *session) notCancelled() {
 	c := s.prompt(s.t.Prompt("text"))
-	from := c.From()
 	m := c.Turn(true)
 	s.end = m
 	reason := m.Text("stopReason")
 	if s.t.Version == 2 { // the idle state of an earlier turn may come first
-		s.Await(from, "the state running", func(u *check.Message) bool {
-			if s.is(u, "user_message", "user_message_chunk") && u.Text("update", "messageId") == m.Text("messageId") {
-				from = u.Seq
-			}
-			return from != c.From()
-		})
-		s.end = s.state(from, "idle")
+		s.end = s.state(s.echo(c, m).Seq, "idle")
 		reason = s.end.Text("update", "stopReason")
 	}
 	s.ended(reason, "cancelled")
+}
+
+// echo awaits the message of the user that a prompt became, by the id in the response to the prompt. Without
+// it the check is inconclusive.
+func (s *session) echo(c *check.Call, response check.Message) check.Message {
+	id := response.Text("messageId")
+	m, ok := s.Arrives(c.From(), func(u *check.Message) bool {
+		return s.is(u, "user_message", "user_message_chunk") && u.Text("update", "messageId") == id
+	})
+	s.t.Requires(ok, "The prompt did not come back as a message with its id %q, of which ACP-PROMPT-203 judges, so nothing shows where its turn began.", id)
+	return m
 }
 
 // somePieces is how many pieces an answer must have for their ids to be judged.

@@ -3,7 +3,10 @@ package check
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/acpkit/go-sdk/acptest/passive"
 	"github.com/acpkit/go-sdk/internal/envelope"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // Peer is the end of a connection that a check plays: what it sends reaches the program that is
@@ -318,6 +322,25 @@ func (p *Peer) endedUnheard() bool {
 	defer p.mu.Unlock()
 	return p.ended && !slices.ContainsFunc(p.log, func(m Message) bool { return !m.Sent && len(m.ID) > 0 })
 }
+
+// unreached returns why a peer that has ended unheard cannot be checked: its process has ended, or nobody serves
+// the check at its URL. What a server does wrong is the subject of checks.
+func (p *Peer) unreached() error {
+	if l, ok := p.link.(*processLink); ok {
+		return fmt.Errorf("it has ended before it has responded to initialize %v", l.Last())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	op, ok := errors.AsType[*net.OpError](p.err)
+	status, answered := errors.AsType[*stream.StatusError](p.err)
+	if ok && op.Op == "dial" || answered && slices.Contains(strangers, status.Code) {
+		return p.err
+	}
+	return nil
+}
+
+// strangers are the statuses of a server that does not serve the check, or nothing at all at its URL.
+var strangers = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}
 
 // Ends reports whether the peer ends within a time.
 func (p *Peer) Ends(within time.Duration) bool {

@@ -84,7 +84,7 @@ type Report struct {
 	Results []Result
 	// Unreachable says why no connection could be opened, if that is so.
 	Unreachable error
-	// Blocked says why no session could be started, and what to pass, if that is so.
+	// Blocked says why no connection could be begun, or no session started, and what to pass, if that is so.
 	Blocked string
 }
 
@@ -212,21 +212,24 @@ func (r *run) new(ctx context.Context, c *Check) *T {
 func (r *run) hello(ctx context.Context) error {
 	t := r.new(ctx, &Check{})
 	t.Version = r.opts.Version
-	var gone *processLink // it has ended and has not responded
+	var gone *Peer // it has ended and has not responded
 	r.play(t, func(t *T) {
 		defer func() {
 			if n := len(t.peers); n > 0 && r.suite.Role == AgentRole && t.peers[n-1].endedUnheard() {
-				gone, _ = t.peers[n-1].link.(*processLink)
+				gone = t.peers[n-1]
 			}
 		}()
 		r.suite.Hello(t)
 	})
 	if gone != nil && ctx.Err() == nil {
-		return fmt.Errorf("it has ended before it has responded to initialize %v", gone.Last())
+		if err := gone.unreached(); err != nil {
+			return err
+		}
 	}
 	r.version, r.caps, r.init, r.prompts, r.probe, r.blocked = t.Version, t.Caps, t.Init, t.Prompts, t.Probe, t.Blocked
 	if t.verdict != "" {
 		r.failed, r.version = t.reason, r.opts.Version
+		r.blocked = "No connection could be begun, so next to nothing was checked. " + t.reason
 	}
 	return t.unreachable
 }
