@@ -1,12 +1,10 @@
 package agents
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -53,7 +51,8 @@ var network = []check.Check{
 		})},
 	{ID: "AK-HTTP-009", Title: "A session in the header that is not the one in the params is 400.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.HTTP, First: true,
 		Run: check.With(begun, func(t *check.T, c *httpConn) {
-			header := http.Header{"Acp-Session-Id": {c.session()}}
+			id, _ := c.session()
+			header := http.Header{"Acp-Session-Id": {id}}
 			c.post(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"other"}}`, header, http.StatusBadRequest)
 		})},
 	{ID: "AK-HTTP-010", Title: "A page of another origin is refused.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Network, First: true,
@@ -84,6 +83,13 @@ var network = []check.Check{
 		})},
 	{ID: "AK-HTTP-014", Title: "An event stream that was cut continues with the event after the last one.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
 		Run: check.With(begun, resumes)},
+	{ID: "AK-HTTP-015", Title: "What belongs to a session comes on its event stream, and not on that of the connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
+		Run: check.With(begun, routes)},
+	{ID: "AK-WS-002", Title: "The response to the handshake names the connection.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.WebSocket, First: true,
+		Run: func(t *check.T) {
+			r := newHTTP(t).reach(nil, "", http.StatusSwitchingProtocols)
+			t.FailIf(r.Header.Get("Acp-Connection-Id") == "", "The response has no Acp-Connection-Id.")
+		}},
 }
 
 var (
@@ -176,10 +182,10 @@ func begun(t *check.T) (c *httpConn) {
 	return c
 }
 
-// session starts a session and returns its id.
-func (c *httpConn) session() (id string) {
+// session starts a session, and returns its id and the event stream of the connection.
+func (c *httpConn) session() (id string, stream *eventStream) {
 	c.t.Works(func() {
-		stream := c.events("")
+		stream = c.events("")
 		c.post(c.message("session/new", newParams(c.t)), nil, http.StatusAccepted)
 		for id == "" {
 			_, data := stream.event(c.t)
@@ -191,103 +197,5 @@ func (c *httpConn) session() (id string) {
 			}
 		}
 	})
-	return id
-}
-
-// eventStream is an event stream that is read all the time.
-type eventStream struct {
-	lines chan string // closed at the end
-	body  io.Closer
-}
-
-// events opens the event stream of the connection, or of a session.
-func (c *httpConn) events(session string, last ...string) *eventStream {
-	header := eventHeader.Clone()
-	if session != "" {
-		header.Set("Acp-Session-Id", session)
-	}
-	if last != nil {
-		header.Set("Last-Event-ID", last[0])
-	}
-	r := c.get(header, http.StatusOK)
-	s := &eventStream{lines: make(chan string, 1<<12), body: r.Body}
-	go func() { // ends with the body, which the end of the check closes
-		defer close(s.lines)
-		for lines := bufio.NewScanner(r.Body); lines.Scan(); {
-			select {
-			case s.lines <- lines.Text():
-			case <-c.t.Context().Done():
-				return
-			}
-		}
-	}()
-	return s
-}
-
-// line returns the next line that is not empty.
-func (s *eventStream) line(within time.Duration) (string, error) {
-	timeout := time.After(within)
-	for {
-		select {
-		case line, ok := <-s.lines:
-			if !ok {
-				return "", io.EOF
-			}
-			if line != "" {
-				return line, nil
-			}
-		case <-timeout:
-			return "", context.DeadlineExceeded
-		}
-	}
-}
-
-// ends reports whether the stream ends soon.
-func (s *eventStream) ends() bool {
-	for {
-		if _, err := s.line(time.Second); err != nil {
-			return err == io.EOF
-		}
-	}
-}
-
-// event returns the next event with its id.
-func (s *eventStream) event(t *check.T) (id, data string) {
-	for {
-		line, err := s.line(t.Wait)
-		t.FailIf(err != nil, "An event did not come: %v.", err)
-		if value, ok := strings.CutPrefix(line, "id:"); ok {
-			id = strings.TrimSpace(value)
-		}
-		if value, ok := strings.CutPrefix(line, "data:"); ok {
-			return id, strings.TrimSpace(value)
-		}
-	}
-}
-
-// resumes cuts the event stream of a session behind each event of a turn.
-func resumes(t *check.T, c *httpConn) {
-	id := c.session()
-	stream := c.events(id)
-	prompt := map[string]any{"sessionId": id, "prompt": []any{textBlock(t.Prompt("text"))}}
-	t.Works(func() {
-		c.post(c.message("session/prompt", prompt), http.Header{"Acp-Session-Id": {id}}, http.StatusAccepted)
-	})
-	type event struct{ id, data string }
-	var all []event
-	for done := false; !done; {
-		var e event
-		t.Works(func() { e.id, e.data = stream.event(t) })
-		t.SkipIf(e.id == "", "The agent does not number the events of its streams.")
-		all = append(all, e)
-		done = strings.Contains(e.data, `"stopReason"`)
-	}
-	for i := range len(all) - 1 {
-		_ = stream.body.Close() // it ends then
-		stream.ends()
-		stream = c.events(id, all[i].id)
-		if got, data := stream.event(t); data != all[i+1].data {
-			t.Fail("After the event %s came %s, %.200s; before the cut it was %s, %.200s.", all[i].id, got, data, all[i+1].id, all[i+1].data)
-		}
-	}
+	return id, stream
 }

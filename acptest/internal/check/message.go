@@ -27,9 +27,9 @@ type Error struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// parse fills in what raw has. A line that is not a JSON object, or whose members have the wrong
+// Parse returns the message that raw has. A line that is not a JSON object, or whose members have the wrong
 // types, keeps what could be read.
-func parse(raw []byte) Message {
+func Parse(raw []byte) Message {
 	m := Message{Raw: raw}
 	if line := bytes.TrimSpace(raw); len(line) > 0 && line[0] == '{' {
 		_ = json.Unmarshal(line, &m) // the rules of package passive report what is wrong with it

@@ -102,7 +102,7 @@ func (p *Peer) grow() {
 // record adds a message to the log. It returns the handler of its method, as it is then: who has waited for the message may set
 // another one for those that follow.
 func (p *Peer) record(raw []byte, sent bool) (Message, Handler) {
-	m := parse(bytes.Clone(bytes.TrimRight(raw, "\r\n")))
+	m := Parse(bytes.Clone(bytes.TrimRight(raw, "\r\n")))
 	m.Sent = sent
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,10 @@
 package defect
 
 import (
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 )
@@ -61,6 +63,11 @@ var Network = []NetworkDefect{
 				r.Header.Set("Last-Event-Id", increment(last))
 			}
 		}), Finds: "AK-HTTP-014"},
+	{Name: "one_stream_for_all", Does: "sends what belongs to sessions on the event stream of the connection", Over: check.HTTP,
+		Wrap: new(oneStream).serve, Finds: "AK-HTTP-015"},
+	{Name: "no_id_for_sockets", Does: "names no connection in the response to the handshake", Over: check.WebSocket,
+		Wrap:  changed(func(h http.Header, code int) int { h.Del("Acp-Connection-Id"); return code }),
+		Finds: "AK-WS-002"},
 }
 
 // Token is the token that the server before which defects stand asks for.
@@ -150,3 +157,63 @@ func increment(id string) string {
 	}
 	return id[:i] + string(id[i]+1) + id[i+1:]
 }
+
+// oneStream writes what goes to event streams of sessions to that of their connection.
+type oneStream struct{ connections sync.Map } // of their ids to the writers of their event streams
+
+func (o *oneStream) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if r.Method != http.MethodGet {
+		next.ServeHTTP(w, r)
+		return
+	}
+	id := r.Header.Get("Acp-Connection-Id")
+	if r.Header.Get("Acp-Session-Id") == "" {
+		shared := &sharedWriter{ResponseWriter: w}
+		o.connections.LoadOrStore(id, shared)
+		next.ServeHTTP(shared, r)
+		return
+	}
+	diverted := &divertedWriter{ResponseWriter: w}
+	if to, ok := o.connections.Load(id); ok {
+		diverted.to = to.(*sharedWriter)
+	}
+	next.ServeHTTP(diverted, r)
+}
+
+// sharedWriter is an event stream that others write to as well.
+type sharedWriter struct {
+	http.ResponseWriter
+
+	mu sync.Mutex // held while an event is written
+}
+
+func (s *sharedWriter) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.ResponseWriter.Write(b)
+	return n, errors.Join(err, http.NewResponseController(s.ResponseWriter).Flush())
+}
+
+func (s *sharedWriter) FlushError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return http.NewResponseController(s.ResponseWriter).Flush()
+}
+
+func (s *sharedWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// divertedWriter is an event stream whose events go elsewhere.
+type divertedWriter struct {
+	http.ResponseWriter
+
+	to *sharedWriter // nil means nowhere else
+}
+
+func (d *divertedWriter) Write(b []byte) (int, error) {
+	if d.to != nil && strings.Contains(string(b), "data:") {
+		return d.to.Write(b)
+	}
+	return d.ResponseWriter.Write(b)
+}
+
+func (d *divertedWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
