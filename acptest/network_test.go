@@ -148,7 +148,7 @@ func TestDefectsOverTheNetwork(t *testing.T) {
 // what withdraws a prompt may arrive when the turn before it has ended, and over HTTP nothing precedes the
 // response to initialize, nobody reads the messages of sessions that do not exist, and the cancel of a request
 // that is not known goes another way than the requests behind it.
-var unseen = map[string]check.Kind{"ignores_refusal": check.Network, "forgets_withdrawn_prompts": check.Network, "speaks_early": check.HTTP, "options_start": check.HTTP, "stops_at_unknown_sessions": check.HTTP, "allows_in_unknown_sessions": check.HTTP, "stops_at_unknown_cancel": check.HTTP}
+var unseen = map[string]check.Kind{"ignores_refusal": check.Network, "forgets_withdrawn_prompts": check.Network, "speaks_early": check.HTTP, "options_start": check.HTTP, "stops_at_unknown_sessions": check.HTTP, "answers_updates": check.HTTP, "allows_in_unknown_sessions": check.HTTP, "stops_at_unknown_cancel": check.HTTP}
 
 // dialed returns a target that reaches an agent by a URL.
 func dialed(t *testing.T, scheme string, agent check.Target) check.Target {

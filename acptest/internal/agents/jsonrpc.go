@@ -95,7 +95,9 @@ var jsonrpc = []check.Check{
 		})},
 	{ID: "AK-PARSE-003", Title: "A line that is not UTF-8 does not end the connection.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
-			p.Send("{\"jsonrpc\":\"2.0\",\"method\":\"_acptest/\xff\xfe\"}")
+			for _, line := range []string{"{\"jsonrpc\":\"2.0\",\"method\":\"_acptest/\xff\xfe\"}", "{\"jsonrpc\":\"2.0\",\"method\":\"_acptest/x\",\"params\":{\"text\":\"caf\xe9\"}}", "\xff"} {
+				p.Send(line)
+			}
 			p.Alive()
 		})},
 	{ID: "AK-RPC-005", Title: "A line may end with a carriage return and a line feed.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes,

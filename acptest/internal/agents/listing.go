@@ -69,10 +69,13 @@ var listing = []check.Check{
 				}
 			}
 		})},
-	{ID: "AK-LIST-003", Title: "session/list fails for a cursor that it has not returned.", Tier: check.Should, Fact: "session-list", In: check.Both, Needs: lists, Rough: true,
-		Run: func(t *check.T) {
-			fails(t, begin(t).Call("session/list", map[string]any{"cursor": "acptest-no-such-cursor"}), -32602, -32600, -32002)
-		}},
+	{ID: "AK-LIST-003", Title: "session/list fails for a cursor that it has not returned, in version 2 also for an empty one.", Tier: check.Should, Fact: "session-list", In: check.Both, Needs: lists, Rough: true,
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			fails(t, p.Call("session/list", map[string]any{"cursor": "acptest-no-such-cursor"}), -32602, -32600, -32002)
+			if t.Version == 2 { // version 1 does not say that an empty text is a cursor
+				fails(t, p.Call("session/list", map[string]any{"cursor": ""}), -32602, -32600, -32002)
+			}
+		})},
 	{ID: "AK-LIST-005", Title: "session/list names the folder in which a session was started.", Tier: check.Must, Fact: "session-list", In: check.Both, Needs: lists, Prompts: []string{"text"},
 		Run: check.With(talked, func(t *check.T, s *session) {
 			s.Quiet(s.Mark())

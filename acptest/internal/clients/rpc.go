@@ -123,6 +123,14 @@ var jsonrpc = []check.Check{
 			}
 			s.survives()
 		})},
+	{ID: "AKC-RPC-022", Title: "A line that is not UTF-8 does not end the connection.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
+		Run: check.With(open, func(t *check.T, s *session) {
+			s.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + sessionID +
+				`","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"caf` + "\xe9" + `"}}}}`)
+			s.Send(`{"jsonrpc":"2.0","method":"_acptest/` + "\xff\xfe" + `"}`)
+			s.Send("\xff")
+			s.survives()
+		})},
 	{ID: "AKC-RPC-010", Title: "A banner before the response to initialize is skipped.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: func(t *check.T) {
 			p := until(t, "initialize")

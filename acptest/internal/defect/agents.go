@@ -88,6 +88,7 @@ var ofMessages = []Defect{
 	{Name: "stops_at_batch", Does: "reads nothing after a batch", ToPeer: dies(begins("[{")), Finds: "AK-RPC-003"},
 	{Name: "ignores_batch", Does: "ignores a batch", ToPeer: drops(begins("[{")), Finds: "AK-RPC-004"},
 	{Name: "takes_batches_apart", Does: "answers the requests of a batch one by one", ToPeer: precedes(begins("[{"), `{"jsonrpc":"2.0","id":501,"result":{}}`), Finds: "AK-RPC-016"},
+	{Name: "stops_at_latin_1", Does: "reads nothing after a text in Latin-1", ToPeer: dies(line("\xe9\"")), Finds: "AK-PARSE-003"},
 	{Name: "stops_at_bad_utf8", Does: "reads nothing after a line that is not UTF-8", ToPeer: dies(line("\xff")), Finds: "AK-PARSE-003"},
 	{Name: "cancels_what_has_ended", Does: "answers a request again when it is cancelled after its end", ToPeer: func(w *Wire, m *Message) {
 		id := string(check.At(m.Object["params"], "requestId"))

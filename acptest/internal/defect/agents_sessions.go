@@ -158,6 +158,7 @@ var ofSessions = []Defect{
 	{Name: "empty_list", Does: "lists no sessions", ToCheck: changes(responds("session/list", `"sessions"`), becomes(`{"sessions":[]}`)), Finds: "AK-LIST-001"},
 	{Name: "endless_list", Does: "ends no list", ToPeer: changes(is("session/list", `"again"`), replace(`"cursor"`, `"_cursor"`)), ToCheck: changes(responds("session/list"), replace(`"sessions":`, `"nextCursor":"again","sessions":`)), Finds: "AK-LIST-002"},
 	{Name: "lists_all_folders", Does: "lists the sessions of all folders", ToPeer: changes(is("session/list"), replace(`"cwd"`, `"_cwd"`)), Finds: "ACP-LIST-002"},
+	{Name: "takes_empty_cursor_for_none", Does: "begins a list anew for an empty cursor", In: check.V2, ToPeer: changes(is("session/list"), replace(`"cursor":""`, `"cursor":null`)), Finds: "AK-LIST-003"},
 	{Name: "any_cursor", Does: "takes any cursor", ToCheck: changes(responds("session/list", `"error"`), becomes(`{"sessions":[]}`)), Finds: "AK-LIST-003"},
 	{Name: "keeps_deleted", Does: "lists sessions that were deleted", ToPeer: answersItself(is("session/delete"), empty), Finds: "ACP-DELETE-202"},
 	{Name: "delete_fails", Does: "fails to delete what does not exist", ToPeer: answersItself(is("session/delete", nobody), internalError), Finds: "ACP-DELETE-002"},

@@ -66,6 +66,8 @@ var Clients = []Defect{
 	{Name: "stops_at_bad_json", Does: "reads nothing after a line that is not JSON",
 		ToPeer: stopsAt(func(_ *Wire, m *Message) bool { return !json.Valid(m.Raw) }),
 		Finds:  "AKC-RPC-009 AKC-RPC-010"},
+	{Name: "stops_at_bad_utf8", Does: "reads nothing after a line that is not UTF-8", ToPeer: stopsAt(line("\xff")), Finds: "AKC-RPC-022"},
+	{Name: "stops_at_latin_1", Does: "reads nothing after a text in Latin-1", ToPeer: stopsAt(line("\xe9\"")), Finds: "AKC-RPC-022"},
 	{Name: "stops_at_empty_lines", Does: "reads nothing after an empty line", ToPeer: stopsAt(begins("\r\n")), Finds: "AKC-RPC-011"},
 	{Name: "stops_at_batches", Does: "reads nothing after an array", ToPeer: stopsAt(line(`[{"jsonrpc"`)), Finds: "AKC-RPC-012"},
 	{Name: "reads_short_lines", Does: "reads nothing after a line of more than 64 KiB", ToPeer: stopsAt(line().longer(64 << 10)), Finds: "AKC-RPC-013"},
