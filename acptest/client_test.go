@@ -3,6 +3,8 @@ package acptest
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,14 +16,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/acpkit/go-sdk/acptest/internal/check"
+	"github.com/acpkit/go-sdk/acptest/internal/defect"
 	"github.com/acpkit/go-sdk/acptest/internal/reference"
 	"github.com/acpkit/go-sdk/client/terminals"
 	"github.com/acpkit/go-sdk/stream"
 	"github.com/acpkit/go-sdk/stream/remote"
 )
 
-// clientVar makes the test binary the reference client.
-const clientVar = "ACPTEST_CLIENT"
+// clientVar makes the test binary the reference client, and binaryVar one that sends binary frames.
+const (
+	clientVar = "ACPTEST_CLIENT"
+	binaryVar = "ACPTEST_BINARY"
+)
 
 func TestMain(m *testing.M) {
 	launched, err := Launched()
@@ -44,7 +51,11 @@ func runClient(agent, cwd string) error {
 	var s stream.Stream
 	var err error
 	if strings.Contains(agent, "://") {
-		s, err = remote.Dial(ctx, agent, nil)
+		opts := &remote.DialOptions{}
+		if os.Getenv(binaryVar) != "" {
+			opts.Client = &http.Client{Transport: binaryTransport{}}
+		}
+		s, err = remote.Dial(ctx, agent, opts)
 	} else {
 		s, err = stream.Command(exec.Command(agent), nil)
 	}
@@ -68,6 +79,46 @@ func TestClientOverNetwork(t *testing.T) {
 			assert.Equal(t, Pass, r.Verdict, "%s: %s", scheme, r)
 		}
 	}
+}
+
+// A client whose messages are binary frames has that one fault, and its run is not green.
+func TestClientWithBinaryFrames(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	target := ClientOverNetwork([]string{self, "{url}", "{cwd}"}, "ws", clientVar+"=1", binaryVar+"=1")
+	report, err := CheckClient(t.Context(), target, &Options{Version: 1, Wait: 4 * time.Second})
+	require.NoError(t, err)
+	assert.Contains(t, report.Blocked, "Initialize did not come as text. A binary frame did, of which AKC-WS-001 judges.")
+	for _, r := range report.Results {
+		want := Inconclusive
+		if r.ID == "AKC-WS-001" {
+			want = Fail
+		}
+		assert.Equal(t, want, r.Verdict, r.String())
+	}
+}
+
+// binaryTransport begins WebSockets whose frames are binary.
+type binaryTransport struct{}
+
+func (binaryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = &binarySocket{ReadWriteCloser: response.Body.(io.ReadWriteCloser)}
+	return response, nil
+}
+
+type binarySocket struct {
+	io.ReadWriteCloser
+
+	frames check.Frames
+}
+
+func (s *binarySocket) Write(p []byte) (int, error) {
+	return s.ReadWriteCloser.Write(defect.BinaryFrames(&s.frames, p))
 }
 
 // A client that is a program of its own starts the launcher as its agent.

@@ -104,7 +104,7 @@ func TestDefectsOfClients(t *testing.T) {
 	})
 	all := defectsOfClients()
 	for _, c := range suite.Checks {
-		assert.True(t, slices.ContainsFunc(all, func(d defect.Defect) bool {
+		assert.True(t, !c.Over.Has(check.Memory) || slices.ContainsFunc(all, func(d defect.Defect) bool {
 			return c.In.Has(1) && d.Found(c.ID, 1) || c.In.Has(2) && d.Found(c.ID, 2)
 		}), "no defect makes %s fail", c.ID)
 	}

@@ -294,5 +294,6 @@ var mustsOfServers = []must{
 	{0, "A stream on which nothing happens shows that it lives.", "silent_streams"},
 	{0, "A stream that was cut continues with the event after the last one.", "resumes_one_late"},
 	{0, "What belongs to a session goes to its stream.", "one_stream_for_all"},
+	{0, "The messages of a WebSocket are text frames.", "binary_frames"},
 	{0, "The response to the handshake of a WebSocket has the id of the connection.", "no_id_for_sockets"},
 }

@@ -85,6 +85,7 @@ var network = []check.Check{
 		Run: check.With(begun, resumes)},
 	{ID: "AK-HTTP-015", Title: "What belongs to a session comes on its event stream, and not on that of the connection.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.HTTP, First: true, Prompts: []string{"text"},
 		Run: check.With(begun, routes)},
+	{ID: "AK-WS-001", Title: "Messages are text frames.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.WebSocket, Passive: check.FramesRule},
 	{ID: "AK-WS-002", Title: "The response to the handshake names the connection.", Tier: check.Should, Fact: "transports", In: check.Both, Over: check.WebSocket, First: true,
 		Run: func(t *check.T) {
 			r := newHTTP(t).reach(nil, "", http.StatusSwitchingProtocols)

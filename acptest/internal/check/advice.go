@@ -86,8 +86,10 @@ var advice = map[string]string{
 	"AK-SYSTEM":         "Refuse a system prompt whose mode is not supported, and take the others.",
 	"AK-HTTP":           "Compare the status and the headers with the table of the transport.",
 	"AK-HTTP-015":       "Send a message whose params name a session, and the response to a request that does, on the event stream of that session.",
+	"AK-WS-001":         "Write messages as text frames: as a string, or with the type of the frame given, if the library writes bytes as binary.",
 	"AK-WS-002":         "Set Acp-Connection-Id in the response with which the WebSocket begins.",
 
+	"AKC-WS":      "Write messages as text frames: as a string, or with the type of the frame given, if the library writes bytes as binary.",
 	"AKC-INIT":    "Send initialize first, read its result with members that are not known, and stop if it fails or names a version that is not spoken.",
 	"AKC-SESSION": "Wait for the response to session/new, and use its id as it is.",
 	"AKC-AUTH":    "Choose a method of authMethods that is no terminal method.",

@@ -61,8 +61,8 @@ type Check struct {
 	Prompts []string
 	// Over are the kinds of link that the check applies to; 0 means all.
 	Over Kind
-	// Passive names the rule of package passive that decides the check. Every connection of a run
-	// is judged by it, except for those of checks that are Rough.
+	// Passive names the rule of package passive that decides the check, or [FramesRule]. Every connection
+	// of a run is judged by it, except for those of checks that are Rough.
 	Passive string
 	// Rough says that the check breaks the rules of the protocol itself, so that what the peer does
 	// on its connections is judged by the check alone.
@@ -72,6 +72,9 @@ type Check struct {
 
 	Run func(*T)
 }
+
+// FramesRule is the rule that the messages of a WebSocket are text frames. It reads no messages.
+const FramesRule = "frames"
 
 // Page returns the address of the page of the specification that a check follows from, in a version.
 func (c *Check) Page(version int) string {

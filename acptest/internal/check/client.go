@@ -209,8 +209,9 @@ func ServeClient(c Command, kind Kind) Target {
 // servedLink is a [Link] to a client that is a child process and has connected to a server of its own.
 type servedLink struct {
 	*processLink
-	s   stream.Stream
-	end func()
+	s    stream.Stream
+	wire *wire
+	end  func()
 }
 
 func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
@@ -220,6 +221,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 	}
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	var known atomic.Bool
+	w := new(wire)
 	met := make(chan stream.Stream, 1)
 	handler := remote.NewHandler(func(ctx context.Context, s stream.Stream) error {
 		if known.CompareAndSwap(false, true) { // a second connection finds no agent
@@ -234,7 +236,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 	served := make(chan struct{})
 	go func() { // ends with serving
 		defer close(served)
-		_ = handler.Serve(serving, listener)
+		_ = handler.Serve(serving, &watchedListener{listener, w})
 	}()
 	stop := func() { end(); <-served }
 	scheme := map[Kind]string{WebSocket: "ws", HTTP: "http"}[kind]
@@ -245,7 +247,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 	}
 	select {
 	case s := <-met:
-		return &servedLink{p, s, stop}, nil
+		return &servedLink{p, s, w, stop}, nil
 	case <-ctx.Done():
 	case <-p.done:
 	}
@@ -256,6 +258,7 @@ func serveClient(ctx context.Context, c Command, kind Kind) (Link, error) {
 func (l *servedLink) Read() ([]byte, error) { return l.s.Read() }
 func (l *servedLink) Write(b []byte) error  { return l.s.Write(b) }
 func (l *servedLink) CloseInput() error     { return l.s.Close() }
+func (l *servedLink) seen() *wire           { return l.wire }
 
 func (l *servedLink) Close() error {
 	_ = l.s.Close() // it may have ended

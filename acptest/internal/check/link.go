@@ -149,17 +149,21 @@ func Dial(url string, opts *remote.DialOptions) Target {
 	}
 	return Target{Kind: kind, URL: url, Client: cmp.Or(opts.Client, http.DefaultClient), Header: opts.Header,
 		Open: func(ctx context.Context, _ string) (Link, error) {
-			s, err := remote.Dial(ctx, url, opts)
+			w := new(wire)
+			o := *opts
+			o.Client = watched(opts.Client, w)
+			s, err := remote.Dial(ctx, url, &o)
 			if err != nil {
 				return nil, err
 			}
-			return &streamLink{s: s, done: make(chan struct{})}, nil
+			return &streamLink{s: s, wire: w, done: make(chan struct{})}, nil
 		}}
 }
 
 // streamLink is a [Link] over a [stream.Stream].
 type streamLink struct {
 	s    stream.Stream
+	wire *wire
 	once sync.Once
 	done chan struct{}
 }
@@ -178,3 +182,4 @@ func (*streamLink) Interrupt() bool          { return false }
 func (*streamLink) Left() (left, known bool) { return false, false }
 func (*streamLink) Last() Last               { return Last{} }
 func (l *streamLink) Close() error           { return l.s.Close() }
+func (l *streamLink) seen() *wire            { return l.wire }

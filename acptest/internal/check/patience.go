@@ -57,6 +57,7 @@ func (p *Peer) AwaitTurn(from int, what string, match func(*Message) bool, provo
 	}
 	m, err := p.await(from, match, turnFactor)
 	p.t.expect = what
+	p.t.Requires(err == nil || !p.sentBinary(), upper(what)+unread, framesChecks[p.t.role])
 	p.t.FailIf(errors.Is(err, errEnded), "%s did not come: %v.", upper(what), err)
 	p.t.RequiresTime(err == nil, upper(what)+" did not come")
 	return m
@@ -69,6 +70,7 @@ func (p *Peer) awaitFor(from int, what string, match func(*Message) bool, factor
 	}
 	p.t.expect = what
 	gone := upper(what) + " did not come"
+	p.t.Requires(!p.sentBinary(), upper(what)+unread, framesChecks[p.t.role])
 	p.t.FailIf(errors.Is(err, errEnded), "%s: %v.", gone, err)
 	p.t.RequiresTime(!errors.Is(err, errLimit), gone)
 	answers := p.Answers()
@@ -84,6 +86,11 @@ func (p *Peer) awaitFor(from int, what string, match func(*Message) bool, factor
 	p.t.Fail("%s: the %s answers nothing on this connection any more, and requests on a new one.", gone, p.t.role)
 	return m
 }
+
+// unread is why what was awaited may have been sent, and framesChecks are what judges of it.
+const unread = " did not come as text. A binary frame did, of which %s judges."
+
+var framesChecks = map[Role]string{AgentRole: "AK-WS-001", ClientRole: "AKC-WS-001"}
 
 func upper(what string) string { return strings.ToUpper(what[:1]) + what[1:] }
 

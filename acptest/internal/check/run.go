@@ -221,6 +221,7 @@ func (r *run) hello(ctx context.Context) error {
 		}()
 		r.suite.Hello(t)
 	})
+	r.judgeFrames(t)
 	if gone != nil && ctx.Err() == nil {
 		if err := gone.unreached(); err != nil {
 			return err
@@ -300,8 +301,19 @@ func (r *run) check(ctx context.Context, c *Check) Result {
 	return t.result(took)
 }
 
+// judgeFrames keeps whether a peer has sent binary frames.
+func (r *run) judgeFrames(t *T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.faults[FramesRule] == nil && slices.ContainsFunc(t.peers, (*Peer).sentBinary) {
+		text := fmt.Sprintf("The %s has sent a binary frame, which no other end reads.", t.role)
+		r.faults[FramesRule] = []fault{{Fault: passive.Fault{Text: text, Kind: FramesRule}}}
+	}
+}
+
 // judge keeps what the rules of package passive have found.
 func (r *run) judge(t *T) {
+	r.judgeFrames(t)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range t.peers {

@@ -185,6 +185,7 @@ func (s *session) probe(id string) *check.Call {
 
 // passiveRules are decided by the rules that are passive, on the traffic of all checks.
 var passiveRules = []check.Check{
+	{ID: "AKC-WS-001", Title: "Messages are text frames.", Tier: check.Must, Fact: "transports", In: check.Both, Over: check.WebSocket, Passive: check.FramesRule},
 	{ID: "AKC-WIRE-001", Title: "The client sends only JSON-RPC messages.", Tier: check.Must, Fact: "transports", In: check.Both, Passive: "message"},
 	{ID: "AKC-WIRE-002", Title: "Every message is valid by the schema of its method.", Tier: check.Must, Fact: "schema", In: check.Both, Passive: "schema"},
 	{ID: "AKC-WIRE-003", Title: "A response has the id of a request in flight.", Tier: check.Must, Fact: "overview", In: check.Both, Passive: "unknown-id"},

@@ -1,7 +1,10 @@
 package defect
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -65,6 +68,10 @@ var Network = []NetworkDefect{
 		}), Finds: "AK-HTTP-014"},
 	{Name: "one_stream_for_all", Does: "sends what belongs to sessions on the event stream of the connection", Over: check.HTTP,
 		Wrap: new(oneStream).serve, Finds: "AK-HTTP-015"},
+	{Name: "binary_frames", Does: "sends its messages as binary frames", Over: check.WebSocket,
+		Wrap: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			next.ServeHTTP(binaryHijacker{w}, r)
+		}, Finds: "AK-WS-001"},
 	{Name: "no_id_for_sockets", Does: "names no connection in the response to the handshake", Over: check.WebSocket,
 		Wrap:  changed(func(h http.Header, code int) int { h.Del("Acp-Connection-Id"); return code }),
 		Finds: "AK-WS-002"},
@@ -217,3 +224,35 @@ func (d *divertedWriter) Write(b []byte) (int, error) {
 }
 
 func (d *divertedWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+// binaryHijacker gives out network connections whose frames are binary.
+type binaryHijacker struct{ http.ResponseWriter }
+
+func (b binaryHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(b.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &binaryConn{Conn: conn}, rw, nil
+}
+
+func (b binaryHijacker) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
+type binaryConn struct {
+	net.Conn
+
+	frames check.Frames
+}
+
+func (c *binaryConn) Write(p []byte) (int, error) { return c.Conn.Write(BinaryFrames(&c.frames, p)) }
+
+// BinaryFrames returns a copy of what an end of a WebSocket sends with binary frames in place of text frames.
+func BinaryFrames(f *check.Frames, p []byte) []byte {
+	p = bytes.Clone(p)
+	f.Begin(p, func(first *byte) {
+		if *first&0x0f == 1 {
+			*first++
+		}
+	})
+	return p
+}
