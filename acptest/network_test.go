@@ -1,12 +1,15 @@
 package acptest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -61,6 +64,57 @@ func TestDefectsOfServers(t *testing.T) {
 		if c.Over != 0 && !c.Over.Has(check.Bytes) {
 			assert.True(t, caught[c.ID], "no defect makes %s fail", c.ID)
 		}
+	}
+}
+
+// A POST that is refused is named with its status, and is not taken for the end of the connection. What the
+// server may refuse, because it has sent a request elsewhere than its client must answer it, is inconclusive.
+func TestRefusedPosts(t *testing.T) {
+	i := slices.IndexFunc(defect.Network, func(d defect.NetworkDefect) bool { return d.Name == "one_stream_for_all" })
+	require.GreaterOrEqual(t, i, 0)
+	for name, c := range map[string]struct {
+		check, refuses string
+		below          *defect.NetworkDefect
+		want           check.Verdict
+		reason         string
+	}{
+		"a request":               {"ACP-PROMPT-001", `"session/prompt"`, nil, check.Fail, `The end of the turn did not come: the POST of session/prompt got status 400 "not this one".`},
+		"a response":              {"AK-PERM-001", `"outcome"`, nil, check.Fail, `The end of the turn did not come: the POST of the response to session/request_permission got status 400 "not this one".`},
+		"a response to a stray":   {"AK-PERM-001", `"outcome"`, &defect.Network[i], check.Inconclusive, "because the request did not come on the event stream of its session, of which AK-HTTP-015 judges."},
+		"a request of no session": {"no session", `"session/prompt"`, nil, check.Inconclusive, `A response to session/prompt did not come: the POST of session/prompt got status 400 "not this one".`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &defect.NetworkDefect{Wrap: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					body, err := io.ReadAll(r.Body)
+					assert.NoError(t, err)
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					switch {
+					case r.Method == http.MethodPost && bytes.Contains(body, []byte(c.refuses)):
+						http.Error(w, "not this one", http.StatusBadRequest)
+					case c.below != nil:
+						c.below.Wrap(w, r, next)
+					default:
+						next.ServeHTTP(w, r)
+					}
+				}}
+				opts := &check.Options{Version: 1, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true, Only: []string{c.check}}
+				suite := agents.Suite()
+				suite.Checks = append(suite.Checks, check.Check{ID: "no session", In: check.Both, Run: func(t *check.T) {
+					p := t.Connect()
+					p.Call("initialize", map[string]any{"protocolVersion": 1})
+					call := p.Start("session/prompt", map[string]any{})
+					_, ok := call.Arrives()
+					t.FailIf(ok, "There is a response.")
+					p.Call(t.Probe.Method, t.Probe.Params) // the connection goes on
+					call.Response()
+				}})
+				report := suite.Run(t.Context(), check.Dial("http://127.0.0.1/acp", dialOptions(serveHTTP(t, d))), opts)
+				require.Len(t, report.Results, 1)
+				assert.Equal(t, c.want, report.Results[0].Verdict, report.Results[0].Reason)
+				assert.Contains(t, report.Results[0].Reason, c.reason)
+			})
+		})
 	}
 }
 

@@ -60,7 +60,14 @@ const opBinary = 2
 
 // wire is what the network shows of a peer besides its messages.
 type wire struct {
-	binary atomic.Bool // it has sent a binary frame, which no end reads
+	binary  atomic.Bool // it has sent a binary frame, which no end reads
+	refused atomic.Pointer[refusedPost]
+}
+
+// refusedPost is the latest POST with a message that a server has refused.
+type refusedPost struct {
+	message Message
+	session string // of the header
 }
 
 func (w *wire) read(f *Frames, b []byte) {
@@ -101,6 +108,12 @@ func (t *watchedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Method == http.MethodPost && response.StatusCode/100 != 2 && r.GetBody != nil {
+		if body, err := r.GetBody(); err == nil {
+			raw, _ := io.ReadAll(body) // it is in memory
+			t.wire.refused.Store(&refusedPost{Parse(raw), r.Header.Get("Acp-Session-Id")})
+		}
 	}
 	if socket, ok := response.Body.(io.ReadWriteCloser); ok {
 		response.Body = &watchedSocket{socket, t.wire, Frames{}}

@@ -18,6 +18,8 @@ type Message struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *Error          `json:"error"`
+
+	lost error // why there is no response with this ID, in place of one
 }
 
 // Error is the error member of a response.

@@ -58,7 +58,7 @@ func (p *Peer) AwaitTurn(from int, what string, match func(*Message) bool, provo
 	m, err := p.await(from, match, turnFactor)
 	p.t.expect = what
 	p.t.Requires(err == nil || !p.sentBinary(), upper(what)+unread, framesChecks[p.t.role])
-	p.t.FailIf(errors.Is(err, errEnded), "%s did not come: %v.", upper(what), err)
+	p.over(err, upper(what)+" did not come")
 	p.t.RequiresTime(err == nil, upper(what)+" did not come")
 	return m
 }
@@ -71,13 +71,13 @@ func (p *Peer) awaitFor(from int, what string, match func(*Message) bool, factor
 	p.t.expect = what
 	gone := upper(what) + " did not come"
 	p.t.Requires(!p.sentBinary(), upper(what)+unread, framesChecks[p.t.role])
-	p.t.FailIf(errors.Is(err, errEnded), "%s: %v.", gone, err)
+	p.over(err, gone)
 	p.t.RequiresTime(!errors.Is(err, errLimit), gone)
 	answers := p.Answers()
 	if m, err = p.await(from, match, factor); err == nil { // a peer may take up several requests at once
 		return m
 	}
-	p.t.FailIf(errors.Is(err, errEnded), "%s: %v.", gone, err)
+	p.over(err, gone)
 	p.t.FailIf(answers, "%s, though the %s has answered a later request, %s, and had %v more.", gone, p.t.role, p.t.Probe.Method, p.t.Patience(p.t.Wait).Round(time.Second/10))
 	p.t.RequiresTime(p.t.control(), gone)
 	if m, err = p.await(from, match, 1); err == nil {
@@ -124,17 +124,26 @@ func (p *Peer) awaitAny(from int, match func(*Message) bool, factor int) (Messag
 	for {
 		p.mu.Lock()
 		for ; from < len(p.log); from++ {
-			if m := &p.log[from]; !m.Sent && match(m) {
+			m := &p.log[from]
+			if m.lost != nil {
+				if match(&Message{Seq: m.Seq, ID: m.ID, Error: &Error{}}) {
+					defer p.mu.Unlock()
+					return Message{}, p.refused(m)
+				}
+				continue
+			}
+			if !m.Sent && match(m) {
 				defer p.mu.Unlock()
 				p.t.pace.took(p.last.Sub(begun))
 				return *m, nil
 			}
 		}
-		ended, grown, last := p.ended, p.grown, p.last
-		p.mu.Unlock()
-		if ended {
-			return Message{}, errEnded
+		if p.ended {
+			defer p.mu.Unlock()
+			return Message{}, p.ending()
 		}
+		grown, last := p.grown, p.last
+		p.mu.Unlock()
 		if last.After(begun) {
 			p.t.pace.took(last.Sub(begun))
 			begun = last
@@ -209,7 +218,13 @@ func (p *Peer) Alive() {
 	if p.Answers() {
 		return
 	}
-	p.t.FailIf(p.Closed(), "After it the %s has closed the connection.", p.t.role)
+	if p.Closed() {
+		p.mu.Lock()
+		err := p.ending()
+		p.mu.Unlock()
+		p.t.FailIf(err == errEnded, "After it the %s has closed the connection.", p.t.role)
+		p.over(err, "After it nothing is answered")
+	}
 	p.t.RequiresTime(p.t.control(), "A response to "+p.t.Probe.Method+" did not come")
 	p.t.FailIf(!p.Answers(), "After it the %s answers no request any more, as it does on a new connection.", p.t.role)
 }

@@ -76,6 +76,10 @@ func (p *Peer) read() {
 	defer close(p.finished)
 	for {
 		line, err := p.link.Read()
+		if lost, ok := errors.AsType[*stream.LostError](err); ok {
+			p.lose(lost)
+			continue
+		}
 		if err == nil && len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
@@ -293,7 +297,7 @@ func (p *Peer) Sent(from int) []Message {
 func (p *Peer) Since(from int) []Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent || m.IsResponse() && p.fences[string(m.ID)] })
+	return slices.DeleteFunc(slices.Clone(p.log[from:]), func(m Message) bool { return m.Sent || m.lost != nil || m.IsResponse() && p.fences[string(m.ID)] })
 }
 
 // Unanswered fails the check if the peer has responded to what was sent from a place of the log on.

@@ -252,6 +252,7 @@ func (t *T) result(took time.Duration) Result {
 		}
 		for i := end - 1; i >= 0; i-- {
 			switch m := &p.log[i]; {
+			case m.lost != nil:
 			case p.fences[string(m.ID)]: // a probe and its response prove nothing by themselves
 			case m.Sent && r.Sent == "":
 				r.Sent = excerpt(m.Raw)
