@@ -206,6 +206,15 @@ func (s *session) served(method string, params any) check.Message {
 	return m
 }
 
+// likewise is like served, for a request like one that was served before: an error is the fault then.
+func (s *session) likewise(method string, params any) check.Message {
+	m := s.asked(method, params)
+	if m.Error != nil {
+		s.t.FailAt(m, "%s was served before, and is refused here: %d (%s).", method, m.Error.Code, m.Error.Message)
+	}
+	return m
+}
+
 // folder returns a new folder in that of the session.
 func (s *session) folder() string {
 	m := s.Await(0, "session/new", is("session/new"))

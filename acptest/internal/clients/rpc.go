@@ -13,14 +13,21 @@ const ping = "_acptest/ping"
 var jsonrpc = []check.Check{
 	{ID: "AKC-RPC-001", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
-			m := open(t).Call("acptest/unknown", map[string]any{})
-			t.FailAtIf(m.Error == nil || m.Error.Code != -32601, m, "The request did not fail with -32601.")
+			s := open(t)
+			for _, params := range []string{`,"params":{}`, ``, `,"params":null`, `,"params":[1]`} {
+				from := s.Mark()
+				s.Send(`{"jsonrpc":"2.0","id":"acptest-params","method":"acptest/unknown"` + params + `}`)
+				m := s.Await(from, "a response to acptest/unknown", func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == `"acptest-params"` })
+				t.FailAtIf(m.Error == nil || m.Error.Code != -32601, m, "The request did not fail with -32601.")
+			}
 		}},
 	{ID: "AKC-RPC-002", Title: "An unknown notification is ignored.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
 			from := s.Mark()
 			s.Notify("acptest/unknown", map[string]any{})
 			s.Notify("$/acptest", nil)
+			s.Send(`{"jsonrpc":"2.0","method":"acptest/unknown"}`)
+			s.Notify("acptest/unknown", []any{1})
 			s.Unanswered(from)
 			s.survives()
 		})},
@@ -118,7 +125,8 @@ var jsonrpc = []check.Check{
 		})},
 	{ID: "AKC-RPC-009", Title: "What is no message does not end the connection.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
 		Run: check.With(open, func(t *check.T, s *session) {
-			for _, line := range []string{"Loading the model ...", "{nonsense", "\x1b[32mready\x1b[0m", `"text"`, "[]", `{"jsonrpc":"2.0"}`} {
+			for _, line := range []string{"Loading the model ...", "{nonsense", "\x1b[32mready\x1b[0m", `"text"`, "5", "null", "[]", "{}", `{"jsonrpc":"2.0"}`,
+				`{"jsonrpc":"2.0","id":"acptest","method":5}`, `{"jsonrpc":"2.0","id":null,"method":"_acptest/x"}`, `{"jsonrpc":"2.0","id":7.5,"method":"_acptest/x"}`, `{"jsonrpc":"2.0","id":{},"method":"_acptest/x"}`} {
 				s.Send(line)
 			}
 			s.survives()
@@ -128,7 +136,6 @@ var jsonrpc = []check.Check{
 			s.Send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + sessionID +
 				`","update":{"sessionUpdate":"agent_message_chunk","messageId":"m","content":{"type":"text","text":"caf` + "\xe9" + `"}}}}`)
 			s.Send(`{"jsonrpc":"2.0","method":"_acptest/` + "\xff\xfe" + `"}`)
-			s.Send("\xff")
 			s.survives()
 		})},
 	{ID: "AKC-RPC-010", Title: "A banner before the response to initialize is skipped.", Tier: check.Interop, Fact: "transports", In: check.Both, Over: check.Bytes, Rough: true,
@@ -229,6 +236,18 @@ var order = []check.Check{
 				s.update("available_commands_update", "availableCommands", []any{object("type", "_acptest", "name", "x", "description", "X")})
 			}
 			s.update("acptest_future", "value", object("deep", nil))
+			s.update("config_option_update", "configOptions", []any{object("id", "o", "configId", "o", "name", "O", "type", "_acptest", "currentValue", object("deep", 1))})
+			if t.Version == 1 {
+				s.update("plan", "entries", []any{object("content", "Look", "priority", "_acptest", "status", "_acptest")})
+				s.update("current_mode_update", "currentModeId", "acptest-unknown")
+			} else {
+				s.update("plan_update", "plan", object("type", "items", "planId", "acptest-plan", "entries", []any{object("content", "Look", "priority", "_acptest", "status", "_acptest")}))
+				s.update("notice", "severity", "_acptest", "title", "News")
+				s.update("tool_call_content_chunk", "toolCallId", "acptest-call", "content", object("type", "_acptest"))
+			}
+			for member, value := range map[string]string{"kind": "_acptest", "status": "_acptest"} {
+				s.update("tool_call_update", "toolCallId", "acptest-"+member, "title", "Look", member, value)
+			}
 			s.update("agent_message_chunk", "messageId", "m", "content", object("type", "acptest", "data", 1))
 			s.update("agent_message_chunk", "messageId", "m", "content", "not a block")
 			s.update("tool_call_update", "toolCallId", "acptest-call", "status", "acptest", "kind", 7, "content", []any{object("type", "acptest")})
@@ -266,11 +285,13 @@ var order = []check.Check{
 			s.update("usage_update", "used", 1, "size", 2)
 			s.survives()
 		})},
-	{ID: "AKC-ORDER-007", Title: "Each kind of update is borne, with what it must have alone, and with all that it may have.", Tier: check.Must, Fact: "prompt-turn", In: check.Both,
+	{ID: "AKC-ORDER-007", Title: "Each kind of update is borne and not responded to, with what it must have alone, and with all that it may have.", Tier: check.Must, Fact: "prompt-turn", In: check.Both,
 		Run: check.With(open, func(t *check.T, s *session) {
+			from := s.Mark()
 			for _, one := range everyUpdate(t.Version, t.Opts.Cwd) {
 				s.update(one.kind, one.members...)
 			}
+			s.Unanswered(from)
 			s.survives()
 		})},
 	{ID: "AKC-ORDER-006", Title: "A tool call may begin with its update, and members may be null.", Tier: check.Must, Fact: "prompt-turn", In: check.Both,

@@ -183,6 +183,18 @@ var Clients = []Defect{
 	{Name: "claims_to_write", Does: "reports success for a write that has failed", In: check.V1, ToCheck: changes(to(line("acptest-absent")), becomes(`{}`)), Finds: "AKC-WRITE-003"},
 	{Name: "writes_folders", Does: "reports success for writing a folder", In: check.V1, ToCheck: changes(to(line(writeFile, "acptest-folder")), becomes(`{}`)), Finds: "AKC-WRITE-006"},
 	{Name: "reads_old_text", Does: "reads what a file had before it was written", In: check.V1, ToCheck: changes(to(line(readFile, "acptest-again")), becomes(`{"content":"old\n"}`)), Finds: "AKC-WRITE-007"},
+
+	{Name: "reads_no_lines", Does: "refuses to read from a line on", In: check.V1, ToPeer: answersItself(is(readFile, `"line":`), invalidParams), Finds: "AKC-READ-002 AKC-READ-012 AKC-READ-013 AKC-READ-015"},
+	{Name: "refuses_empty_files", Does: "takes an empty text for none", In: check.V1, ToCheck: changes(responds(readFile, `"content":""`), fails(-32603, "No text")), Finds: "AKC-READ-014"},
+	{Name: "writes_no_empty_files", Does: "refuses to write an empty text", In: check.V1, ToPeer: answersItself(is(writeFile, `"content":""`), invalidParams), Finds: "AKC-WRITE-002"},
+	{Name: "needs_params", Does: "does not answer requests without params", ToPeer: drops(is("acptest/unknown", `"id"`).without(`"params"`)), Finds: "AKC-RPC-001"},
+	{Name: "needs_objects", Does: "fails requests whose params are a list with -32602", ToPeer: answersItself(is("acptest/unknown", `"id"`, "[1]"), invalidParams), Finds: "AKC-RPC-001"},
+	{Name: "answers_usage", Does: "responds to updates of a kind that it does not show", ToPeer: precedes(line(`"sessionUpdate":"usage_update"`), `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`), Finds: "AKC-ORDER-007"},
+	{Name: "stops_at_null_id", Does: "reads nothing after a request with the id null", ToPeer: stopsAt(line(`"id":null,"method"`)), Finds: "AKC-RPC-009"},
+	{Name: "stops_at_unknown_options", Does: "reads nothing after an option of a type that it does not know", ToPeer: stopsAt(line(`"config_option_update"`, `"type":"_acptest"`)), Finds: "AKC-ORDER-002"},
+	{Name: "stops_at_unknown_priorities", Does: "reads nothing after a plan with a priority that it does not know", ToPeer: stopsAt(line(`"priority":"_acptest"`)), Finds: "AKC-ORDER-002"},
+	{Name: "stops_at_unknown_kinds", Does: "reads nothing after a tool call of a kind that it does not know", ToPeer: stopsAt(line(`"tool_call_update"`, `"kind":"_acptest"`)), Finds: "AKC-ORDER-002"},
+	{Name: "stops_at_unknown_notices", Does: "reads nothing after a notice of a severity that it does not know", In: check.V2, ToPeer: stopsAt(line(`"severity":"_acptest"`)), Finds: "AKC-ORDER-002"},
 }
 
 const (
