@@ -239,7 +239,7 @@ var order = []check.Check{
 			s.update("config_option_update", "configOptions", []any{object("id", "o", "configId", "o", "name", "O", "type", "_acptest", "currentValue", object("deep", 1))})
 			if t.Version == 1 {
 				s.update("plan", "entries", []any{object("content", "Look", "priority", "_acptest", "status", "_acptest")})
-				s.update("current_mode_update", "currentModeId", "acptest-unknown")
+				s.update("current_mode_update", "currentModeId", "acptest-no-mode")
 			} else {
 				s.update("plan_update", "plan", object("type", "items", "planId", "acptest-plan", "entries", []any{object("content", "Look", "priority", "_acptest", "status", "_acptest")}))
 				s.update("notice", "severity", "_acptest", "title", "News")
