@@ -227,7 +227,7 @@ var mustsOfClients = []must{
 	{check.Both, "Nothing removes the duty to answer a request, not even its cancel.", "forgets_cancelled_requests forgets_cancelled_waits"},
 	{check.Both, "A cancel of a request that is not known is ignored.", "stops_at_unknown_cancel"},
 	{check.Both, "A response to no request is ignored.", "stops_at_unknown_response"},
-	{check.Both, "A request for a method that is not known fails with -32601.", "knows_every_method other_code_for_methods needs_params needs_objects"},
+	{check.Both, "A request for a method that is not known fails with -32601.", "knows_every_method other_code_for_methods needs_params"},
 	{check.Both, "Params that cannot be read fail.", "answers_nonsense"},
 	{check.Both, "Members, updates and content that are not known are ignored.", "refuses_unknown_members stops_at_unknown_updates stops_at_unknown_content stops_at_unknown_options stops_at_unknown_priorities stops_at_unknown_kinds"},
 	{check.Both, "Requests are answered while one's own are in flight.", "waits_for_its_own_request"},

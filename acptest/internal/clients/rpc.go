@@ -14,7 +14,7 @@ var jsonrpc = []check.Check{
 	{ID: "AKC-RPC-001", Title: "A request for an unknown method fails with -32601.", Tier: check.Must, Fact: "overview", In: check.Both, Rough: true,
 		Run: func(t *check.T) {
 			s := open(t)
-			for _, params := range []string{`,"params":{}`, ``, `,"params":null`, `,"params":[1]`} {
+			for _, params := range []string{`,"params":{}`, ``} {
 				from := s.Mark()
 				s.Send(`{"jsonrpc":"2.0","id":"acptest-params","method":"acptest/unknown"` + params + `}`)
 				m := s.Await(from, "a response to acptest/unknown", func(m *check.Message) bool { return m.IsResponse() && string(m.ID) == `"acptest-params"` })
@@ -27,7 +27,6 @@ var jsonrpc = []check.Check{
 			s.Notify("acptest/unknown", map[string]any{})
 			s.Notify("$/acptest", nil)
 			s.Send(`{"jsonrpc":"2.0","method":"acptest/unknown"}`)
-			s.Notify("acptest/unknown", []any{1})
 			s.Unanswered(from)
 			s.survives()
 		})},

@@ -188,7 +188,6 @@ var Clients = []Defect{
 	{Name: "refuses_empty_files", Does: "takes an empty text for none", In: check.V1, ToCheck: changes(responds(readFile, `"content":""`), fails(-32603, "No text")), Finds: "AKC-READ-014"},
 	{Name: "writes_no_empty_files", Does: "refuses to write an empty text", In: check.V1, ToPeer: answersItself(is(writeFile, `"content":""`), invalidParams), Finds: "AKC-WRITE-002"},
 	{Name: "needs_params", Does: "does not answer requests without params", ToPeer: drops(is("acptest/unknown", `"id"`).without(`"params"`)), Finds: "AKC-RPC-001"},
-	{Name: "needs_objects", Does: "fails requests whose params are a list with -32602", ToPeer: answersItself(is("acptest/unknown", `"id"`, "[1]"), invalidParams), Finds: "AKC-RPC-001"},
 	{Name: "answers_usage", Does: "responds to updates of a kind that it does not show", ToPeer: precedes(line(`"sessionUpdate":"usage_update"`), `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}`), Finds: "AKC-ORDER-007"},
 	{Name: "stops_at_null_id", Does: "reads nothing after a request with the id null", ToPeer: stopsAt(line(`"id":null,"method"`)), Finds: "AKC-RPC-009"},
 	{Name: "stops_at_unknown_options", Does: "reads nothing after an option of a type that it does not know", ToPeer: stopsAt(line(`"config_option_update"`, `"type":"_acptest"`)), Finds: "AKC-ORDER-002"},
