@@ -14,6 +14,8 @@ import (
 	"github.com/acpkit/go-sdk/agent/kit"
 	"github.com/acpkit/go-sdk/agent/tools"
 	"github.com/acpkit/go-sdk/agent/workspace"
+	"github.com/acpkit/go-sdk/draft2/serve"
+	"github.com/acpkit/go-sdk/stream"
 )
 
 // An agent that keeps its sessions on disk, and has the tools of a workspace, is right.
@@ -44,7 +46,7 @@ func TestKitIsRight(t *testing.T) {
 			require.NoError(t, err)
 			a := kit.New(&kit.Options{Info: acp.Implementation{Name: "right", Version: "1"}, Store: store, Turn: turn, Audio: true, Logger: slog.New(slog.DiscardHandler),
 				Tools: func(s *kit.Session) []tools.Tool { return workspace.Tools(s.Workspace()) }})
-			acptest.Agent(t, acptest.InMemory(a.Serve), &acptest.Options{Version: version, Prompts: map[string]string{
+			acptest.Agent(t, acptest.InMemory(func(ctx context.Context, s stream.Stream) error { return serve.Serve(ctx, s, a.Agent, nil) }), &acptest.Options{Version: version, Prompts: map[string]string{
 				"text": "hello", "slow": "slow", "stream": "stream", "tool": "read_file", "read": "read_file",
 				"ask": "write_file", "write": "write_file", "run": "run_command",
 			}})
