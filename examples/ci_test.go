@@ -42,8 +42,8 @@ func TestExitStatusInCI(t *testing.T) {
 		"reaches a limit":        {nil, append([]string{"hi"}, stops("max_tokens")...), 4, "ci: the agent stopped: max_tokens\nThe model has reached its limit of tokens."},
 		"fails":                  {nil, append([]string{"hi"}, answers(opened, `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"no model"}}`)...), 1, "no model"},
 		"is not there":           {nil, []string{"hi", "no-such-agent"}, 1, "not installed here"},
-		"takes too long":         {[]string{"-time", "1s"}, append([]string{"hi"}, answers(opened)...), 6, "ci: the agent was cancelled, and has not ended in time: the time of -time, 1s, is over"},
-		"streams too long":       {[]string{"-time", "1s"}, []string{"hi", self, "speak", "stream"}, 6, "ci: the agent was cancelled, and has ended its turn: the time of -time, 1s, is over"},
+		"takes too long":         {[]string{"-time", "5s"}, append([]string{"hi"}, answers(opened)...), 6, "ci: the agent was cancelled, and has not ended in time: the time of -time, 5s, is over"},
+		"streams too long":       {[]string{"-time", "5s"}, []string{"hi", self, "speak", "stream"}, 6, "ci: the agent was cancelled, and has ended its turn: the time of -time, 5s, is over"},
 		"is silent":              {[]string{"-silence", "1s"}, append([]string{"hi"}, answers(opened)...), 6, "has sent nothing about the session for 1s"},
 		"is not named":           {nil, []string{"hi"}, 2, "usage: ci"},
 	} {

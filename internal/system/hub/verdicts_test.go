@@ -27,9 +27,14 @@ var changed = map[int]map[string]string{
 		"AK-FILE-001": "PASS INCONCLUSIVE", "AK-FILE-002": "PASS INCONCLUSIVE", "AK-FILE-003": "PASS INCONCLUSIVE", "AK-FILE-004": "PASS INCONCLUSIVE",
 		"AK-TERMINAL-001": "PASS INCONCLUSIVE", "AK-TERMINAL-002": "PASS INCONCLUSIVE", "AK-TERMINAL-003": "PASS INCONCLUSIVE", "AK-TERMINAL-004": "PASS INCONCLUSIVE",
 		// A response that is no answer leaves the question to others, and then to Detached.Question.
-		"AK-PERM-003": "PASS FAIL", "AK-PERM-004": "PASS FAIL", "AK-PERM-005": "PASS FAIL",
+		"AK-PERM-003": "PASS FAIL", "AK-PERM-004": "PASS FAIL", "AK-PERM-005": "PASS FAIL", "AK-PERM-010": "PASS FAIL",
+		// A session keeps its folders.
+		"AK-ADDDIRS-001": "PASS FAIL",
 	},
-	2: {"AK-PERM-003": "PASS FAIL", "AK-PERM-004": "PASS FAIL", "AK-PERM-005": "PASS FAIL"},
+	2: {
+		"AK-PERM-003": "PASS FAIL", "AK-PERM-004": "PASS FAIL", "AK-PERM-005": "PASS FAIL", "AK-PERM-010": "PASS FAIL",
+		"AK-ADDDIRS-001": "PASS FAIL",
+	},
 }
 
 // An agent is as right behind the hub as it is alone, but for what the hub takes away.
