@@ -38,7 +38,7 @@ var ofTurns = []Defect{
 			w.add(line(), m, update(`"sessionUpdate":"tool_call_update","toolCallId":"`+m.toolCall()+`","status":"failed"`))
 		}
 	}, Finds: "AK-TOOL-004"},
-	{Name: "one_message", Does: "says everything in one message of a session", ToCheck: changes(is("session/update", `"agent_message`), func(m *Message) {
+	{Name: "one_message", Does: "says everything in one message of a session", Own: true, ToCheck: changes(is("session/update", `"agent_message`), func(m *Message) {
 		replace(`"messageId":`+string(check.At(m.Object["params"], "update", "messageId")), `"messageId":"m"`)(m)
 	}), Finds: "AK-MESSAGE-002 v2:AK-LOAD-005"},
 	{Name: "open_tool_calls", Does: "leaves tool calls open", In: check.V1, ToCheck: drops(func(w *Wire, m *Message) bool { return m.has(`"completed"`) && !inHistory()(w, m) }), Finds: "AK-TOOL-001"},
