@@ -79,12 +79,13 @@ func (e *editor) read(a *asking) (*asking, string, error) {
 // start shows the line of a question. The caller holds the mutex of the screen, as those of all
 // methods below.
 func (e *editor) start(a *asking) {
-	e.text = nil
-	if a.ahead {
-		e.text, e.draft = e.draft, nil
+	if e.begin(a) {
+		e.text = nil
+		if a.ahead {
+			e.text, e.draft = e.draft, nil
+		}
+		e.cursor = len(e.text)
 	}
-	e.cursor = len(e.text)
-	e.begin(a)
 	e.open()
 	e.show()
 }

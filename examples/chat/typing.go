@@ -25,13 +25,18 @@ type typing struct {
 }
 
 // begin puts a question in the place of the one before. What is asked must have been shown; the prompt
-// comes next.
-func (t *typing) begin(a *asking) {
+// comes next. It reports false if the question has begun already: change was called when a read for
+// nobody was about to return, and the user may have typed since.
+func (t *typing) begin(a *asking) bool {
+	if t.ask == a {
+		return false
+	}
 	t.ask = a
 	if !a.ahead {
 		t.pending = nil
 		t.in.flush()
 	}
+	return true
 }
 
 // leave ends the question. What was typed for it is for nobody.
@@ -150,8 +155,9 @@ func (r *lineTerminal) change(a *asking) {
 	if a.secret {
 		r.tty.set(modeSilent)
 	}
-	r.begin(a)
-	r.screen.ask(a.prompt)
+	if r.begin(a) {
+		r.screen.ask(a.prompt)
+	}
 }
 
 func (r *lineTerminal) leave() {

@@ -168,6 +168,22 @@ func TestAnswersAreTypedAfterTheirQuestion(t *testing.T) {
 	}
 }
 
+// A question that is shown while a read for nobody returns is read next, with what was typed for it.
+func TestQuestionBeginsOnce(t *testing.T) {
+	for _, edit := range []bool{true, false} {
+		for _, ahead := range []bool{true, false} {
+			l, _, _, keys := terminalLines(edit)
+			a := &asking{question: question{prompt: "allow? ", ahead: ahead}}
+			l.reader.change(a)
+			keys.press("no\n")
+			keys.end = true
+			_, line, err := l.reader.read(a)
+			require.NoError(t, err)
+			assert.Equal(t, "no", line)
+		}
+	}
+}
+
 // What was typed ahead is for the prompt, and for nothing between.
 func TestTypedAhead(t *testing.T) {
 	for _, edit := range []bool{true, false} {
