@@ -178,6 +178,7 @@ func (o *oneStream) serve(w http.ResponseWriter, r *http.Request, next http.Hand
 		shared := &sharedWriter{ResponseWriter: w}
 		o.connections.LoadOrStore(id, shared)
 		next.ServeHTTP(shared, r)
+		shared.end()
 		return
 	}
 	diverted := &divertedWriter{ResponseWriter: w}
@@ -187,16 +188,26 @@ func (o *oneStream) serve(w http.ResponseWriter, r *http.Request, next http.Hand
 	next.ServeHTTP(diverted, r)
 }
 
-// sharedWriter is an event stream that others write to as well.
+// sharedWriter is an event stream that others write to as well, until its own handler returns.
 type sharedWriter struct {
 	http.ResponseWriter
 
-	mu sync.Mutex // held while an event is written
+	mu    sync.Mutex // held while an event is written; guards ended
+	ended bool
+}
+
+func (s *sharedWriter) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 func (s *sharedWriter) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended {
+		return 0, http.ErrServerClosed
+	}
 	n, err := s.ResponseWriter.Write(b)
 	return n, errors.Join(err, http.NewResponseController(s.ResponseWriter).Flush())
 }
