@@ -78,7 +78,7 @@ var turn = []string{
 	`> {"id":1,"method":"initialize","params":{"protocolVersion":1}}`,
 	`< {"id":1,"result":{"protocolVersion":1}}`,
 	`> {"id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`,
-	`< {"id":2,"result":{"sessionId":"s","modes":{"currentModeId":"ask","availableModes":[]}}}`,
+	`< {"id":2,"result":{"sessionId":"s","modes":{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"}]}}}`,
 	`> {"id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Fix it"}]}}`,
 	`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Let me "}}}}`,
 	`< {"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"look."}}}}`,
@@ -206,7 +206,7 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	assert.EqualValues(t, 1, all.Rows[4].Session, "the response belongs to the session of its request")
 	assert.Equal(t, all.Rows[4].Session, response.Session)
 	assert.Equal(t, "Fix it", all.Rows[4].Text)
-	assert.Equal(t, "sessionId s currentModeId ask", all.Rows[3].Text)
+	assert.Equal(t, "Ask sessionId s currentModeId ask", all.Rows[3].Text)
 	assert.Equal(t, "look.", all.Rows[6].Text)
 	assert.Equal(t, "Edit in_progress toolCallId t", strings.TrimPrefix(all.Rows[7].Text, "tool_call "))
 	assert.Equal(t, "code -32601 Method not found errorId abc", all.Rows[12].Text)
@@ -240,13 +240,13 @@ func TestMessagesAreJoinedAndMarked(t *testing.T) {
 	}](s, "info")
 	assert.Equal(t, 14, info.Messages)
 	assert.True(t, info.Ended)
-	assert.Equal(t, []sessionInfo{{1, "", "", 4, 1}, {1, "s", "", 10, 2}}, info.Sessions)
+	assert.Equal(t, []sessionInfo{{1, "", "", 4, 1}, {1, "s", "", 10, 3}}, info.Sessions)
 	assert.Equal(t, 2, info.Kinds["session/request_permission"])
 
 	p := get[plot](s, "plot")
 	assert.Equal(t, 5, total(p.Client))
 	assert.Equal(t, 9, total(p.Agent))
-	assert.Equal(t, 3, total(p.Faults))
+	assert.Equal(t, 4, total(p.Faults))
 	assert.Equal(t, 3, total(get[plot](s, "plot?session=1").Client))
 
 	assert.Contains(t, s.do(s.Token+"/api/fixture").Body.String(), "// TestRecording plays both ends of a.jsonl.")
@@ -482,7 +482,7 @@ func TestTextForATerminal(t *testing.T) {
 	out := show(script(turn...))
 	assert.Contains(t, out, "     1      0.001 -> initialize id 1  protocolVersion 1\n")
 	assert.Contains(t, out, "    11      0.011 <- session/prompt responded after 6ms id 3  end_turn\n                     notable open-tool-call: The turn ended")
-	assert.True(t, strings.HasSuffix(out, "14 records, 3 faults\n"), out)
+	assert.True(t, strings.HasSuffix(out, "14 records, 4 faults\n"), out)
 
 	hostile := "\x1b[2J\u202egnp\u2028\u009b31m"
 	quoted, _ := json.Marshal(hostile)
@@ -491,7 +491,7 @@ func TestTextForATerminal(t *testing.T) {
 		assert.NotContains(t, out, string(c))
 	}
 	torn := script(turn...)
-	assert.Contains(t, show(torn+torn[strings.Index(torn, "\n")+1:]), "14 records, 3 faults; record 1 is out of order")
+	assert.Contains(t, show(torn+torn[strings.Index(torn, "\n")+1:]), "14 records, 4 faults; record 1 is out of order")
 	assert.Contains(t, show(torn[:len(torn)-20]), "13 records", "the torn last line is left out")
 	assert.Contains(t, show(strings.Replace(torn, `{"seq":5,`, `{"seq":`, 1)), "13 records, 2 faults; line 6 of the recording is damaged")
 }
