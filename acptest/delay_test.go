@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/acpkit/go-sdk/acptest/internal/agents"
 	"github.com/acpkit/go-sdk/acptest/internal/check"
 	"github.com/acpkit/go-sdk/acptest/internal/clients"
+	"github.com/acpkit/go-sdk/acptest/internal/defect"
 	"github.com/acpkit/go-sdk/acptest/internal/reference"
 )
 
@@ -102,6 +104,51 @@ func TestSlowPeers(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// prompt returns the target with the check going on only when the peer has done all that a message
+// makes it do. It is for a bubble.
+func prompt(target check.Target) check.Target {
+	open := target.Open
+	target.Open = func(ctx context.Context, cwd string) (check.Link, error) {
+		link, err := open(ctx, cwd)
+		return &settled{Link: link, done: make(chan struct{})}, err
+	}
+	return target
+}
+
+// settled is a link whose messages have had their effect when they are written.
+type settled struct {
+	check.Link
+	once sync.Once
+	done chan struct{}
+}
+
+func (l *settled) Write(b []byte) error {
+	err := l.Link.Write(b)
+	select {
+	case <-time.After(time.Millisecond): // in a bubble: when everything waits
+	case <-l.done:
+	}
+	return err
+}
+
+func (l *settled) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Link.Close()
+}
+
+// What a peer must not send is found also if it comes before the check does anything else.
+func TestPromptPeer(t *testing.T) {
+	suite := agents.Suite()
+	i := slices.IndexFunc(defect.Agents, func(d defect.Defect) bool { return d.Name == "cancels_what_has_ended" })
+	for _, version := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			opts := &check.Options{Version: version, Cwd: t.TempDir(), Prompts: reference.Prompts, Few: true, Only: []string{"AK-RPC-008"}}
+			target := prompt(defect.Wrap(check.InMemory(reference.NewAgent(streamed)), &defect.Agents[i], reference.Prompts))
+			compare(t, &defect.Agents[i], suite, check.Memory, func() *check.Report { return suite.Run(t.Context(), target, opts) })
+		})
 	}
 }
 

@@ -216,6 +216,10 @@ func (s *session) turn(name string) []check.Message {
 	return s.Since(s.call.From())
 }
 
+// settle waits for what follows the start of a session, or an earlier turn: it is none of the next turn, and
+// need not be kept.
+func (s *session) settle() { s.Quiet(s.Mark()) }
+
 // talked starts a session that has had a turn.
 func talked(t *check.T) *session {
 	s := open(t)

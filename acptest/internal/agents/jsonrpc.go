@@ -112,9 +112,9 @@ var jsonrpc = []check.Check{
 		Run: check.With(begin, func(t *check.T, p *check.Peer) {
 			done := p.Start(t.Probe.Method, t.Probe.Params)
 			done.Response()
+			from := p.Mark()
 			p.Notify("$/cancel_request", map[string]any{"requestId": 4711})
 			p.Notify("$/cancel_request", map[string]any{"requestId": json.RawMessage(done.ID)})
-			from := p.Mark()
 			p.Unanswered(from)
 			p.Alive()
 		})},

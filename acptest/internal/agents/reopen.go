@@ -84,6 +84,7 @@ var reopening = []check.Check{
 		})},
 	{ID: "ACP-RESUME-204", Title: "Messages keep their ids in the history.", Tier: check.Must, Fact: "session-setup", In: check.V2, Prompts: []string{"text"},
 		Run: check.With(open, func(t *check.T, s *session) {
+			s.settle()
 			live := s.turn("text")
 			history, m := s.reopen(true)
 			for _, by := range []string{"user", "agent"} { // thoughts need not be kept
@@ -156,6 +157,7 @@ var reopening = []check.Check{
 
 // answer has a turn, and returns what the agent has said in it.
 func (s *session) answer(name string) string {
+	s.settle()
 	live := words(said(s.turn(name), "agent"))
 	s.t.Requires(live != "", "The agent has said nothing.")
 	return live

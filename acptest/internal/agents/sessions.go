@@ -110,12 +110,13 @@ var sessions = []check.Check{
 	{ID: "AK-SESSION-005", Title: "The messages of a turn are those of its session.", Tier: check.Must, Fact: "session-setup", In: check.Both, Prompts: []string{"stream", "text"},
 		Run: check.With(open, func(t *check.T, first *session) {
 			second := start(t, first.Peer)
-			first.Quiet(first.Mark()) // what follows the start of a session is none of a turn
+			first.settle()
 			from := first.Mark()
 			first.turn("stream")
 			for _, m := range kinds(first.Peer.Since(from), spoken...) {
 				t.FailAtIf(second.is(&m, spoken...), m, "An update of a turn names the session %q, which has none.", second.id)
 			}
+			first.settle()
 			from = first.Mark()
 			second.turn("text")
 			for _, m := range kinds(first.Peer.Since(from), spoken...) {

@@ -11,7 +11,18 @@ var Unusual = []Defect{
 	{Name: "tells_no_capabilities", Does: "has no member agentCapabilities", ToCheck: changes(responds("initialize", `"result"`).without("65535"), becomes(`{"protocolVersion":1}`))},
 	{Name: "empty_option_ids", Does: "offers an option whose id is empty", ToCheck: changes(is("session/request_permission"), replace(`"optionId":"allow_once"`, `"optionId":""`)),
 		ToPeer: changes(responds("session/request_permission", `"selected"`, `"optionId":""`), option("allow_once"))},
-	{Name: "tells_news", Does: "tells what is new when a session is opened", ToCheck: follows(responds("session/new", `"result"`), update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Version 2 is there."}`))},
+	{Name: "tells_news", Does: "tells what is new when a session was opened and the client has gone on", ToCheck: func(w *Wire, m *Message) {
+		if n := len(w.held); n > 0 && w.log[len(w.log)-1] != w.held[n-1].request {
+			for _, opened := range w.held {
+				w.add(line(), opened, update(`"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Version 2 is there."}`))
+			}
+			w.held = nil
+		}
+		w.pass(m)
+		if responds("session/new", `"result"`)(w, m) {
+			w.held = append(w.held, m)
+		}
+	}},
 	{Name: "counts_tool_calls", Does: "numbers the tool calls of each session from 1", ToCheck: func(w *Wire, m *Message) {
 		if id := m.toolCall(); id != "" {
 			var ids []string // of the session
