@@ -157,6 +157,7 @@ func TestSwitchesAreLeftOut(t *testing.T) {
 		res, err := p.client.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
 		require.NoError(t, err)
 		assert.Len(t, res.ConfigOptions, want)
+		assert.NoError(t, p.agent.Session("s1").SetConfigOptions(t.Context(), options...), "the other options are sent")
 		assert.Len(t, options, 2)
 		assert.IsType(t, &acp.SessionConfigBoolean{}, options[0].Kind)
 	}

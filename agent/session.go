@@ -47,9 +47,14 @@ func (s *Session) SetCommands(ctx context.Context, commands ...acp.AvailableComm
 	return s.Update(ctx, &acp.AvailableCommandsUpdate{AvailableCommands: commands})
 }
 
-// SetConfigOptions sends the complete list of options, which replaces the previous one.
+// SetConfigOptions sends the complete list of options, which replaces the previous one. A client that
+// did not advertise boolean options gets the others.
 func (s *Session) SetConfigOptions(ctx context.Context, options ...acp.SessionConfigOption) error {
-	return s.Update(ctx, &acp.ConfigOptionUpdate{ConfigOptions: options})
+	u := &acp.ConfigOptionUpdate{ConfigOptions: options}
+	if !s.conn.showsSwitches() {
+		u = withoutSwitches(u, func(u *acp.ConfigOptionUpdate) *[]acp.SessionConfigOption { return &u.ConfigOptions })
+	}
+	return s.Update(ctx, u)
 }
 
 // SetTitle reports the new title of the session. The empty string clears the title.

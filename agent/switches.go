@@ -18,7 +18,7 @@ func (c *Conn) leaveOutSwitches(t *endpoint.Table) {
 		handle := e.Handle
 		e.Handle = func(ctx context.Context, params any) (any, error) {
 			res, err := handle(ctx, params)
-			if p := c.peer.Load(); err != nil || p == nil || p.caps.Has(switchBit) || c.opts.IgnoreCapabilities {
+			if err != nil || c.showsSwitches() {
 				return res, err
 			}
 			switch r := res.(type) {
@@ -38,6 +38,12 @@ func (c *Conn) leaveOutSwitches(t *endpoint.Table) {
 			return res, nil
 		}
 	}
+}
+
+// showsSwitches reports whether boolean config options may be sent. Before initialize nothing is known.
+func (c *Conn) showsSwitches() bool {
+	p := c.peer.Load()
+	return p == nil || p.caps.Has(switchBit) || c.opts.IgnoreCapabilities
 }
 
 func withoutSwitches[R any](res *R, list func(*R) *[]acp.SessionConfigOption) *R {

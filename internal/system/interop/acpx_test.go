@@ -50,7 +50,7 @@ func TestAcpx(t *testing.T) {
 					seen++
 				}
 			}
-			assert.Equal(t, 18, seen, "what acpx has not advertised is not sent")
+			assert.Equal(t, 17, seen, "what acpx has not advertised is not sent, as boolean options")
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

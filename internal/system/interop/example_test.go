@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,9 @@ func (p *place) text(t *testing.T, name string) string {
 func (p *place) sound(t *testing.T) map[string]int {
 	t.Helper()
 	kinds, wrong := tapRecords(t, p.home)
+	wrong = slices.DeleteFunc(wrong, func(fault string) bool { // clients ask for it to get the error
+		return strings.Contains(fault, `client: unknown-session: The session "none" is unknown`)
+	})
 	assert.Empty(t, wrong)
 	assert.Zero(t, kinds["invalid"]+kinds["gap"])
 	faults, _ := p.model.Faults()
