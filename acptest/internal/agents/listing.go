@@ -24,9 +24,15 @@ var listing = []check.Check{
 			}
 		})},
 	{ID: "AK-LIST-002", Title: "The pages of session/list end, and have each session once.", Tier: check.Must, Fact: "session-list", In: check.Both, Needs: lists, Prompts: []string{"text"},
-		Run: check.With(talked, func(t *check.T, s *session) {
+		Run: check.With(begin, func(t *check.T, p *check.Peer) {
+			params := newParams(t)
+			params["cwd"] = folder(t, "once") // a session that another check starts may move others to the next page
+			for range listedSessions {
+				startWith(t, p, params).turn("text")
+			}
+			p.Quiet(p.Mark())
 			var seen []string
-			pages(t, s.Peer, t.Opts.Cwd, func(m check.Message, id string) {
+			pages(t, p, params["cwd"].(string), func(m check.Message, id string) {
 				t.FailAtIf(slices.Contains(seen, id), m, "The session %q is listed twice.", id)
 				seen = append(seen, id)
 			})
