@@ -36,9 +36,9 @@ const (
 //
 // A message that cannot be passed on does not end the others. A request that is too long
 // for its reader, or that the other stream refuses or loses, gets an error as its
-// response. So does a request whose response is too long or refused. A notification of that kind, and
-// what is no message, is lost: the default logger of log/slog gets a warning, with the count of those so far
-// when it is a power of two.
+// response. So does a request whose response is too long or refused. A notification of that kind is
+// lost, and so is a line that is not a message. The default logger of log/slog gets a warning when the
+// number of lost ones is a power of two, with that number.
 func Forward(a, b Stream) error {
 	x, y := newForwardEnd(a), newForwardEnd(b)
 	ended := make(chan error, 2)

@@ -19,8 +19,8 @@ import (
 // Of returns an ObjectStream over s, which it owns. Pass it to jsonrpc2.NewConn.
 //
 // The Conn of that library ends with the first message that it cannot read. Therefore ReadObject
-// answers itself what is not JSON (-32700), what is no message, a batch for example, and what is
-// too long (-32600), and goes on. A response that is too long, lost or malformed becomes an error
+// itself answers a line that is not JSON (-32700), a line that is not a message, such as a batch
+// (-32600), and one that is too long (-32600), and goes on. A response that is too long, lost or malformed becomes an error
 // response for the call that waits for it. The loss of a session is a final error.
 //
 // The library holds ids that are strings and integers from 0 to 2^63-1. Any other id of a request

@@ -119,7 +119,7 @@ var listing = []check.Check{
 		})},
 }
 
-// listedSessions is how many sessions there are besides the first: more than a small page has.
+// listedSessions is how many sessions a check starts to find them in a list: more than a small page has.
 const listedSessions = 6
 
 // pagesAtMost is how many pages of a list are read.
